@@ -22,7 +22,7 @@ os.environ.update(SAFE, PYTHONPATH=os.pathsep.join(filter(None, [*LIBRARY, inher
 
 from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
-from recuse.config.read import check_structure
+from recuse.config.read import read
 
 if set("{}") & set(str(PROJECT)):
     raise WorkflowError(f"{PROJECT}: braces mean a wildcard to Snakemake; rename the folder")
@@ -31,9 +31,10 @@ if workflow.modifier.path_modifier.prefix:
         "recuse: found `prefix:`; leave it out, as results have the names of their studies: results/<study>/"
     )
 HERE = ["config.yaml"] if Path("config.yaml").exists() and not IS_MODULE else []
+CONFIGURATIONS = [*HERE, *workflow.overwrite_configfiles]
 try:
-    for path in (*HERE, *workflow.overwrite_configfiles):
-        check_structure(path)
+    for path in CONFIGURATIONS:
+        read(path)
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
@@ -74,7 +75,7 @@ rule all:
 
 
 # `snakemake --cores N <study>` builds that study.
-attempt(check_names, STUDIES, [*filter(rules.has, STUDIES)])
+attempt(check_study_names, STUDIES, [*filter(rules.has, STUDIES)])
 for study in STUDIES:
 
     rule:

@@ -70,7 +70,7 @@ def check(rows: str, folder: str, memory_limit: str) -> None:
     """Check the raw ratings and write them as canonical ones, as the rule `ratings` does."""
     from recuse.base.database import bounded
     from recuse.data.files import RatingsFile
-    from recuse.data.ratings import StudyFiles, normalise
+    from recuse.data.ratings import StudyFiles, normalise_ratings
     from recuse.data.registry import Registry
 
     registry = Registry.from_config({name: {"family": family} for name, family in MODELS.items()})
@@ -78,7 +78,7 @@ def check(rows: str, folder: str, memory_limit: str) -> None:
         [RatingsFile(f"{folder}/raw.parquet")], dict.fromkeys(DIMENSIONS, (1, 5)), {}, registry
     )
     with bounded(memory_limit, f"{folder}/spill"):
-        normalise(
+        normalise_ratings(
             "grown",
             source,
             ratings=f"{folder}/ratings.parquet",

@@ -23,7 +23,7 @@ from recuse.base.database import connect, footer, write_rows
 from recuse.config.read import project_settings
 from recuse.config.studies import Study
 from recuse.data.cells import build_cells
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import IMPORTED_SCALES
 from recuse.data.study import StudyTables
 from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows, pooled_rows
@@ -144,7 +144,7 @@ def main():
             source = StudyFiles.from_config(
                 [raw], [None], scales={}, task_types={}, models=models, imported=True
             )
-            normalise(
+            normalise_ratings(
                 "s", source, ratings=ratings, completeness=str(Path(folder, "completeness.csv"))
             )
             build_cells(ratings, cells)

@@ -82,8 +82,8 @@ def ours(first, second, wins):
     """Strengths and errors clustered by question, of a thousand."""
     import numpy as np
 
-    from recuse.pairwise.davidson import STRENGTH, Cells, Verdicts
-    from recuse.pairwise.maximum import fit
+    from recuse.pairwise.davidson import STRENGTH, PairCells, Verdicts
+    from recuse.pairwise.maximum import fit_maximum
 
     names = [str(model) for model in range(MODELS)]
     nobody = {
@@ -102,8 +102,8 @@ def ours(first, second, wins):
         "family_of_judge": np.array([0]),
         "family_of_model": np.zeros(MODELS, dtype=np.int64),
     }
-    fitted = fit(
-        Cells(Verdicts(["judge"], names, ["family"], **families, **of, **nobody)), [STRENGTH]
+    fitted = fit_maximum(
+        PairCells(Verdicts(["judge"], names, ["family"], **families, **of, **nobody)), [STRENGTH]
     )
     errors = np.sqrt(fitted.covariance(fitted.influence).diagonal())
     return fitted.coefficients[:MODELS], errors

@@ -50,12 +50,12 @@ def refit(folder: str, replicates: str, refits: str) -> None:
 
     from recuse.data.study import StudyTables
     from recuse.model.design import estimable_terms
-    from recuse.model.fit import fits
+    from recuse.model.fit import fitted_slices
     from recuse.model.resampling import Resamples
     from recuse.model.spec import Spec
 
     spec = Spec.of("main", bootstrap=int(replicates))
-    (ours,) = fits(
+    (ours,) = fitted_slices(
         spec,
         StudyTables(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"]),
         seed=SEED,

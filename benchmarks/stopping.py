@@ -50,7 +50,7 @@ def study_of(folder: Path, rating, score):
     from recuse.base.database import connect, text
     from recuse.data.cells import build_cells
     from recuse.data.files import RatingsFile
-    from recuse.data.ratings import StudyFiles, normalise
+    from recuse.data.ratings import StudyFiles, normalise_ratings
     from recuse.data.registry import Registry
     from recuse.data.study import StudyTables
 
@@ -70,7 +70,7 @@ def study_of(folder: Path, rating, score):
     registry = Registry.from_config({name: {"family": name} for name in names})
     source = StudyFiles([RatingsFile(str(raw))], {"d": (0, 100)}, {}, registry)
     paths = {name: str(folder / f"{name}.parquet") for name in ("ratings", "cells")}
-    normalise(
+    normalise_ratings(
         "waves", source, ratings=paths["ratings"], completeness=str(folder / "completeness.csv")
     )
     build_cells(paths["ratings"], paths["cells"])

@@ -16,7 +16,7 @@ def make_twin(folder: str) -> None:
     from recuse.base.database import write_parquet
     from recuse.data.cells import build_cells
     from recuse.data.files import RatingsFile
-    from recuse.data.ratings import StudyFiles, normalise
+    from recuse.data.ratings import StudyFiles, normalise_ratings
     from recuse.data.registry import Registry
     from recuse.papers.twin import published_world
     from recuse.papers.values import JUDGES, read_files
@@ -43,7 +43,7 @@ def make_twin(folder: str) -> None:
         task_types,
         Registry.from_config(models),
     )
-    normalise(
+    normalise_ratings(
         STUDY,
         source,
         ratings=f"{folder}/ratings.parquet",

@@ -119,7 +119,7 @@ def of_library(generator, studies, *, sd, wordings):
     from recuse.config.studies import conclusions_params
     from recuse.data.cells import build_cells
     from recuse.data.files import RatingsFile
-    from recuse.data.ratings import StudyFiles, normalise
+    from recuse.data.ratings import StudyFiles, normalise_ratings
     from recuse.data.registry import Registry
     from recuse.data.study import StudyTables
     from recuse.inference.wordings import wording_rows
@@ -155,7 +155,7 @@ def of_library(generator, studies, *, sd, wordings):
                 {},
                 Registry.from_config(models),
             )
-            normalise(
+            normalise_ratings(
                 "s",
                 source,
                 ratings=f"{folder}/r.parquet",

@@ -13,7 +13,7 @@ from recuse.base.database import write_parquet
 from recuse.base.products import register
 from recuse.data.cells import build_cells
 from recuse.data.files import RatingsFile
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
 from recuse.data.study import StudyTables
 from recuse.papers.twin import published_world
@@ -68,7 +68,9 @@ def study_files(study, files):
 def built(folder, name, source):
     """Ratings and cells of a study, in `folder`."""
     paths = {table: str(folder / f"{table}.parquet") for table in ("ratings", "cells")}
-    normalise(name, source, ratings=paths["ratings"], completeness=str(folder / "completeness.csv"))
+    normalise_ratings(
+        name, source, ratings=paths["ratings"], completeness=str(folder / "completeness.csv")
+    )
     build_cells(paths["ratings"], paths["cells"])
     return StudyTables(name, paths["cells"], [paths["ratings"]])
 

@@ -149,7 +149,7 @@ def write_tables(folder: Path) -> list[str]:
         ),
         "tables/completeness": (
             COMPLETENESS,
-            [{**full, "model": f"M{number}"} for number in range(250)],
+            [{**full, "model": f"M{number}"} for number in range(50)],
         ),
     }
     for name, (columns, rows) in tables.items():

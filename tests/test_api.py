@@ -11,7 +11,6 @@ import sys
 import tempfile
 import threading
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,10 +18,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import yaml
-from conclusions import conclude, rank
-from describe import describe
-from fit import fit as fit_specs
-from robustness import estimands, sensitivity
 
 import recuse
 from conftest import CONFIG, ROOT
@@ -30,6 +25,8 @@ from example_data import FAMILIES, ratings_of_example
 from recuse.base.tables import read_table
 from recuse.cli import main
 from recuse.data.registry import usual_scale
+from snakemake_forks import forked
+from workflow_runs import copy_project
 
 EXAMPLE = ROOT / "docs" / "example"
 JUDGED, HUMAN = recuse.example()
@@ -38,6 +35,9 @@ JUDGED, HUMAN = recuse.example()
 def check_equal(table, path):
     """Every number is that of the file, to the last bit."""
     rows = read_table(path)
+    if not rows:
+        assert table.empty
+        return
     assert list(table) == list(rows[0])
     assert len(table) == len(rows)
     for name in table:
@@ -52,135 +52,63 @@ def check_equal(table, path):
             assert table[name].tolist() == fields, name
 
 
-WRITTEN = (
-    *(
-        "not_estimable",
-        "remarks",
-        "smooths",
-        "multiplicity",
-        "mean_scores",
-        "correlations",
-        "idiosyncrasy",
-        "pooled",
-    ),
-    *(
-        "residuals",
-        "identifiability",
-        "reliability",
-        "measurement_error",
-        "reliability_curve",
-        "breakdowns",
-    ),
-    *(
-        "sensitivity",
-        "wordings",
-        "conclusions",
-        "verdicts",
-        "leaderboard",
-        "judgments",
-        "power",
-        "debiased",
-    ),
-)
-
-
 @pytest.fixture(scope="module")
 def ratings():
     return ratings_of_example()
 
 
+ONE_FAMILY = {"All": sorted(set(JUDGED["candidate"]))}
+# Study -> what it changes in the example's settings, and arguments that say the same in Python.
+CHANGES = {
+    "with_human_scores": ({}, {}),
+    "without_human_scores": ({"references": None}, {"references": None, "human": None}),
+    "one_family": ({"families": ONE_FAMILY}, {"families": ONE_FAMILY}),
+    "one_human": ({"human": "first"}, {"human": "first"}),
+}
+TABLES = ("verdicts", "leaderboard", "power")
+SPECS = ("main", "clustered", "model_effects")
+
+
+def changed_study(changes):
+    """The example's study, with files by their paths and these changes."""
+    study = yaml.safe_load((EXAMPLE / "mine.yaml").read_text("utf-8"))["studies"]["ours"]
+    imported = study["import"]
+    imported["files"] = str(EXAMPLE / "judged.csv")
+    imported["references"]["files"] = str(EXAMPLE / "human.csv")
+    if "human" in changes:
+        imported["references"]["columns"]["rating"] = changes["human"]
+    if "references" in changes:
+        del imported["references"]
+    if "families" in changes:
+        study["families"] = changes["families"]
+    return study
+
+
 @pytest.fixture(scope="module")
 def of_workflow(tmp_path_factory):
-    """The tables of the workflow for the ratings of an object, by the functions of its scripts."""
-
-    def built(ratings):
-        folder, study = tmp_path_factory.mktemp("workflow"), ratings._inputs.study
-        config = study.config
-        where = {name: str(folder / f"{name}.csv") for name in WRITTEN}
-        tables = {
-            "study": "ratings",
-            "cells": f"{ratings._folder}/cells.parquet",
-            "ratings": ratings._study.ratings,
-        }
-        checked = [Path(path).stem for path in study.estimates_of_checks()]
-        specs = {name: config["specs"][name] for name in dict.fromkeys([*checked, "model_effects"])}
-        level = {"confidence": config["confidence"]}
-        paths = [str(folder / f"{spec}.csv") for spec in specs]
-        raters = (
-            [f"{ratings._folder}/raters.parquet"]
-            if os.path.exists(f"{ratings._folder}/raters.parquet")
-            else []
-        )
-        fit_specs(
-            **tables,
-            before=[],
-            specs=specs,
-            order=list(specs),
-            **level,
-            seed=config["seed"],
-            estimates=paths,
-            outputs=where,
-        )
-        describe(**tables, **level, outputs=where)
-        estimands(**tables, **study.preference_settings(), **level, outputs=where)
-        params = study.distortion_settings()
-        sensitivity(**tables, raters=raters, alphas=[], **params, **level, outputs=where)
-        params = study.ranking_settings()
-        fitted = [str(folder / f"{spec}.csv") for spec in ("main", "model_effects")]
-        rank(
-            **tables,
-            estimates=fitted,
-            idiosyncrasy=where["idiosyncrasy"],
-            reliability=where["reliability"],
-            **params,
-            **level,
-            seed=config["seed"],
-            outputs=where,
-        )
-        conclude(
-            study="ratings",
-            inputs=where
-            | {
-                "estimates": paths,
-                "scorecard": [],
-                "completeness": f"{ratings._folder}/completeness.csv",
-            },
-            **study.conclusions_settings(),
-            **level,
-            outputs=where,
-        )
-        return folder
-
-    return built
+    """The folder of a run of the workflow on the example and its variants."""
+    folder = copy_project(tmp_path_factory.mktemp("workflow"))
+    studies = {name: changed_study(changes) for name, (changes, _) in CHANGES.items()}
+    (folder / "mine.yaml").write_text(
+        yaml.safe_dump({"studies": studies}, sort_keys=False), "utf-8"
+    )
+    wanted = [f"tables/{name}" for name in TABLES] + [f"estimates/{name}" for name in SPECS]
+    targets = [f"results/{study}/{table}.csv" for study in CHANGES for table in wanted]
+    arguments = ["--cores", "2", "--nocolor", *targets, "--configfile", "mine.yaml"]
+    forked(arguments, cwd=folder, env=os.environ, timeout=600)
+    return folder / "results"
 
 
-PREPARED = {
-    "with human scores": lambda: ratings_of_example(),
-    "without human scores": lambda: ratings_of_example(JUDGED),
-    "one family": lambda: ratings_of_example(
-        JUDGED, HUMAN, families={"All": sorted(set(JUDGED["candidate"]))}
-    ),
-    "one human": lambda: ratings_of_example(JUDGED, HUMAN, human="first"),
-}
-
-
-@pytest.mark.parametrize("prepared", PREPARED.values(), ids=PREPARED)
+@pytest.mark.parametrize("study", CHANGES)
 @pytest.mark.filterwarnings("ignore:.*no rating has a human score")
-def test_tables_are_those_of_the_workflow(prepared, of_workflow):
-    ratings = prepared()
-    recuse.check(ratings)  # which writes the raters that the workflow reads
-    folder = of_workflow(ratings)
-    check_equal(recuse.verdict(ratings), folder / "verdicts.csv")
-    check_equal(recuse.leaderboard(ratings, by_dimension=True), folder / "leaderboard.csv")
-    power = recuse.power(ratings)
-    assert len(power) == len(read_table(folder / "power.csv"))
-    if len(power):
-        check_equal(power, folder / "power.csv")
-    for spec in ("main", "clustered", "model_effects"):
-        fitted = recuse.fit(ratings, spec).table
-        assert len(fitted) == len(read_table(folder / f"{spec}.csv"))
-        if len(fitted):
-            check_equal(fitted, folder / f"{spec}.csv")
+def test_tables_are_those_of_the_workflow(study, of_workflow, monkeypatch):
+    _, arguments = CHANGES[study]
+    ratings = ratings_of_example(JUDGED, HUMAN, study=study, **arguments)
+    asked = (recuse.verdict, recuse.leaderboard, recuse.power)
+    frames = {f"tables/{name}": ask(ratings).frame for name, ask in zip(TABLES, asked, strict=True)}
+    frames |= {f"estimates/{spec}": recuse.fit(ratings, spec).frame for spec in SPECS}
+    for name, frame in frames.items():
+        check_equal(frame, of_workflow / study / f"{name}.csv")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +123,7 @@ def test_fit_is_that_of_the_command(ratings, tmp_path, monkeypatch, spec, settin
     named = ["--spec", "changed" if settings else spec, "--output", str(tmp_path / "out.csv")]
     monkeypatch.setattr(sys, "argv", ["recuse", "fit", str(tmp_path / "mine.yaml"), *named])
     assert main() == 0
-    check_equal(recuse.fit(ratings, spec, **settings).table, tmp_path / "out.csv")
+    check_equal(recuse.fit(ratings, spec, **settings).frame, tmp_path / "out.csv")
 
 
 def forms():
@@ -228,9 +156,9 @@ FORMS = dict(forms())
 @pytest.mark.parametrize("tables", FORMS.values(), ids=FORMS)
 def test_every_kind_of_table_gives_the_same(tables, ratings):
     same = ratings_of_example(*tables)
-    pd.testing.assert_frame_equal(recuse.fit(same).table, recuse.fit(ratings).table)
-    pd.testing.assert_frame_equal(recuse.verdict(same), recuse.verdict(ratings))
-    assert recuse.check(same).page == recuse.check(ratings).page
+    pd.testing.assert_frame_equal(recuse.fit(same).frame, recuse.fit(ratings).frame)
+    pd.testing.assert_frame_equal(recuse.verdict(same).frame, recuse.verdict(ratings).frame)
+    assert str(recuse.check(same)) == str(recuse.check(ratings))
 
 
 def test_configuration(ratings, tmp_path, monkeypatch):
@@ -238,7 +166,8 @@ def test_configuration(ratings, tmp_path, monkeypatch):
     same = recuse.ratings("mine.yaml")
     assert same.study == "ours"
     pd.testing.assert_frame_equal(
-        recuse.verdict(same).drop(columns="study"), recuse.verdict(ratings).drop(columns="study")
+        recuse.verdict(same).frame.drop(columns="study"),
+        recuse.verdict(ratings).frame.drop(columns="study"),
     )
     with pytest.raises(
         recuse.ConfigError,
@@ -258,7 +187,7 @@ def test_the_frame_is_left_alone(ratings):
     pd.testing.assert_frame_equal(judged, JUDGED)
     judged["score"] = "1"
     human["first"] = 1
-    pd.testing.assert_frame_equal(recuse.verdict(made), recuse.verdict(ratings))
+    pd.testing.assert_frame_equal(recuse.verdict(made).frame, recuse.verdict(ratings).frame)
 
 
 def test_columns_that_are_not_named_are_not_copied():
@@ -266,22 +195,75 @@ def test_columns_that_are_not_named_are_not_copied():
     assert "answer" not in pd.read_parquet(f"{with_answers._folder}/raw.parquet")
 
 
-def test_columns_of_types_that_duckdb_lacks():
+class Subclass(pd.DataFrame):
+    """A DataFrame of a class of its own, as geopandas has one."""
+
+    @property
+    def _constructor(self):
+        return Subclass
+
+
+def odd_frames():
+    """The example's ratings as pandas may hold them."""
+    scores = pd.to_numeric(JUDGED["score"], errors="coerce")
+    rated = JUDGED.assign(score=scores)
+    beside = pd.DataFrame(np.repeat(scores.to_numpy()[:, None], 3, axis=1))
     length = pd.Series(range(len(JUDGED)))
-    odd = JUDGED.assign(
-        a=length * 1j, b=pd.cut(length, 5).astype("interval"), c=pd.Period("2025-01")
-    )
-    assert len(ratings_of_example(odd, HUMAN)) == 3492
-    assert odd["a"].dtype.kind == "c"
+    yield "reversed", rated[::-1]
+    yield "every other row", pd.concat([rated, rated]).sort_index(kind="stable")[::2]
+    yield "column of a block", rated.assign(score=beside[1])
+    yield "other order of bytes", rated.assign(score=scores.to_numpy().astype(">f8"))
+    yield "half precision", rated.assign(score=scores.astype("float16"))
+    yield "long double", rated.assign(score=scores.astype("longdouble"))
+    yield "sparse", rated.assign(score=pd.arrays.SparseArray(scores))
+    yield "nullable", rated.convert_dtypes()
+    yield "texts of Arrow", rated.astype({"grader": "string[pyarrow]"})
+    yield "subclass", Subclass(rated)
+    yield "levels of an index", rated.set_index(["grader", "candidate"])
+    yield "levels and columns", rated.set_index(["grader", "candidate"], drop=False)
+    yield "complex", rated.assign(other=length * 1j)
+    yield "intervals", rated.assign(other=pd.IntervalIndex(pd.cut(length, 5)))
+    yield "categories of intervals", rated.assign(other=pd.cut(length, 5))
+    yield "periods", rated.assign(other=pd.Period("2025-01"))
+
+
+ODD = dict(odd_frames())
+
+
+@pytest.mark.parametrize("judged", ODD.values(), ids=ODD)
+def test_odd_frames_give_the_same(judged, ratings):
+    kinds = judged.dtypes.copy()
+    same = ratings_of_example(judged, HUMAN)
+    pd.testing.assert_frame_equal(recuse.fit(same).frame, recuse.fit(ratings).frame)
+    pd.testing.assert_series_equal(judged.dtypes, kinds)
+
+
+SHARED = """
+import multiprocessing
+from example_data import *
+made = ratings_of_example()
+
+def work(number):
+    return recuse.verdict(made).frame.to_csv()
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        tables = pool.map(work, range(8))
+    print(len(set(tables)), recuse.verdict(made).frame.to_csv() == tables[0])
+"""
+
+
+def test_processes_may_share_an_object():
+    assert run_python(SHARED) == "1 True\n"
 
 
 def test_texts_and_numbers(ratings):
     """No number is a text, and what is missing is NaN, or an empty text."""
     for table in (
-        recuse.fit(ratings).table,
-        recuse.verdict(ratings),
-        recuse.leaderboard(ratings),
-        recuse.power(ratings),
+        recuse.fit(ratings).frame,
+        recuse.verdict(ratings).frame,
+        recuse.leaderboard(ratings).frame,
+        recuse.power(ratings).frame,
     ):
         for name in table:
             if name in (
@@ -295,9 +277,9 @@ def test_texts_and_numbers(ratings):
             ):
                 assert table[name].dtype == float
         assert table["study"].eq("ratings").all()
-    assert set(recuse.leaderboard(ratings)["slice"]) == {""}
-    assert recuse.verdict(ratings)["favours"].isin(["yes", "no", ""]).all()
-    assert recuse.check(ratings).table["words"].str.len().gt(0).all()
+    assert set(recuse.leaderboard(ratings).frame["slice"]) == {"", "quality"}
+    assert recuse.verdict(ratings).frame["favours"].isin(["yes", "no", ""]).all()
+    assert recuse.check(ratings).frame["words"].str.len().gt(0).all()
 
 
 def test_words_of_the_objects(ratings):
@@ -325,6 +307,23 @@ def test_words_of_the_objects(ratings):
     )
     assert fitted._repr_html_().count("<tr") == 8
     assert set(fitted.biases["quantity"]) == {"self_bias", "family_bias"}
+    verdict = recuse.verdict(ratings)
+    assert str(verdict).startswith("ratings: gpt-4.1 (+1.15 points) favours itself.\n\njudge")
+    assert max(map(len, str(verdict).splitlines()[:-1])) <= 120
+    assert "Sizes are in points, scale 1 to 10.\nFamily-bias is untested for qwen3" in str(verdict)
+    assert verdict._repr_html_().count("<tr") == len(verdict.frame)
+    plan = recuse.power(ratings)
+    assert str(plan).endswith(f"{len(plan.frame) - 40} more rows: see `frame`")
+
+
+def test_answers_draw_themselves(ratings):
+    from matplotlib.figure import Figure
+
+    fitted = recuse.fit(ratings, "clustered", wild=99)
+    for answer in (recuse.check(ratings), recuse.verdict(ratings), recuse.power(ratings), fitted):
+        assert isinstance(answer.plot(), Figure)
+    with pytest.raises(recuse.DataError, match=r"^plot: the report has no figure of this answer"):
+        recuse.fit(ratings, "by_dimension").plot()
 
 
 def test_ratings_are_returned_in_the_units_that_were_passed():
@@ -397,7 +396,11 @@ def temporary(tmp_path, monkeypatch):
 
 def test_nothing_is_left(temporary):
     made = ratings_of_example()
-    recuse.verdict(made), recuse.check(made), recuse.power(made, prompts=[50], copies=[1])
+    (
+        recuse.verdict(made).frame,
+        recuse.check(made),
+        recuse.power(made, prompts=[50], copies=[1]).frame,
+    )
     (folder,) = os.listdir(temporary)
     assert folder.startswith("recuse-")
     del made
@@ -427,7 +430,7 @@ def test_the_scale_of_the_data_is_said():
     ):
         made = ratings_of_example(without_low, HUMAN, scale=None)
     pd.testing.assert_frame_equal(
-        recuse.fit(made).table, recuse.fit(ratings_of_example(without_low, HUMAN)).table
+        recuse.fit(made).frame, recuse.fit(ratings_of_example(without_low, HUMAN)).frame
     )
 
 
@@ -495,7 +498,7 @@ def test_scores_of_any_digits_and_decimal_commas(ratings):
     scores = pd.to_numeric(JUDGED["score"], errors="coerce")
     drawn = np.random.default_rng(1).uniform(-0.04, 0.04, len(scores))
     near = (scores + drawn).clip(1, 10)
-    frame = recuse.fit(ratings).table
+    frame = recuse.fit(ratings).frame
     for like in (near, near.map("{:.3f}".format).str.replace(".", ",")):
         made = ratings_of_example(
             JUDGED.assign(score=like),
@@ -504,21 +507,21 @@ def test_scores_of_any_digits_and_decimal_commas(ratings):
             round=True,
             decimal="," if like.dtype != float else None,
         )
-        pd.testing.assert_frame_equal(recuse.fit(made).table, frame)
+        pd.testing.assert_frame_equal(recuse.fit(made).frame, frame)
     halves = HUMAN.astype({"first": str}).replace({"first": {"7": "7,5"}})
     expected = ratings_of_example(
         JUDGED, halves.assign(first=halves["first"].str.replace(",", "."))
     )
     made = ratings_of_example(JUDGED, halves, decimal=",")
-    pd.testing.assert_frame_equal(recuse.fit(made).table, recuse.fit(expected).table)
+    pd.testing.assert_frame_equal(recuse.fit(made).frame, recuse.fit(expected).frame)
 
 
 def test_numbers_of_numpy_mark_failures_and_ask_for_power(ratings):
     with_two = JUDGED.assign(score=JUDGED["score"].replace("ERROR", "22"))
     assert len(ratings_of_example(with_two, HUMAN, missing=np.int64(22))) == len(ratings)
-    expected = recuse.power(ratings, prompts=[200], copies=[1])
+    expected = recuse.power(ratings, prompts=[200], copies=[1]).frame
     pd.testing.assert_frame_equal(
-        recuse.power(ratings, prompts=np.array([200]), copies=pd.Series([1])), expected
+        recuse.power(ratings, prompts=np.array([200]), copies=pd.Series([1])).frame, expected
     )
 
 
@@ -558,7 +561,7 @@ def test_columns_of_the_project_need_no_names(spec, tmp_path, monkeypatch):
     )
     assert main() == 0
     check_equal(
-        recuse.fit(recuse.ratings(pd.read_csv(path), scale=(1, 5)), spec).table,
+        recuse.fit(recuse.ratings(pd.read_csv(path), scale=(1, 5)), spec).frame,
         tmp_path / "out.csv",
     )
 
@@ -566,36 +569,36 @@ def test_columns_of_the_project_need_no_names(spec, tmp_path, monkeypatch):
 def test_gold_labels():
     gold = ratings_of_example(JUDGED, HUMAN, gold=True)
     assert repr(gold).endswith("; with gold labels")
-    assert "gold labels" in recuse.check(gold).page
-    assert "human scores" not in recuse.check(gold).page
+    assert "gold labels" in str(recuse.check(gold))
+    assert "human scores" not in str(recuse.check(gold))
 
 
 def test_tables_as_people_have_them(ratings):
     """A wide table with a column for each judge, words for numbers, one name for all rows, and
     repeats.
     """
-    expected = recuse.fit(ratings).table
+    expected = recuse.fit(ratings).frame
     wide = JUDGED.pivot(
         index=["item", "candidate", "metric"], columns="grader", values="score"
     ).reset_index()
     judges = sorted(set(JUDGED["grader"]))
     with pytest.warns(UserWarning, match="each of the columns claude-haiku-4, .* is one judge"):
         made = ratings_of_example(wide, HUMAN, judge=None, rating=judges)
-    pd.testing.assert_frame_equal(recuse.fit(made).table, expected)
+    pd.testing.assert_frame_equal(recuse.fit(made).frame, expected)
     spelled = JUDGED.assign(score=JUDGED["score"].replace({"10": "ten"}))
     pd.testing.assert_frame_equal(
-        recuse.fit(ratings_of_example(spelled, HUMAN, values={"ten": 10})).table, expected
+        recuse.fit(ratings_of_example(spelled, HUMAN, values={"ten": 10})).frame, expected
     )
     named = ratings_of_example(
         JUDGED.drop(columns="metric"), HUMAN.drop(columns="metric"), dimension={"value": "quality"}
     )
-    pd.testing.assert_frame_equal(recuse.fit(named).table, expected)
+    pd.testing.assert_frame_equal(recuse.fit(named).frame, expected)
     twice = ratings_of_example(pd.concat([JUDGED, JUDGED]), HUMAN, repeats="first")
     counts = twice.imported.set_index("kind")["n"]
     failed = (JUDGED["score"] == "ERROR").sum()
     assert counts[counts.index.str.startswith("repeated rating")].sum() == len(JUDGED) - failed
     assert (counts["rows"], counts["value 'ERROR'"]) == (2 * len(JUDGED), 2 * failed)
-    pd.testing.assert_frame_equal(recuse.fit(twice).table, expected)
+    pd.testing.assert_frame_equal(recuse.fit(twice).frame, expected)
     with pytest.raises(recuse.DataError, match=r"pass repeats='mean', 'first' or 'last'"):
         ratings_of_example(pd.concat([JUDGED, JUDGED]), HUMAN)
 
@@ -650,10 +653,10 @@ def test_pairs_are_those_of_the_command(tmp_path, monkeypatch, capfd):
     page = capfd.readouterr().out
     for data in (VERDICTS, pl.from_pandas(VERDICTS), ROOT / "tests" / "smoke" / "verdicts.csv"):
         made = recuse.pairs(data)
-        assert recuse.check(made).page == page
-        check_equal(recuse.check(made).table, "check.csv")
+        assert str(recuse.check(made)) == page
+        check_equal(recuse.check(made).frame, "check.csv")
     same = recuse.pairs("mine.yaml")
-    pd.testing.assert_frame_equal(recuse.verdict(same), recuse.verdict(made))
+    pd.testing.assert_frame_equal(recuse.verdict(same).frame, recuse.verdict(made).frame)
     assert repr(made).startswith("Pairs: 96 verdicts by 2 judges on ")
     assert len(made) == 96
     with pytest.raises(
@@ -662,21 +665,44 @@ def test_pairs_are_those_of_the_command(tmp_path, monkeypatch, capfd):
         recuse.pairs(changed(1, "outcome", "neither", table=VERDICTS))
 
 
+def test_what_is_asked_of_pairs_may_come_in_any_order():
+    made = recuse.pairs(VERDICTS)
+    frame = recuse.verdict(made).frame
+    assert str(recuse.check(made)).startswith("pairs: what these comparisons support")
+    pd.testing.assert_frame_equal(recuse.verdict(made).frame, frame)
+    with made.results(), made.results():  # of one thread, within one another
+        assert made.findings()
+
+
+@pytest.mark.parametrize(
+    ("scale", "step"), [((0, 900_000), 100_000), ((-9, 9), 1), ((0, 0.09), 0.01)]
+)
+def test_verdicts_on_scales_of_any_width(scale, step):
+    low, high = scale
+    scores = pd.to_numeric(JUDGED["score"], errors="coerce")
+    rated = JUDGED.assign(score=low + (scores - 1) / 9 * (high - low))
+    made = ratings_of_example(rated, None, scale=scale, step=step)
+    assert recuse.verdict(made).frame["term"].tolist()[0] == "gpt-4.1"
+    assert "gpt-4.1 (+" in str(recuse.verdict(made))
+
+
 def test_human_verdicts_in_a_second_table():
     alone = VERDICTS.drop(columns="human")
     labels = VERDICTS[["item", "model_a", "model_b", "human"]].drop_duplicates()
     joined = recuse.pairs(
         alone, references=labels.rename(columns={"human": "label"}), human="label"
     )
-    pd.testing.assert_frame_equal(recuse.verdict(joined), recuse.verdict(recuse.pairs(VERDICTS)))
+    pd.testing.assert_frame_equal(
+        recuse.verdict(joined).frame, recuse.verdict(recuse.pairs(VERDICTS)).frame
+    )
 
 
 def test_threads(ratings):
     """Each gets its own tables, whatever the others do."""
-    expected, tables = recuse.fit(ratings).table, {}
+    expected, tables = recuse.fit(ratings).frame, {}
 
     def work(number):
-        tables[number] = recuse.fit(ratings_of_example() if number % 2 else ratings).table
+        tables[number] = recuse.fit(ratings_of_example() if number % 2 else ratings).frame
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -760,7 +786,7 @@ def test_lines_of_readme():
     )
     names = {"df": JUDGED[JUDGED["score"] != "ERROR"].merge(scores).drop(columns="metric")}
     exec(code, names)
-    assert set(recuse.verdict(names["ratings"])["quantity"]) == {"self_bias", "family_bias"}
+    assert set(recuse.verdict(names["ratings"]).frame["quantity"]) == {"self_bias", "family_bias"}
 
 
 def test_a_name_of_the_projects_own_studies(ratings):
@@ -798,8 +824,9 @@ class Blocked:
 sys.meta_path.insert(0, Blocked())
 from example_data import *
 made = ratings_of_example()
-print(len(recuse.verdict(made)), len(recuse.fit(made).table), recuse.check(made).page[:8], len(recuse.leaderboard(made)))
-print(len(recuse.fit(made, covariance="CR1", wild=99).table), len(recuse.power(made, prompts=[50], copies=[1])))
+print(len(recuse.verdict(made).frame), len(recuse.fit(made).frame), str(recuse.check(made))[:8])
+print(len(recuse.leaderboard(made).frame))
+print(len(recuse.fit(made, covariance="CR1", wild=99).frame), len(recuse.power(made, prompts=[50], copies=[1]).frame))
 made._repr_html_()
 try:
     recuse.plot(made)
@@ -810,9 +837,9 @@ except recuse.DataError as error:
 
 def test_core_needs_neither_workflow_nor_plots():
     lines = run_python(BLOCKED).splitlines()
-    assert lines[0] == "8 17 ratings: 30"
-    assert lines[1].startswith("17 ")
-    assert lines[2] == "plot: matplotlib is not installed; install it: pip install 'recuse[plot]'"
+    assert lines[:2] == ["8 17 ratings:", "60"]
+    assert lines[2].startswith("17 ")
+    assert lines[3] == "plot: matplotlib is not installed; install it: pip install 'recuse[plot]'"
 
 
 @pytest.mark.parametrize("function", [recuse.check, recuse.verdict, recuse.plot])

@@ -87,7 +87,7 @@ def expected(tmp_path):
 @pytest.fixture
 def straight(monkeypatch):
     """Let the command fail from now on if it writes the table of all ratings."""
-    return lambda: monkeypatch.setattr("recuse.data.ratings.normalise", None)
+    return lambda: monkeypatch.setattr("recuse.data.ratings.normalise_ratings", None)
 
 
 def write(path, rows=ROWS, header=HEADER):
@@ -437,7 +437,7 @@ def test_settings_are_checked_before_any_row_is_read(tmp_path):
         ),
         (
             ("none.csv", "--config", "mine.yaml"),
-            "config: specs: mine: unknown key 'slise'; did you mean 'slice'?",
+            "mine.yaml, line 1: specs: mine: slise: unknown key; did you mean 'slice'?",
         ),
         (("none.csv", "--config", "none.yaml"), "none.yaml: no such file"),
     ):

@@ -17,8 +17,9 @@ from recuse.config.load import load
 from recuse.config.studies import Study
 from recuse.data.files import RatingsFile
 from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows
-from recuse.inputs import Inputs, imported, tables_of
+from recuse.inputs import Inputs
 from recuse.model.spec import Spec
+from recuse.pipeline import pipeline
 
 EXAMPLE = ROOT / "docs" / "example"
 README, TUTORIAL = ((ROOT / page).read_text("utf-8") for page in ("README.md", "docs/tutorial.md"))
@@ -149,8 +150,8 @@ def test_biases_are_those_of_the_tutorial(run, tmp_path, make):
 
 def idiosyncrasy_of(file, folder):
     config = load("mine.yaml")
-    inputs = imported(Inputs(Study("ours", config), [RatingsFile(file)]), str(folder))
+    results = pipeline(Inputs(Study("ours", config), [RatingsFile(file)]), str(folder))
     (spec,) = Spec.from_config({"main": config["specs"]["main"]})
-    slices = idiosyncrasies(spec, tables_of(inputs, str(folder)))
+    slices = idiosyncrasies(spec, results.tables())
     rows = idiosyncrasy_rows(slices, confidence=config["confidence"])
     return [row for row in rows if row["term"] != "all judges" and not row["reason"]]

@@ -29,7 +29,8 @@ CORE = (
     "report",
     "plot",
 )
-CORE += ("catalogue", "inputs", "findings", "arguments", "objects", "commands")
+CORE += ("catalogue", "steps", "inputs", "pipeline", "results", "arguments")
+CORE += ("objects", "commands")
 # A product imports the core, and of the other products only those that it names here.
 PRODUCTS = {"imports": (), "collect": ("imports",), "papers": ("imports",), "validation": ()}
 WORKFLOW = "workflow"  # touches Snakemake; only scripts, rules and entry points import it

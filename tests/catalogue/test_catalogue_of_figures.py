@@ -11,11 +11,11 @@ from conftest import ROOT
 from recuse.base.errors import ConfigError
 from recuse.catalogue.figures import (
     captions,
+    drawing_inputs,
     drawings,
     figures,
     figures_by_group,
     files_for_readers,
-    inputs_of,
     pictures,
     simultaneous_of,
     study_figures,
@@ -88,7 +88,9 @@ def test_a_study_has_the_tables_that_its_figures_draw(name):
     }
     for each, figure in figures.items():
         paths = [
-            path for path in inputs_of(drawings(study, figures, each)) if path != figure.published
+            path
+            for path in drawing_inputs(drawings(study, figures, each))
+            if path != figure.published
         ]
         assert set(paths) <= files or each == "fig11_helm_instruct"
         assert captions(study, figures)[each]["tables"] == paths

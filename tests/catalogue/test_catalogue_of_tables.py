@@ -7,7 +7,7 @@ import pytest
 from conftest import CONFIG
 from declared_tables import columns_by_table
 from recuse.catalogue.tables import (
-    differences,
+    changed_settings,
     further_pages,
     report_params,
     table_paths,
@@ -142,13 +142,13 @@ def test_settings_that_differ_are_named_by_their_keys():
         "more": {"a": "/home/me/file.csv", "b": True},
     }
     project = {**CONFIG["inference"], "power": {**CONFIG["inference"]["power"]}, "gone": 1}
-    assert dict(differences({"inference": changed}, {"inference": project})) == {
+    assert dict(changed_settings({"inference": changed}, {"inference": project})) == {
         "inference.raters": "5",
         "inference.idiosyncrasy": "[main]",
         "inference.more": "{a: file.csv, b: true}",
         "inference.gone": "left out",
     }
-    assert list(differences(CONFIG, CONFIG)) == []
+    assert list(changed_settings(CONFIG, CONFIG)) == []
 
 
 def test_what_the_report_of_ratings_needs_to_know():

@@ -11,7 +11,14 @@ from scipy.stats import t as student
 
 from rated_tables import FIVE, findings_of, rated, study_of_rows
 from recuse.base.database import connect
-from recuse.check.agreement import FALSE_ALARM, HUMANS, OTHERS, agreement, correlated, correlations
+from recuse.check.agreement import (
+    FALSE_ALARM,
+    HUMANS,
+    OTHERS,
+    agreement,
+    correlated,
+    judge_correlations,
+)
 from recuse.check.facts import FINE, NOTE, WARNING, facts_of
 from recuse.check.page import page_of
 from recuse.data.cells import levels_of
@@ -162,7 +169,8 @@ def test_correlations_are_those_of_loops_over_rows(tmp_path, models):
     connection = connect()
     connection.execute(f"create temp table sampled as from '{facts.study.ratings[0]}'")
     result = {
-        row[:2]: row for row in correlations(facts, connection, levels_of(facts.study.ratings[0]))
+        row[:2]: row
+        for row in judge_correlations(facts, connection, levels_of(facts.study.ratings[0]))
     }
     frame = duckdb.sql(
         f"select judge, model, prompt, rating_unit, gt_unit from '{facts.study.ratings[0]}'"

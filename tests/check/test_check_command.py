@@ -6,15 +6,15 @@ import sys
 
 import pytest
 import yaml
-from describe import check_ratings
 
 from conftest import CONFIG
 from rated_tables import ASKED, COLUMNS, FIVE, rated, study_of_rows, write_rows
 from recuse.base.errors import ConfigError
-from recuse.base.tables import read_table
+from recuse.base.tables import read_table, write_table
 from recuse.check.facts import CHECK
 from recuse.cli import main
 from recuse.commands import write_page
+from recuse.steps.describe import findings
 
 FILE = "made up.csv"
 STUDY = {"title": "mine", "files": FILE, "scales": {"Tone": [1, 5]}}
@@ -69,7 +69,7 @@ def test_the_rule_writes_the_same_table(run, tmp_path):
     run(rows, "--output", "check.csv")
     study = study_of_rows(tmp_path, rows)
     power = {key: ASKED[key] for key in ("self_bias", "power")}
-    check_ratings(
+    found = findings(
         study="mine",
         cells=study.cells_from,
         ratings=study.ratings,
@@ -81,8 +81,8 @@ def test_the_rule_writes_the_same_table(run, tmp_path):
         named={},
         power=power,
         confidence=0.9,
-        check=str(tmp_path / "of_rule.csv"),
     )
+    write_table(tmp_path / "of_rule.csv", CHECK, (each.row for each in found), study="mine")
     assert (tmp_path / "of_rule.csv").read_bytes() == (tmp_path / "check.csv").read_bytes()
 
 

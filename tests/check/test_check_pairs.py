@@ -11,8 +11,8 @@ from recuse.base.reasons import SENTENCES, Reason
 from recuse.check.facts import FINE, STOP, WARNING
 from recuse.config.load import load
 from recuse.config.read import read
-from recuse.findings import findings_of
-from recuse.inputs import imported, in_folder, inputs_in
+from recuse.inputs import inputs_in
+from recuse.pipeline import in_folder, pipeline
 
 MODELS = ("gpt-4.1", "claude-sonnet-4", "llama-3.1-70b")
 PAIRS = [(a, b) for place, a in enumerate(MODELS) for b in MODELS[place + 1 :]]
@@ -51,8 +51,7 @@ def check(tmp_path, monkeypatch):
         (inputs,) = inputs_in(load("mine.yaml"), read(Path("mine.yaml")), compared=True)
         with in_folder(inputs) as folder:
             return {
-                (each.topic, each.subject): each
-                for each in findings_of(imported(inputs, folder), folder)
+                (each.topic, each.subject): each for each in pipeline(inputs, folder).findings()
             }
 
     return findings

@@ -17,8 +17,8 @@ from recuse.check.prompts_needed import (
     NOT_ESTIMABLE,
     enough,
     half_widths,
-    in_words,
     planned,
+    prompts_in_words,
     published,
     requests_for,
 )
@@ -155,7 +155,7 @@ def words(plan, self_bias):
         if plan is None
         else requests_for(plan, per_prompt=81, human_scores=human_scores, **asked)
     )
-    return in_words(rows, plan, **asked)
+    return prompts_in_words(rows, plan, **asked)
 
 
 def test_the_page_says_what_to_ask_and_where_no_number_is_enough():

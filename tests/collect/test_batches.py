@@ -9,7 +9,7 @@ from recuse.base.log import listening
 from recuse.collect import batches
 from recuse.collect.collection import Collection
 from recuse.collect.cost import cost, worst_cost
-from recuse.collect.ledger import Ledger, answers_in, read
+from recuse.collect.ledger import Ledger, answers_in, read_ledger
 from recuse.collect.run import collect
 
 
@@ -67,11 +67,11 @@ def test_a_batch_answers_for_half_the_price(mock, path, tmp_path):
     assert outcome.money == pytest.approx(alone.money / 2)
     assert len(mock.batches) == 1
     answers, others = (
-        {entry.key: entry.response for entry in read(each)}
+        {entry.key: entry.response for entry in read_ledger(each)}
         for each in (path, tmp_path / "alone.jsonl")
     )
     assert answers == others
-    assert {entry.batch for entry in read(path)} == {"batch-1"}
+    assert {entry.batch for entry in read_ledger(path)} == {"batch-1"}
     assert run(path, in_batches(mock, 12)).asked == 0
     assert len(mock.batches) == 1
 

@@ -13,14 +13,15 @@ import pytest
 from recuse.base.errors import CollectError, ConfigError
 from recuse.collect.dry_run import page_before
 from recuse.collect.imported import collected_file, with_imports
-from recuse.collect.ledger import Entry, Ledger, answers_in
+from recuse.collect.ledger import Ledger, LedgerEntry, answers_in
 from recuse.collect.parse import REASONS, repair
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.settings import Collect
 from recuse.collect.study import Collected, budget_of, merged_in_words
 from recuse.config.declared.sections import validated
 from recuse.config.load import load
-from recuse.inputs import imported, in_folder, inputs_in
+from recuse.inputs import inputs_in
+from recuse.pipeline import imported, in_folder
 
 HERE = "http://127.0.0.1:9/v1"
 JUDGES = {
@@ -59,7 +60,7 @@ def answered(request, content, finish="stop"):
         "choices": [{"message": {"content": content}, "finish_reason": finish}],
         "usage": usage,
     }
-    return Entry(
+    return LedgerEntry(
         request.key,
         request.endpoint.name,
         request.identity,

@@ -1,7 +1,7 @@
 import pytest
 
 from recuse.collect.cost import characters_per_token, cost, most_out, tokens_in, worst_cost
-from recuse.collect.ledger import Entry
+from recuse.collect.ledger import LedgerEntry
 from recuse.collect.requests import Endpoint, Price, Request
 
 PRICE = Price(input=2.0, output=10.0, batch=0.5)
@@ -42,9 +42,10 @@ def test_the_ratio_that_a_ledger_shows_gives_its_tokens_back():
         {"prompt_tokens": 96, "completion_tokens": 1},
     ]
     entries = [
-        Entry(asked.key, "a", asked.identity, {}, "", 0.1, 1, {"usage": usage}) for usage in usages
+        LedgerEntry(asked.key, "a", asked.identity, {}, "", 0.1, 1, {"usage": usage})
+        for usage in usages
     ]
-    entries.append(Entry(asked.key, "b", asked.identity, {}, "", 0.1, 1))
+    entries.append(LedgerEntry(asked.key, "b", asked.identity, {}, "", 0.1, 1))
     ratios = characters_per_token(entries)
     assert ratios == {("a", False): pytest.approx(400 / 120)}
     assert tokens_in(asked, ratios["a", False]) == (56 + 96) / 2

@@ -13,11 +13,11 @@ from recuse.collect.estimate import (
     RATING,
     SECONDS,
     TOKENS_PER_SECOND,
+    cost_page,
     estimates,
-    page,
     total,
 )
-from recuse.collect.ledger import Entry
+from recuse.collect.ledger import LedgerEntry
 from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Price, Request
 
 PRICE = Price(input=2.0, output=10.0)
@@ -38,7 +38,7 @@ def request(number, endpoint=JUDGE, *, criteria=CRITERIA, mode=SCHEMA, text="Rat
 def entry(asked, *, out=20, into=None, seconds=3.0, money=0.01, **others):
     usage = {"prompt_tokens": into or tokens_in(asked), "completion_tokens": out}
     about = {"response": {"choices": [{"message": {}}], "usage": usage}, "cost": money, **others}
-    return Entry(
+    return LedgerEntry(
         asked.key, asked.endpoint.name, asked.identity, asked.about, "2026", seconds, 1, **about
     )
 
@@ -116,7 +116,7 @@ def test_all_judges_answer_at_once_and_what_is_unknown_of_one_is_unknown_of_all(
     unpriced = replace(other, name="three", price=None)
     whole = total(estimates([*PLAN, request(0, unpriced)], []))
     assert (whole.money, whole.most) == (None, None)
-    assert "an unknown sum" in page(estimates([*PLAN, request(0, unpriced)], []), PLAN[0])
+    assert "an unknown sum" in cost_page(estimates([*PLAN, request(0, unpriced)], []), PLAN[0])
 
 
 @pytest.mark.parametrize(("judges", "rows"), [(1, 1), (3, 4), (8, 9), (40, 9)])
@@ -125,7 +125,7 @@ def test_the_page_has_25_lines_whatever_the_plan(judges, rows):
         replace(JUDGE, name=f"judge {number}", model=f"m{number}") for number in range(judges)
     ]
     plan = [request(0, endpoint, text="line\n" * 50) for endpoint in endpoints]
-    lines = page(estimates(plan, []), plan[0], spent=1.0, notes=["note"] * 6).splitlines()
+    lines = cost_page(estimates(plan, []), plan[0], spent=1.0, notes=["note"] * 6).splitlines()
     assert len(lines) == 25
     assert lines[-1].endswith(" lines more")
     assert lines[3 + rows] == ""
@@ -137,7 +137,7 @@ def test_the_page_shows_a_request_and_no_secret(monkeypatch):
     secret = 'sk-"e"-1234567890'
     monkeypatch.setenv("KEY_OF_ONE", secret)
     asked = request(0, text=f"Rate \u202e this; {secret}")
-    text = page(estimates([asked], []), asked)
+    text = cost_page(estimates([asked], []), asked)
     assert secret not in text
     assert json.dumps(secret)[1:-1] not in text
     assert "\u202e" not in text
@@ -148,7 +148,7 @@ def test_the_page_shows_a_request_and_no_secret(monkeypatch):
 
 
 def test_the_page_says_what_is_left_and_on_what_it_rests():
-    lines = page(estimates(PLAN, []), PLAN[0]).splitlines()
+    lines = cost_page(estimates(PLAN, []), PLAN[0]).splitlines()
     assert lines[0].startswith("10 requests to ask, about 0.00")
     assert lines[0].endswith(" units, about 4 s.")
     assert (
@@ -157,17 +157,17 @@ def test_the_page_says_what_is_left_and_on_what_it_rests():
     )
     assert lines[3].split()[:4] == ["one", "10", "0", "10"]
     assert any(line.startswith("Tokens of one are guesses") for line in lines)
-    learnt = page(estimates(PLAN, [entry(PLAN[0])]), PLAN[0], spent=0.01)
+    learnt = cost_page(estimates(PLAN, [entry(PLAN[0])]), PLAN[0], spent=0.01)
     assert "guesses" not in learnt
     assert "Spent so far, by the ledger: 0.0100 units." in learnt
-    done = page(estimates(PLAN, map(entry, PLAN)), PLAN[0])
+    done = cost_page(estimates(PLAN, map(entry, PLAN)), PLAN[0])
     assert done.startswith("Nothing is left to ask: 10 requests, all answered.\n")
 
 
 def test_the_page_has_a_dash_without_price_or_limit():
     unlimited = Request(JUDGE, [{"role": "user", "content": "?"}], {})
-    assert page(estimates([unlimited], []), unlimited).splitlines()[3].split()[-2] == "–"
+    assert cost_page(estimates([unlimited], []), unlimited).splitlines()[3].split()[-2] == "–"
     unpriced = request(0, replace(JUDGE, price=None, batch=True, key=None))
-    text = page(estimates([unpriced], []), unpriced)
+    text = cost_page(estimates([unpriced], []), unpriced)
     assert text.startswith("1 request to ask, an unknown sum, up to a day for batches.")
     assert text.splitlines()[3].split()[-3:] == ["–", "–", "–"]

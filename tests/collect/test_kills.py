@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT
 from mock_server import Mock
 from recuse.base.log import listening
-from recuse.collect.ledger import answers_in, read
+from recuse.collect.ledger import answers_in, read_ledger
 
 KEY = "sk-Wahrlich-geheim+0815/="
 CONCURRENCY = 8
@@ -104,7 +104,7 @@ def test_a_stopped_collection_waits_for_what_is_under_way(start, mock, number):
     assert outcome["stopped"] == "interrupted"
     assert outcome["messages"] == ["stopped by the user; run again to ask what is missing"]
     assert outcome["asked"] == outcome["answered"] == sum(mock.seen.values()) < 120
-    assert len(list(read(start.path))) == outcome["asked"]
+    assert len(list(read_ledger(start.path))) == outcome["asked"]
     assert outcome_of(start())["missing"] == 0
     assert set(mock.seen.values()) == {1}
 
@@ -120,7 +120,7 @@ def test_a_collection_that_is_stopped_twice_ends_at_once(start, mock):
     assert outcome["failed"] == {"interrupted": CONCURRENCY}
     assert outcome["seconds"] < 5
     # Which may have been charged
-    assert [entry.cost for entry in read(start.path)] == [None] * CONCURRENCY
+    assert [entry.cost for entry in read_ledger(start.path)] == [None] * CONCURRENCY
 
 
 def test_a_second_process_is_refused_and_disturbs_nothing(start, mock):

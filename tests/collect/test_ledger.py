@@ -13,7 +13,7 @@ from recuse.base.errors import ConfigError, DataError, DiskError
 from recuse.base.log import listening
 from recuse.collect.estimate import estimates
 from recuse.collect.inputs import ledger_found
-from recuse.collect.ledger import SEEN, Entry, Ledger, answers_in, line_of, read
+from recuse.collect.ledger import SEEN, Ledger, LedgerEntry, answers_in, ledger_line, read_ledger
 from recuse.collect.run import collect
 from recuse.config.studies import Study
 
@@ -29,7 +29,7 @@ ASKED = {
 def entry(key, *, error=None, cost=0.5, text="four", attempt=1):
     response = {"choices": [{"message": {"content": text}}]}
     reason = error and {"reason": error, "message": "so it was"}
-    return Entry(
+    return LedgerEntry(
         key,
         "judge",
         ASKED,
@@ -59,7 +59,7 @@ def test_what_is_appended_is_read_back_equal(path):
     content = fill(path, *entries)
     assert content.count(b"\n") == 2
     assert content.isascii()
-    assert list(read(path)) == entries
+    assert list(read_ledger(path)) == entries
 
 
 def test_the_last_usable_response_is_the_answer_to_a_request(path):
@@ -94,7 +94,7 @@ def test_money_is_summed_and_an_unknown_cost_counts_at_the_most_that_it_may_be(p
 @pytest.mark.parametrize("kept", [1, 12, 100, -1])
 def test_a_line_cut_off_is_ended_and_skipped_and_nothing_else_is_lost(path, kept):
     content = fill(path, entry("a"))
-    last = line_of(entry("b"))
+    last = ledger_line(entry("b"))
     path.write_bytes(content + last[:kept])
     whole = kept == -1  # only the line's end is missing
     with listening() as warnings, Ledger(path) as ledger:
@@ -103,15 +103,15 @@ def test_a_line_cut_off_is_ended_and_skipped_and_nothing_else_is_lost(path, kept
         assert ledger["c"] == entry("c")
     assert len(warnings) == (not whole)
     assert whole or "line 2 is cut off or damaged" in warnings[0]
-    assert path.read_bytes() == content + last[:kept] + b"\n" + line_of(entry("c"))
+    assert path.read_bytes() == content + last[:kept] + b"\n" + ledger_line(entry("c"))
     with listening() as warnings:
-        assert [each.key for each in read(path)] == ["a", *("b" * whole), "c"]
+        assert [each.key for each in read_ledger(path)] == ["a", *("b" * whole), "c"]
     assert len(warnings) == (not whole)
 
 
 @pytest.mark.parametrize("value", [None, True, [1], "text", -5, 10**400, float("nan")])
 @pytest.mark.parametrize(
-    "name", [*Entry.__dataclass_fields__, "messages", "mode", "rubric", "body", "reason"]
+    "name", [*LedgerEntry.__dataclass_fields__, "messages", "mode", "rubric", "body", "reason"]
 )
 def test_a_line_that_was_edited_is_skipped_or_read_and_never_a_crash(path, name, value):
     fill(path, entry("a"), entry("b", error="timeout", cost=None))
@@ -129,7 +129,7 @@ def test_a_line_that_was_edited_is_skipped_or_read_and_never_a_crash(path, name,
         answers = ledger
         assert 0 <= answers.spent <= 1000
         assert estimates([], answers.values()) == []
-    kept = len([*read(path)])
+    kept = len([*read_ledger(path)])
     assert bool(warnings) == (kept < 2)
 
 
@@ -137,7 +137,7 @@ def test_a_line_that_is_not_whole_is_named(path):
     content = fill(path, entry("a"))
     path.write_bytes(content + b'{"recuse": 1, "key": "b"}\n{"recuse": 1}\n' + content)
     with listening() as warnings:
-        assert len([*read(path)]) == 2
+        assert len([*read_ledger(path)]) == 2
     assert (
         "lines 2 and 3 are cut off or damaged, as by a kill, a full disk or an edit, and skipped"
         in warnings[0]
@@ -163,7 +163,7 @@ def test_a_ledger_of_a_later_version_is_not_guessed_at(path):
     content = fill(path, entry("a"))
     path.write_bytes(content + content.replace(b'{"recuse": 1', b'{"recuse": 2'))
     with pytest.raises(DataError, match=r"line 2: a later version"):
-        list(read(path))
+        list(read_ledger(path))
 
 
 HOLD = """
@@ -211,7 +211,7 @@ def test_a_second_process_is_told_who_writes_until_that_is_killed(path):
             Ledger(path),
         ):
             pass
-        assert list(read(path)) == []
+        assert list(read_ledger(path)) == []
         process.kill()
         process.wait()
     fill(path, entry("a"))

@@ -12,7 +12,7 @@ import pytest
 from mock_server import Mock
 from recuse.collect import client
 from recuse.collect.cost import worst_cost
-from recuse.collect.ledger import Ledger, answers_in, read
+from recuse.collect.ledger import Ledger, answers_in, read_ledger
 from recuse.collect.parse import scores
 from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Price, Request
 from recuse.collect.run import collect
@@ -201,7 +201,7 @@ def test_a_response_that_breaks_the_schema_is_neither_read_wrongly_nor_lost(
 
     classes, spent = Counter(), 0.0
     by_key = {request.key: place for place, request in enumerate(requests)}
-    for entry in read(tmp_path / "ledger.jsonl"):
+    for entry in read_ledger(tmp_path / "ledger.jsonl"):
         request, (body, where) = requests[by_key[entry.key]], sent[by_key[entry.key]]
         assert entry.response is not None or entry.text or not body  # all that came is there
         if entry.cost is None:

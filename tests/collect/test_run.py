@@ -15,8 +15,8 @@ from recuse.base.errors import ConfigError
 from recuse.collect import client
 from recuse.collect.collection import GIVEN_UP
 from recuse.collect.cost import worst_cost
-from recuse.collect.ledger import Ledger, answers_in, read
-from recuse.collect.progress import line_of, progress
+from recuse.collect.ledger import Ledger, answers_in, read_ledger
+from recuse.collect.progress import progress, progress_line
 from recuse.collect.run import collect
 
 KEY = "sk-Wahrlich-geheim+0815/="
@@ -49,7 +49,7 @@ def run(tmp_path):
 def contents(path):
     return {
         entry.key: entry.response["choices"][0]["message"]["content"]
-        for entry in read(path)
+        for entry in read_ledger(path)
         if entry.reason is None
     }
 
@@ -87,7 +87,7 @@ def test_an_entry_says_what_was_asked_and_what_came(run, mock):
     (request,) = plan(mock.url, 1)
     request = replace(request, about={"prompt": "p1", "model": "GPT-4o"})
     outcome = run([request])
-    (entry,) = read(run.path)
+    (entry,) = read_ledger(run.path)
     assert entry.key == request.key
     assert entry.asked == request.identity
     assert entry.about == {"prompt": "p1", "model": "GPT-4o"}
@@ -110,7 +110,9 @@ def test_each_fault_is_tried_again_and_counted_by_its_reason(run, mock, fault):
     assert mock.done[fault] > 3
     assert outcome.failed == {REASONS[fault]: mock.done[fault]}
     assert outcome.asked - 8 == mock.done[fault]
-    assert [entry.reason for entry in read(run.path)].count(REASONS[fault]) == mock.done[fault]
+    assert [entry.reason for entry in read_ledger(run.path)].count(REASONS[fault]) == mock.done[
+        fault
+    ]
 
 
 def test_faults_of_all_kinds_leave_the_answers_of_a_run_without_any(run, mock):
@@ -136,7 +138,7 @@ def test_faults_of_all_kinds_leave_the_answers_of_a_run_without_any(run, mock):
 def test_a_truncated_answer_and_a_refusal_are_answers_that_others_read(run, mock, finish, refusal):
     mock.finish, mock.refusal = finish, refusal
     assert run(plan(mock.url, 1)).answered == 1
-    (entry,) = read(run.path)
+    (entry,) = read_ledger(run.path)
     choice = entry.response["choices"][0]
     assert (choice["finish_reason"], choice["message"]["refusal"]) == (finish, refusal)
 
@@ -154,7 +156,7 @@ def test_a_request_that_the_server_refuses_is_not_tried_again(run, mock):
     mock.always = "bad request"
     outcome = run(plan(mock.url, 3))
     assert (outcome.failed, outcome.asked) == ({"refused by the server": 3}, 3)
-    assert "bad request, with the header" in next(read(run.path)).error["message"]
+    assert "bad request, with the header" in next(read_ledger(run.path)).error["message"]
 
 
 def test_an_error_that_is_sent_as_a_success_is_none(run, mock):
@@ -256,8 +258,10 @@ def test_a_budget_is_never_passed_and_is_used_to_within_a_request(run, mock):
     requests = plan(mock.url, 200, attempts=20)
     worst = 1e-6 * (12 / 2 + 8) + 20e-5  # of the longest request here
     outcome = run(requests, budget=0.005)
-    spent = sum(entry.at_most if entry.cost is None else entry.cost for entry in read(run.path))
-    unknown = [entry.at_most for entry in read(run.path) if entry.cost is None]
+    spent = sum(
+        entry.at_most if entry.cost is None else entry.cost for entry in read_ledger(run.path)
+    )
+    unknown = [entry.at_most for entry in read_ledger(run.path) if entry.cost is None]
     assert unknown == pytest.approx([worst] * outcome.uncounted, rel=0.01)
     assert outcome.uncounted == outcome.failed["not JSON"] > 3
     assert outcome.stopped == "budget"
@@ -448,12 +452,12 @@ def test_a_fault_of_what_reads_the_answers_ends_the_run_with_the_ledger_whole(ru
 
     with pytest.raises(ZeroDivisionError):
         run(plan(mock.url, 3), follow=follow)
-    assert any(entry.reason is None for entry in read(run.path))
+    assert any(entry.reason is None for entry in read_ledger(run.path))
 
 
 def test_progress_says_money_and_the_time_left(run, mock):
     outcomes = []
     run(plan(mock.url, 4), progress=lambda outcome: outcomes.append(replace(outcome)))
     assert [outcome.answered for outcome in outcomes] == [1, 2, 3, 4, 4]
-    line = line_of(replace(outcomes[1], seconds=2.0, money=0.25))
+    line = progress_line(replace(outcomes[1], seconds=2.0, money=0.25))
     assert line == "collect: 2 of 4 answers, 0.25 units spent, 1 answers/s, about 2 s left"

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import CONFIG
 from recuse.base.errors import ConfigError
-from recuse.config.declared.settings import check
+from recuse.config.declared.settings import check_settings
 from recuse.config.load import checked
 from recuse.inference.idiosyncrasy import IDIOSYNCRASY
 from recuse.inference.measurement_error import BY_RATERS, MEASUREMENT_ERROR
@@ -43,7 +43,7 @@ def settings_of(**settings):
 
 
 def test_the_projects_own_settings_are_valid():
-    check(CONFIG)
+    check_settings(CONFIG)
     assert checked(CONFIG, CONFIG) == CONFIG
 
 
@@ -89,7 +89,7 @@ def test_the_projects_own_settings_are_valid():
 )
 def test_specs_that_a_table_cannot_have(key, specs, message):
     with pytest.raises(ConfigError, match=message):
-        check(config_with(key, specs))
+        check_settings(config_with(key, specs))
 
 
 @pytest.mark.parametrize(
@@ -170,12 +170,12 @@ def test_specs_that_a_table_cannot_have(key, specs, message):
 )
 def test_checks_of_rows_that_do_not_exist(settings, message):
     with pytest.raises(ConfigError, match=message):
-        check(settings_of(**settings))
+        check_settings(settings_of(**settings))
 
 
 def test_valid_checks_are_accepted():
-    check(settings_of(specs=["gam"]))
-    check(settings_of(specs=["main"], table="measurement_error", method=BY_RATERS))
+    check_settings(settings_of(specs=["gam"]))
+    check_settings(settings_of(specs=["main"], table="measurement_error", method=BY_RATERS))
     only_bootstrap = {"drawn": {"bootstrap": 200}}
     settings = {
         "title": "T",
@@ -184,10 +184,10 @@ def test_valid_checks_are_accepted():
         "table": "multiplicity",
         "by": "holm_p_value",
     }
-    check(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
+    check_settings(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
     settings["by"] = "max_t_p_value"
     with pytest.raises(ConfigError, match="specs: drawn: max_t_p_value needs wild"):
-        check(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
+        check_settings(config_with("robustness_checks", {"mine": settings}, only_bootstrap))
 
 
 def test_tables_have_the_columns_and_methods_that_checks_ask_for():

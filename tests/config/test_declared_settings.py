@@ -8,7 +8,7 @@ from conftest import CONFIG
 from recuse.base.database import bounded
 from recuse.base.errors import ConfigError
 from recuse.config.declared.inference import check_redefined
-from recuse.config.declared.settings import check
+from recuse.config.declared.settings import check_settings
 
 
 def place(config, path, value):
@@ -19,33 +19,33 @@ def place(config, path, value):
 
 
 def test_the_projects_own_config_is_valid():
-    check(CONFIG)
+    check_settings(CONFIG)
 
 
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["confidance"], 0.9, "unknown key 'confidance'; did you mean 'confidence'"),
+        (["confidance"], 0.9, "confidance: unknown key; did you mean 'confidence'"),
         (
             ["inference", "placebo"],
             ["main"],
-            "inference: unknown key 'placebo'; its name is now 'idiosyncrasy'",
+            "inference: placebo: unknown key; its name is now 'idiosyncrasy'",
         ),
-        (["inference", "bounds"], ["main"], "inference: unknown key 'bounds'"),
+        (["inference", "bounds"], ["main"], "inference: bounds: unknown key"),
         (
             ["inference", "robustness_checks", "length", "methods"],
             ["moments"],
-            "unknown key 'methods'; its name is now 'method'",
+            "methods: unknown key; its name is now 'method'",
         ),
         (
             ["inference", "power", "gamma"],
             0.02,
-            "power: unknown key 'gamma'; its name is now 'self_bias'",
+            "power: gamma: unknown key; its name is now 'self_bias'",
         ),
         (
             ["specs", "main", "covarience"],
             "HC1",
-            "specs: main: unknown key 'covarience'; did you mean 'covariance'",
+            "specs: main: covarience: unknown key; did you mean 'covariance'",
         ),
         (
             ["specs", "main", "covariance"],
@@ -245,7 +245,7 @@ def test_the_projects_own_config_is_valid():
             {"GPT": 0.1},
             "found family_bias without quality; add `quality`",
         ),
-        (["studies", "twin", "kind"], "published", "studies: twin: unknown key 'kind'"),
+        (["studies", "twin", "kind"], "published", "studies: twin: kind: unknown key"),
         (
             ["studies", "twin", "scales", "Helpfulness"],
             [0, 1000],
@@ -295,7 +295,7 @@ def test_the_projects_own_config_is_valid():
         (
             ["studies", "mine"],
             {"titel": "t", "scales": {"A": [0, 1]}},
-            "mine: unknown key 'titel'; did you mean 'title'",
+            "mine: titel: unknown key; did you mean 'title'",
         ),
         (
             ["studies", "mine"],
@@ -358,12 +358,12 @@ def test_invalid_settings_are_named(path, value, message):
     config = copy.deepcopy(CONFIG)
     place(config, path, value)
     with pytest.raises(ConfigError, match=message):
-        check(config)
+        check_settings(config)
 
 
 @pytest.mark.parametrize("limit", ["4GB", "0.5GB", "0.25 TiB", "10.5MB", "512 MiB"])
 def test_duckdb_accepts_valid_memory_limits(limit, tmp_path):
-    check({**CONFIG, "memory_limit": limit})
+    check_settings({**CONFIG, "memory_limit": limit})
     with bounded(limit, tmp_path / "spill"):
         pass
 
@@ -378,11 +378,11 @@ def test_user_files_name_the_dimensions_of_the_study():
     with pytest.raises(
         ConfigError, match="studies: mine: scales: 'B' is not one of `files`; known: A"
     ):
-        check(config)
+        check_settings(config)
     config["studies"]["mine"]["files"] = "all.csv"
     # A study without task types may hold any dataset
     config["specs"]["some"] = {"subset": {"dataset": ["any of mine"]}}
-    check(config)
+    check_settings(config)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from conftest import CONFIG, DATA
 from recuse.base.errors import ConfigError
-from recuse.config.declared.settings import check
+from recuse.config.declared.settings import check_settings
 from recuse.config.load import checked
 from recuse.config.read import project_settings
 from recuse.data.registry import fits
@@ -64,7 +64,7 @@ def test_settings_of_answers_with_a_key(study, message):
 def check_verdicts(name, study):
     config = copy.deepcopy(CONFIG)
     config["comparisons"][name] = study
-    check(config)
+    check_settings(config)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def check_verdicts(name, study):
         (
             "mine",
             {"title": "t", "files": "v.csv", "pool": {}},
-            "mine: unknown key 'pool'; did you mean 'pools'?",
+            "mine: pool: unknown key; did you mean 'pools'?",
         ),
         (
             "mine",
@@ -180,7 +180,7 @@ def test_invalid_comparisons_are_named(name, study, message):
 
 
 def test_studies_of_the_project_and_a_users_are_valid():
-    check(CONFIG)
+    check_settings(CONFIG)
     check_verdicts("mine", {"title": "t", "files": ["a.csv", "b.parquet"], "both_orders": False})
     check_verdicts(
         "mine", {"title": "t", "files": "v.csv", "analyses": ["attacks"], "worsening": ["shuffled"]}
@@ -316,7 +316,7 @@ def test_manifests_name_each_file_once_with_a_git_blob_id(source):
         (
             "studies",
             {"import": {"files": "a.csv", "colums": {}}},
-            "import: unknown key 'colums'; did you mean 'columns'?",
+            "import: colums: unknown key; did you mean 'columns'?",
         ),
         (
             "studies",

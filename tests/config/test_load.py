@@ -1,5 +1,7 @@
 """The configuration that a command reads: which file overrides which."""
 
+import re
+
 import pytest
 
 from recuse.base.errors import ConfigError
@@ -54,7 +56,7 @@ def test_models_are_dropped_by_name_or_id(folder):
             "comparisons: {mine: {title: t, files: [a.csv, '{b}.csv']}}",
             "comparisons: mine: files: 1: '{b}.csv': braces mean",
         ),
-        ("2: 3", "config: unknown key '2'; known: "),
+        ("2: 3", "named.yaml, line 1: 2: unknown key; known: "),
         ("seed: [", "named.yaml: not YAML"),
         ("- seed", "named.yaml: holds no settings"),
     ],
@@ -64,6 +66,43 @@ def test_invalid_settings_are_named(folder, text, message):
     with pytest.raises(ConfigError) as raised:
         load("named.yaml")
     assert message in str(raised.value)
+
+
+MINE = """\
+confidence: 0.8
+studies:
+  mine:
+    title: t
+    files:
+      A: a.csv
+    scales:
+      A: [0, 4]
+specs:
+  short:
+    terms: [judge,
+            self]
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "message"),
+    [
+        ("0.8", "8", "named.yaml, line 1: confidence: should be below 1, found 8"),
+        ("title", "titel", "named.yaml, line 4: studies: mine: titel: unknown key; did you mean"),
+        ("    title: t\n", "", "named.yaml, line 3: studies: mine: 'title' is required"),
+        ("a.csv", "'{a}.csv'", "named.yaml, line 6: studies: mine: files: A: '{a}.csv': braces"),
+        ("[0, 4]", "[0, 4.5]", "named.yaml, line 8: studies: mine: scales: A: found [0, 4.5]"),
+        ("self]", "selves]", "named.yaml, line 12: specs: short: terms: 1: should be 'intercept'"),
+        ("self]", "self]\n    whole: true", "named.yaml, line 13: specs: short: whole: without"),
+        ("confidence: 0.8", "seed: 1", "config.yaml, line 2: confidence: should be above 0"),
+    ],
+)
+def test_errors_name_the_line_of_a_setting(folder, written, instead, message):
+    """In the file that has the setting, the last of them."""
+    (folder / "config.yaml").write_text("seed: 2\nconfidence: 0\n", "utf-8")
+    (folder / "named.yaml").write_text(MINE.replace(written, instead), "utf-8")
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load("named.yaml")
 
 
 def test_overlay_keeps_the_order_of_models():

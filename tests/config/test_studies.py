@@ -12,10 +12,10 @@ from recuse.config import studies
 from recuse.config.studies import (
     STAGES,
     Study,
-    check_names,
+    check_study_names,
     conclusions_params,
     csv_megabytes,
-    fits,
+    fit_rules,
     inference_params,
     origin_of_verdicts,
     stage_by_spec,
@@ -322,12 +322,12 @@ def test_missing_files_are_named(folder):
 
 
 def test_a_study_may_not_have_the_name_of_a_rule():
-    check_names(STUDIES, frozenset({"fit", "page"}))
+    check_study_names(STUDIES, frozenset({"fit", "page"}))
     with pytest.raises(
         ConfigError,
         match="config: studies: whole: the name of a rule of this workflow; choose another",
     ):
-        check_names(STUDIES, frozenset({"fit", "whole"}))
+        check_study_names(STUDIES, frozenset({"fit", "whole"}))
 
 
 def test_kind_of_a_study_follows_from_its_origin():
@@ -435,7 +435,7 @@ def test_a_study_may_have_specs_and_settings_of_inference_of_its_own():
     dropped = of_study["specs"]["within_response"]["subset"]["models_dropped"]
     assert dropped[:2] == ["GLM 4.7", "Granite 4.0 Micro"]  # names in place of ids
     assert STUDIES["twin"].config is CONFIGURED
-    rules = fits(CONFIGURED)
+    rules = fit_rules(CONFIGURED)
     assert [fit.rule for fit in rules] == [
         f"{stage}{study}" for study in ("", "_multivac") for stage in STAGES
     ]
@@ -463,7 +463,7 @@ def test_main_fit_slices_and_ablations_with_the_bootstraps_of_their_models():
 
 
 def test_each_stage_of_fits_has_its_own_specs_after_those_before():
-    of_all = fits(CONFIGURED)[:3]
+    of_all = fit_rules(CONFIGURED)[:3]
     specs = [name for fit in of_all for name in fit.specs]
     assert sorted(specs) == sorted(CONFIGURED["specs"])
     assert of_all[0].order == ["main", "clustered"]

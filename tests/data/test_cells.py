@@ -17,10 +17,10 @@ from recuse.data.cells import AXES, FACTORS, Levels, as_metadata, build_cells, l
 from recuse.data.codes import code_checked
 from recuse.data.files import RatingsFile
 from recuse.data.moments import moments_of_rows
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
 from recuse.data.selection import with_normalised_length
-from recuse.data.shards import Plan, Shard, first_twice, write_sorted
+from recuse.data.shards import Shard, ShardPlan, first_repeated_row, write_sorted
 from recuse.model.spec import Spec
 from recuse.validation.compare import compared
 
@@ -90,7 +90,7 @@ def test_file_without_a_complete_row(tmp_path):
         {},
         Registry.from_config(CONFIG["models"]),
     )
-    normalise(
+    normalise_ratings(
         "mine", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv")
     )
     with pytest.raises(DataError, match="no complete row is left"):
@@ -236,11 +236,13 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
         f"select max(group_code), any_value(typeof(group_code)) from ({groups})"
     ).fetchall()
     assert result == [(levels.groups - 1, kind)]
-    twice = write_sorted(coded, Plan(levels, []), first=0, ratings=f"{tmp_path}/ratings.parquet")
+    twice = write_sorted(
+        coded, ShardPlan(levels, []), first=0, ratings=f"{tmp_path}/ratings.parquet"
+    )
     assert not (tmp_path / "ratings.parquet").exists()
     assert (
         twice
-        == first_twice(coded, groups, levels)
+        == first_repeated_row(coded, groups, levels)
         == (*(named[axis][-1] for axis in ("judge", "model", "dimension", "dataset")), "p", None)
     )
 

@@ -11,12 +11,12 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from recuse.data.describe import (
     HUMAN,
     STATISTICS,
-    agreement,
     correlations,
     gamma,
     jackknife_error,
     mean_scores,
     pearson,
+    score_agreement,
     spearman,
 )
 
@@ -57,10 +57,10 @@ def test_pearson_and_spearman_equal_scipy(data):
 
 def test_agreement_equals_scipy_and_statsmodels(data):
     table, levels, ratings, x, y = data
-    of_scores = agreement(table, levels[:, None], ratings)
+    of_scores = score_agreement(table, levels[:, None], ratings)
     assert of_scores["pearson"][0] == pytest.approx(stats.pearsonr(x, y)[0], abs=1e-14)
     square = table[:4]
-    kappa, error = agreement(square, np.arange(4)[:, None], np.arange(4))["weighted_kappa"]
+    kappa, error = score_agreement(square, np.arange(4)[:, None], np.arange(4))["weighted_kappa"]
     whole = cohens_kappa(square, wt="quadratic", return_results=True)
     assert kappa == pytest.approx(whole.kappa, abs=1e-12)
     assert error == pytest.approx(whole.std_kappa, rel=1e-9)
@@ -68,13 +68,13 @@ def test_agreement_equals_scipy_and_statsmodels(data):
 
 def test_the_error_of_the_correlation_is_near_the_jackknife(data):
     table, levels, ratings, *_ = data
-    _, error = agreement(100 * table, levels[:, None], ratings)["pearson"]
+    _, error = score_agreement(100 * table, levels[:, None], ratings)["pearson"]
     assert error == pytest.approx(jackknife_error(pearson, 100 * table, levels, ratings), rel=0.01)
 
 
 def test_agreement_with_a_constant_score_is_not_a_number():
     assert np.isnan(
-        agreement(np.ones((1, 3)), np.ones((1, 1)), np.arange(3))["weighted_kappa"]
+        score_agreement(np.ones((1, 3)), np.ones((1, 1)), np.arange(3))["weighted_kappa"]
     ).all()
 
 

@@ -23,8 +23,8 @@ from mutations import (
 from recuse import commands
 from recuse.config.load import load
 from recuse.data.cells import build_cells
-from recuse.data.raters import agreement, check_raters
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.raters import check_raters, rater_agreement
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.study import StudyTables
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -102,7 +102,9 @@ def through_the_steps(path, folder):
         folder, "ratings.parquet", "completeness.csv", "cells.parquet"
     )
     with done_or_refused(str(path), made=made):
-        normalise("mine", source(path), ratings=str(ratings), completeness=str(completeness))
+        normalise_ratings(
+            "mine", source(path), ratings=str(ratings), completeness=str(completeness)
+        )
     if ratings.exists():
         with done_or_refused(str(cells), made=[cells]):
             build_cells(str(ratings), str(cells))
@@ -181,7 +183,7 @@ def rated(folder):
     """The canonical ratings that raters belong to."""
     (folder / "right.csv").write_bytes(as_csv(RATINGS))
     paths = {"ratings": str(folder / "rated.parquet"), "completeness": str(folder / "rated.csv")}
-    normalise("mine", source(folder / "right.csv"), **paths)
+    normalise_ratings("mine", source(folder / "right.csv"), **paths)
     return paths["ratings"]
 
 
@@ -189,7 +191,7 @@ def through_raters(path, folder, rated):
     (made,) = removed(folder, "raters.parquet")
     with done_or_refused(str(path), made=[made]):
         check_raters(str(path), source(path).registry, ratings=[rated], output=str(made))
-        assert list(agreement(str(made)))
+        assert list(rater_agreement(str(made)))
 
 
 def test_raters_as_they_are(folder, rated):

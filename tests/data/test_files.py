@@ -17,9 +17,9 @@ from recuse.base.database import bounded, connect, files
 from recuse.base.errors import DataError
 from recuse.base.places import PROJECT
 from recuse.data.cells import count_shard, gather_cells, levels_of, read_cells
-from recuse.data.files import RatingsFile, columns_of, reading
+from recuse.data.files import RatingsFile, RawFile, reading
 from recuse.data.moments import prompt_ranges
-from recuse.data.ratings import StudyFiles, check_files, normalise, plan_study, write_shard
+from recuse.data.ratings import StudyFiles, check_files, normalise_ratings, plan_study, write_shard
 from recuse.data.registry import Registry
 from recuse.imports.rows import create_objects
 
@@ -47,7 +47,7 @@ def source(paths):
 
 
 def canonical(folder, paths, columns="prompt_id, judge, rating, gt"):
-    normalise(
+    normalise_ratings(
         "mine",
         source(paths),
         ratings=f"{folder}/ratings.parquet",
@@ -218,7 +218,7 @@ def test_a_reference_of_minus_zero_is_zero(tmp_path):
             {},
             Registry.from_config(CONFIG["models"]),
         )
-        normalise(
+        normalise_ratings(
             "mine",
             study,
             ratings=f"{tmp_path}/ratings.parquet",
@@ -257,7 +257,7 @@ def test_a_footer_says_nothing_of_families(tmp_path, footer):
     )
     given = {"scales": {"A": [0, 4]}, "task_types": {}, "models": CONFIG["models"]}
     study = StudyFiles.from_config([f"{tmp_path}/raw.parquet"], [None], **given)
-    normalise(
+    normalise_ratings(
         "mine",
         study,
         ratings=f"{tmp_path}/ratings.parquet",
@@ -323,7 +323,7 @@ def test_a_packed_line_of_any_length_takes_little_memory(tmp_path):
                 file.write(bytes(1_000_000))
         tracemalloc.start()
         with pytest.raises(DataError, match=f"line {number + 1}: longer than 2,000,000 bytes"):
-            columns_of(connect(), str(path))
+            RawFile.open(str(path))
         assert tracemalloc.get_traced_memory()[1] < 20e6
         tracemalloc.stop()
 

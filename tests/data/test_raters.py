@@ -10,16 +10,16 @@ from itertools import combinations, permutations
 import duckdb
 import numpy as np
 import pytest
-from agreement import tabulate
 
 from conftest import CONFIG, DATA
 from recuse.base.database import write_parquet
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table, write_table
-from recuse.data.raters import AGREEMENT, STATISTICS, agreement, check_raters
+from recuse.data.raters import AGREEMENT, STATISTICS, check_raters, rater_agreement
 from recuse.data.registry import Registry
 from recuse.papers.twin import gold_agreement
 from recuse.simulate.ratings import simulate
+from recuse.steps.raters import tabulate
 
 HEADER = "model,dimension,dataset,prompt_id,rater,rating"
 GOOD = [
@@ -189,7 +189,7 @@ def test_raters_of_answers_on_several_occasions(tmp_path):
     assert [row[4] for row in rows] == ["first", "first", "again", "again"]
     n = {
         row["statistic"]: row["n"]
-        for row in agreement(str(tmp_path / "out.parquet"))
+        for row in rater_agreement(str(tmp_path / "out.parquet"))
         if row["dimension"]
     }
     assert n["full_agreement"] == 2  # completions
@@ -283,7 +283,8 @@ def table(tmp_path, rows):
         path,
     )
     return {
-        (row["dimension"], row["statistic"]): (row["value"], row["n"]) for row in agreement(path)
+        (row["dimension"], row["statistic"]): (row["value"], row["n"])
+        for row in rater_agreement(path)
     }
 
 
@@ -395,7 +396,7 @@ def table_4():
 def measured(world, folder, prompts=596):
     path = str(folder / "raters.parquet")
     write_parquet(simulate(world, prompts=prompts, seed=20250809).raters, path)
-    return {(row["dimension"], row["statistic"]): row for row in agreement(path)}
+    return {(row["dimension"], row["statistic"]): row for row in rater_agreement(path)}
 
 
 def expected(world, d):

@@ -11,7 +11,7 @@ from conftest import CONFIG
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.data.files import RatingsFile
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
 
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length"
@@ -33,7 +33,7 @@ def run(tmp_path, files, scales=None, task_types=None):
         files, scales or {"Faithfulness": [0, 4]}, types, Registry.from_config(CONFIG["models"])
     )
     ratings, completeness = tmp_path / "ratings.parquet", tmp_path / "completeness.csv"
-    normalise("mine", source, ratings=str(ratings), completeness=str(completeness))
+    normalise_ratings("mine", source, ratings=str(ratings), completeness=str(completeness))
     rows = duckdb.sql(f"select * from '{ratings}'").df().to_dict("records")
     return rows, read_table(completeness)
 

@@ -22,10 +22,10 @@ from recuse.base.tables import read_table
 from recuse.data.cells import count_shard, gather_cells
 from recuse.data.files import RatingsFile
 from recuse.data.moments import prompt_ranges
-from recuse.data.ratings import StudyFiles, check_files, normalise, plan_study, write_shard
+from recuse.data.ratings import StudyFiles, check_files, normalise_ratings, plan_study, write_shard
 from recuse.data.registry import Registry
 from recuse.data.selection import Selection
-from recuse.data.shards import Plan
+from recuse.data.shards import ShardPlan
 from recuse.data.study import StudyTables
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -293,9 +293,9 @@ def test_one_path_is_no_list_of_ratings():
 
 
 def test_plan_reads_back_as_it_was_written(scattered, tmp_path):
-    plan = Plan.read(str(Path(scattered.cells_from).with_name("plan.json")))
+    plan = ShardPlan.read(str(Path(scattered.cells_from).with_name("plan.json")))
     plan.write(str(tmp_path / "again.json"))
-    assert Plan.read(str(tmp_path / "again.json")) == plan
+    assert ShardPlan.read(str(tmp_path / "again.json")) == plan
     assert [shard.number for shard in plan.shards] == sorted(
         {shard.number for shard in plan.shards}
     )
@@ -304,7 +304,7 @@ def test_plan_reads_back_as_it_was_written(scattered, tmp_path):
 def canonical(folder, paths, study="twin"):
     """The bytes of the canonical ratings and of the completeness table of a study's files."""
     ratings, completeness = folder / "ratings.parquet", folder / "completeness.csv"
-    normalise(
+    normalise_ratings(
         study,
         study_files(study, [RatingsFile(str(path)) for path in paths]),
         ratings=str(ratings),
@@ -361,7 +361,7 @@ def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
     )
 
     def bytes_of():
-        normalise(
+        normalise_ratings(
             "t", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv")
         )
         return (tmp_path / "r.parquet").read_bytes()
@@ -402,7 +402,7 @@ def test_ratings_are_in_order_though_a_join_mixes_them(tmp_path, monkeypatch):
     monkeypatch.setattr(
         recuse.data.shards, "write_rows", lambda *rows: written.append(rows[2]) or write_rows(*rows)
     )
-    normalise("t", source, ratings=ratings, completeness=str(tmp_path / "c.csv"))
+    normalise_ratings("t", source, ratings=ratings, completeness=str(tmp_path / "c.csv"))
     assert len(written) == 3  # the summary, the ratings, and these again
     rows = duckdb.sql(f"select prompt_id, judge, model, gt, rating from '{ratings}'").fetchall()
     raw_rows = (

@@ -27,12 +27,12 @@ from recuse.base.errors import RecuseError
 from recuse.base.tables import read_table
 from recuse.config.load import load
 from recuse.config.read import read
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
-from recuse.findings import findings_of
 from recuse.imports.ratings import _check_judges, import_ratings
 from recuse.imports.verdicts import import_verdicts
-from recuse.inputs import imported, in_folder, inputs_in
+from recuse.inputs import inputs_in
+from recuse.pipeline import in_folder, pipeline
 
 NAMES = ("gpt-4.1", "gpt-4.1-mini", "claude-sonnet-4", "claude-haiku-4", "llama-3.1-70b")
 JUDGES, PROMPTS = NAMES[:4], [f"q{number}" for number in range(24)]
@@ -286,7 +286,7 @@ def checked(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (inputs,) = inputs_in(load("mine.yaml"), read(Path("mine.yaml")), compared=True)
     with in_folder(inputs) as place:
-        findings = findings_of(imported(inputs, place), place)
+        findings = pipeline(inputs, place).findings()
         query = (
             "select judge, model, prompt_id, dimension, rating_unit, gt_unit from"
             f" '{place}/ratings.parquet'"
@@ -508,7 +508,7 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
                 "ratings": f"{tmp_path}/ratings.parquet",
                 "completeness": f"{tmp_path}/c.csv",
             }
-            normalise("mine", source, **written)
+            normalise_ratings("mine", source, **written)
         except RecuseError as error:
             outcomes["refused"] += str(error).startswith((str(path), "config: "))
             outcomes["unnamed"] += not str(error).startswith((str(path), "config: "))
@@ -762,10 +762,44 @@ def test_columns_of_dimensions_and_of_models(tmp_path):
     with pytest.raises(RecuseError, match="column judge: missing; found prompt, tone, wit"):
         one(tmp_path, "prompt,tone,wit\n1,2,3\n", settings={"columns": {"rating": ["tone", "wit"]}})
     text = "judge,model,prompt,dimension,tone,wit\na,b,1,d,2,3\n"
-    with pytest.raises(
-        RecuseError, match="found a column for each of judge, model, dimension, too"
-    ):
+    with pytest.raises(RecuseError, match="found a column for judge, model and dimension, too"):
         one(tmp_path, text, settings={"columns": {"rating": ["tone", "wit"]}})
+
+
+def test_a_column_for_each_judge_and_model(tmp_path):
+    """Names in two levels stand for the first two of judge, model and dimension without a
+    column.
+    """
+    asked = {"a": {"b": "ab", "c": "ac"}, "b": {"b": "bb"}}
+    settings = {"columns": {"rating": asked}}
+    path, _ = one(tmp_path, "prompt,ab,ac,bb\n1,2,3,4\n2,5,1,\n", settings=settings)
+    assert sorted(ratings_in(path, "judge, model, prompt_id, rating")) == [
+        ("a", "b", "1", 2),
+        ("a", "b", "2", 5),
+        ("a", "c", "1", 3),
+        ("a", "c", "2", 1),
+        ("b", "b", "1", 4),
+        ("b", "b", "2", None),
+    ]
+    text = "model,prompt,ab,ac,bb\nm,1,2,3,4\n"
+    path, _ = one(tmp_path, text, settings=settings, scales={"default": [1, 5]})
+    assert sorted(ratings_in(path, "judge, model, dimension, rating")) == [
+        ("a", "m", "b", 2),
+        ("a", "m", "c", 3),
+        ("b", "m", "b", 4),
+    ]
+    with pytest.raises(RecuseError, match="line 1, column bb: missing; found prompt, ab, ac;"):
+        one(tmp_path, "prompt,ab,ac\n1,2,3\n", settings=settings)
+    text = "judge,model,prompt,ab,ac,bb\na,b,1,2,3,4\n"
+    with pytest.raises(RecuseError, match="columns of ratings: found a column for judge and model"):
+        one(tmp_path, text, settings=settings)
+    path, _ = one(tmp_path, "prompt,ab,ac,bb\n1,2,3,4\n1,2,3,4\n", settings=settings)
+    given = {"scales": {"quality": [1, 5]}, "task_types": {}, "models": {}, "imported": True}
+    source = StudyFiles.from_config([path], [None], **given)
+    with pytest.raises(RecuseError, match=r"own\.csv, line 3, column prompt_id: judge 'a', model"):
+        normalise_ratings(
+            "mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv"
+        )
 
 
 def test_human_scores_in_columns_of_dimensions_by_other_words(tmp_path):
@@ -820,8 +854,20 @@ def test_values_as_yaml_reads_them(tmp_path, words):
             "rating: found {'a': 'x', 'b': 'x'}; write another column",
         ),
         (
+            "{import: {files: a.csv, columns: {rating: {a: {b: x, c: x}}}}}",
+            "rating: found {'a': {'b': 'x', 'c': 'x'}}; write another column",
+        ),
+        (
+            "{import: {files: a.csv, columns: {rating: {a: {b: x, c: y}, d: z}}}}",
+            "write a column for each name, or a mapping for each",
+        ),
+        (
+            "{import: {files: a.csv, columns: {rating: {a: {b: x}}}}}",
+            "rating: found {'a': {'b': 'x'}}; write several columns, or the only one as text",
+        ),
+        (
             "{import: {files: a.csv, columns: {judge: {values: x}}}}",
-            "judge: unknown key 'values'; did you mean 'value'?",
+            "judge: values: unknown key; did you mean 'value'?",
         ),
         (
             "{import: {files: a.csv}, scales: {q: {a: [1, 5], b: [1, 2]}}}",
@@ -881,7 +927,9 @@ def test_a_default_scale_without_an_import(tmp_path):
     for default, high in (([1, 5], 5), ("observed", 3)):
         given = {"scales": {"wit": [0, 2], "default": default}, "task_types": {}, "models": models}
         source = StudyFiles.from_config([f"{tmp_path}/own.csv"], [None], **given)
-        normalise("mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv")
+        normalise_ratings(
+            "mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv"
+        )
         query = f"select distinct dimension, scale_high from '{tmp_path}/r.parquet' order by all"
         last = 2 if default == "observed" else 5  # x has ratings of 1 and human scores of 2
         assert duckdb.sql(query).fetchall() == [("tone", high), ("wit", 2), ("x", last)]
@@ -945,7 +993,7 @@ def test_means_and_mapped_scales_are_exact(tmp_path_factory, drawn):
     source = StudyFiles.from_config(
         [path], [None], scales={}, task_types={}, models={}, imported=True
     )
-    normalise("mine", source, ratings=f"{folder}/c.parquet", completeness=f"{folder}/c.csv")
+    normalise_ratings("mine", source, ratings=f"{folder}/c.parquet", completeness=f"{folder}/c.csv")
     query = f"select judge, prompt_id, rating_unit, gt_unit from '{folder}/c.parquet'"
     result = duckdb.sql(query).fetchall()
     assert {(judge, prompt): unit for judge, prompt, unit, _ in result} == pytest.approx(

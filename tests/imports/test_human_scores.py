@@ -9,7 +9,7 @@ import pytest
 
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.imports.ratings import import_ratings
 
 QUALITY = {"quality": [1, 10]}
@@ -208,7 +208,7 @@ def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path, cap
     )
     given = {"scales": QUALITY, "task_types": {}, "models": {}, "imported": True}
     source = StudyFiles.from_config([f"{tmp_path}/ratings.parquet"], [None], **given)
-    normalise(
+    normalise_ratings(
         "mine",
         source,
         ratings=f"{tmp_path}/canonical.parquet",
@@ -231,7 +231,7 @@ def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path, cap
     )
     imported(tmp_path, other)
     assert "prompt ids in several datasets" in capsys.readouterr().out
-    normalise(
+    normalise_ratings(
         "mine",
         source,
         ratings=f"{tmp_path}/canonical.parquet",

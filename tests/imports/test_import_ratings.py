@@ -10,7 +10,7 @@ import pytest
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.data.raters import check_raters
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
 from recuse.imports.ratings import import_ratings
 
@@ -141,7 +141,7 @@ def test_imported_tables_are_what_the_next_steps_read(with_humans):
     source = StudyFiles.from_config(
         [raw], [None], scales=SCALE, task_types={}, models=MODELS, imported=True
     )
-    normalise(
+    normalise_ratings(
         "mine",
         source,
         ratings=f"{folder}/canonical.parquet",
@@ -188,7 +188,9 @@ def test_row_that_occurs_twice_is_named_in_the_users_file(tmp_path):
         DataError,
         match=r"twice\.csv, line 11, column prompt_id: .* are already in .*twice\.csv, line 2;",
     ):
-        normalise("mine", source, ratings=f"{tmp_path}/c.parquet", completeness=f"{tmp_path}/c.csv")
+        normalise_ratings(
+            "mine", source, ratings=f"{tmp_path}/c.parquet", completeness=f"{tmp_path}/c.csv"
+        )
 
 
 def test_answers_of_one_model_to_one_prompt_on_several_occasions(tmp_path):

@@ -229,6 +229,110 @@ def test_model_that_is_called_like_the_other_answer_is_refused(tmp_path, first, 
         imported(tmp_path, tmp_path / "own.csv", {})
 
 
+PAIR = "item,model_a,model_b"
+BY_ORDER = {"ab": "winner_ab", "ba": "winner_ba"}
+
+
+def spread(folder, header, rows, outcome, **settings):
+    """Judge, item, order and outcome of each verdict of a table with several columns of them."""
+    (folder / "own.csv").write_text("\n".join((f"{PAIR},{header}", *rows, "")), "utf-8")
+    columns = {"outcome": outcome}
+    imported(folder, folder / "own.csv", {"columns": columns, **settings})
+    assert canonical(folder, both_orders=False)
+    shown = duckdb.sql(f"""select judge, item, "order", outcome from '{folder}/c.parquet'""")
+    return shown.fetchall()
+
+
+def test_a_column_of_verdicts_for_each_judge(tmp_path, capsys):
+    """Named like the judge, or otherwise; an empty cell is an error of this judge alone."""
+    rows = ["q1,x,y,a,b", "q2,y,x,tie,"]
+    expected = [
+        ("claude", "q1", "ab", "b"),
+        ("claude", "q2", "ab", "error"),
+        ("gpt", "q1", "ab", "a"),
+        ("gpt", "q2", "ab", "tie"),
+    ]
+    assert spread(tmp_path, "gpt,claude", rows, ["gpt", "claude"]) == expected
+    assert "each of the columns gpt and claude is one judge" in capsys.readouterr().out
+    assert counted(tmp_path) == [("rows", 4, "line 2"), ("no value", 1, "line 3")]
+    assert spread(tmp_path, "one,two", rows, {"gpt": "one", "claude": "two"}) == expected
+
+
+def test_a_column_of_verdicts_for_each_order(tmp_path):
+    """In both, `a` is the answer of model_a; the name of a model is that model."""
+    rows = ["q1,x,y,j,a,y", "q2,x,y,j,b,b"]
+    assert spread(tmp_path, "judge,winner_ab,winner_ba", rows, BY_ORDER) == [
+        ("j", "q1", "ab", "a"),
+        ("j", "q1", "ba", "b"),
+        ("j", "q2", "ab", "b"),
+        ("j", "q2", "ba", "b"),
+    ]
+
+
+def test_a_column_of_verdicts_for_each_judge_and_order(tmp_path):
+    outcome = {"gpt": {"ab": "g1", "ba": "g2"}, "claude": {"ab": "c1", "ba": "c2"}}
+    assert spread(tmp_path, "g1,g2,c1,c2", ["q1,x,y,a,b,tie,a"], outcome) == [
+        ("claude", "q1", "ab", "tie"),
+        ("claude", "q1", "ba", "a"),
+        ("gpt", "q1", "ab", "a"),
+        ("gpt", "q1", "ba", "b"),
+    ]
+
+
+def test_verdicts_as_numbers(tmp_path):
+    rows = ["q1,x,y,j,1", "q2,x,y,j,-1.0", "q3,x,y,j,0"]
+    values = {1: "a", -1: "b", 0: "tie"}
+    shown = spread(tmp_path, "judge,score", rows, "score", values=values)
+    assert [row[-1] for row in shown] == ["a", "b", "tie"]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "outcome", "message"),
+    [
+        (
+            "gpt,claude",
+            ["q1,x,y,a,b"],
+            ["gpt", "clade"],
+            "line 1, column clade: missing; found item, model_a, model_b, gpt, claude",
+        ),
+        (
+            "judge,gpt,claude",
+            ["q1,x,y,j,a,b"],
+            ["gpt", "claude"],
+            "line 1, columns of outcomes: found a column for judge, too; leave out the column",
+        ),
+        (
+            "judge,order,winner_ab,winner_ba",
+            ["q1,x,y,j,ab,a,b"],
+            BY_ORDER,
+            "line 1, columns of outcomes: found a column for order, too",
+        ),
+        (
+            "winner_ab,winner_ba",
+            ["q1,x,y,a,b"],
+            BY_ORDER,
+            "line 1, column judge: missing",
+        ),
+        (
+            "gpt,claude",
+            ["q1,x,y,a,b", "q1,x,y,a,b"],
+            ["gpt", "claude"],
+            "line 3, column judge: the verdict of 'claude' on item 'q1'",
+        ),
+        (
+            "gpt,claude",
+            ["q1,x,y,a,b", "q2,x,y,a,left"],
+            ["gpt", "claude"],
+            "line 3, column outcome: found 'left', which is none of a, b, tie or error",
+        ),
+    ],
+)
+def test_faults_in_several_columns_of_verdicts(tmp_path, header, rows, outcome, message):
+    with pytest.raises(DataError) as caught:
+        spread(tmp_path, header, rows, outcome)
+    assert f"own.csv, {message}" in str(caught.value)
+
+
 TWO = "judge,item,model_a,model_b,outcome,experiment\nj,1,x,y,a,first\nj,1,x,y,a,second\nj,2,x,y,a,second\n"
 
 

@@ -13,7 +13,7 @@ from test_tools import IMPORTED
 
 from conftest import CONFIG, ROOT
 from mutations import as_csv, bytes_like, documents_like, done_or_refused, examples, tables_like
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.imports.ratings import import_ratings
 from recuse.imports.verdicts import import_verdicts
 from recuse.pairwise.table import normalise as normalise_verdicts
@@ -150,7 +150,9 @@ def take(folder, name, path, references=None):
                     "imported": True,
                 }
                 source = StudyFiles.from_config([str(raw)], [None], **given)
-                normalise("mine", source, ratings=str(canonical), completeness=str(completeness))
+                normalise_ratings(
+                    "mine", source, ratings=str(canonical), completeness=str(completeness)
+                )
             else:
                 written = {"comparisons": str(canonical), "completeness": str(completeness)}
                 normalise_verdicts("mine", [str(raw)], both_orders=False, **written)

@@ -13,7 +13,7 @@ import pytest
 from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
-from recuse.data.ratings import StudyFiles, normalise
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import files_in
 from recuse.imports.ratings import import_ratings
 from recuse.imports.verdicts import import_verdicts
@@ -315,7 +315,7 @@ def test_places_are_taken_from_imported_tables_only(tmp_path):
             [f"{tmp_path}/{name}"], [None], scales=QUALITY, task_types={}, models=models
         )
         with pytest.raises(DataError) as caught:
-            normalise(
+            normalise_ratings(
                 "mine", source, ratings=f"{tmp_path}/c.parquet", completeness=f"{tmp_path}/c.csv"
             )
         assert place in str(caught.value)

@@ -44,12 +44,12 @@ def studies(frame):
 def test_what_needs_no_people_is_as_without_human_scores(studies):
     study, without, _ = studies
     for spec in ("model_effects", "model_dimension_effects", "completion_effects"):
-        fits = (recuse.fit(each, spec).table for each in (study, without))
+        fits = (recuse.fit(each, spec).frame for each in (study, without))
         pd.testing.assert_frame_equal(*fits, check_exact=True)
-    tables = [recuse.leaderboard(each).drop(columns="spec") for each in (study, without)]
+    tables = [recuse.leaderboard(each).frame.drop(columns="spec") for each in (study, without)]
     tables[0] = tables[0][tables[0]["scores"] != "human"].reset_index(drop=True)
     pd.testing.assert_frame_equal(*tables, check_exact=True, check_dtype=False)
-    verdicts = [recuse.verdict(each) for each in (study, without)]
+    verdicts = [recuse.verdict(each).frame for each in (study, without)]
     assert verdicts[0].loc[:3, OF_A].notna().all(axis=None)
     others = (table.drop(columns=OF_A, errors="ignore") for table in verdicts)
     pd.testing.assert_frame_equal(*others, check_exact=True, check_dtype=False)
@@ -59,15 +59,15 @@ def test_a_and_the_scores_by_people_are_those_of_the_labelled_rows(studies):
     study, _, labelled = studies
     assert (len(study), len(labelled)) == (16 * PROMPTS, 16 * LABELLED)
     for spec in ("main", "clustered", "ordinal"):
-        fits = (recuse.fit(each, spec).table.filter(regex=UNDRAWN) for each in (study, labelled))
+        fits = (recuse.fit(each, spec).frame.filter(regex=UNDRAWN) for each in (study, labelled))
         pd.testing.assert_frame_equal(*fits, check_exact=True)
-    boards = (recuse.leaderboard(each) for each in (study, labelled))
+    boards = (recuse.leaderboard(each).frame for each in (study, labelled))
     scores = [board[board["scores"] == "human"]["score"].to_numpy() for board in boards]
     assert scores[0] == pytest.approx(scores[1], abs=1e-12)
 
 
 def test_the_judge_that_favours_itself_is_found_and_no_other(studies):
-    table = recuse.verdict(studies[0]).set_index("term")
+    table = recuse.verdict(studies[0]).frame.set_index("term")
     table = table[table["quantity"] == "self_bias"]
     assert table[["A", "B"]].astype(float).idxmax().tolist() == ["Clove"] * 2
     assert not table.drop("Clove")["verdict"].isin(FOUND).any()
@@ -99,7 +99,7 @@ def test_fewer_than_ten_labelled_prompts_say_nothing_about_a(tmp_path):
     reason = because(Reason.FEW_SCORED_PROMPTS, prompts=2, least=10)
     study = recuse.ratings(pd.DataFrame(rows).replace("", None), scale=(1, 5))
     assert set(recuse.fit(study, "main").not_estimable["reason"]) == {reason}
-    assert recuse.verdict(study)["A"].isna().all()
+    assert recuse.verdict(study).frame["A"].isna().all()
 
 
 def test_labels_of_easy_prompts_alone_are_not_chosen_at_random(tmp_path):

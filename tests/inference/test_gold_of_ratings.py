@@ -25,7 +25,7 @@ from recuse.inference.gold import (
     OVER_MARKING,
     SAME_QUESTIONS,
     UNDER_MARKING,
-    Part,
+    _Part,
     _reply,
     contrast,
     create_marks_of_ratings,
@@ -264,7 +264,7 @@ def test_judges_that_pass_no_wrong_answer_have_no_ratio(tmp_path):
 
 
 def test_one_question_has_no_interval():
-    part = Part(np.array([1.0]), np.array([2.0]), 1)
+    part = _Part(np.array([1.0]), np.array([2.0]), 1)
     row = contrast([part], DIFFERENCE, confidence=0.9)
     assert {name for name, value in row.items() if not math.isnan(value)} == {"estimate"}
 

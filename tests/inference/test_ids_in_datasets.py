@@ -16,12 +16,12 @@ from recuse.check.contents import contents
 from recuse.check.facts import facts_of
 from recuse.data.cells import Cells, count_shard, gather_cells
 from recuse.data.files import RatingsFile
-from recuse.data.raters import agreement, check_raters
+from recuse.data.raters import check_raters, rater_agreement
 from recuse.data.ratings import (
     StudyFiles,
     cells_of_files,
     check_files,
-    normalise,
+    normalise_ratings,
     plan_study,
     write_shard,
 )
@@ -182,7 +182,7 @@ def test_raters_are_those_of_ids_apart(studies):
         check_raters(f"{folder}/humans.csv", REGISTRY, ratings=study.ratings, output=raters)
         rows = list(split_rater_rows(Spec.of("main"), study, raters, confidence=0.9))
         assert sum("estimate" in row for row in rows) > 20
-        return repr([list(agreement(raters)), reliability_of_raters(raters), rows])
+        return repr([list(rater_agreement(raters)), reliability_of_raters(raters), rows])
 
     of_both(studies, of_raters)
 
@@ -205,7 +205,7 @@ def test_a_row_that_occurs_twice_in_one_dataset_is_named(tmp_path):
         "ratings": f"{tmp_path}/ratings.parquet",
         "completeness": f"{tmp_path}/completeness.csv",
     }
-    normalise("mine", source, **tables)
+    normalise_ratings("mine", source, **tables)
     assert connect().execute(f"select prompt, dataset from '{tables['ratings']}'").fetchall() == [
         (0, "x"),
         (1, "y"),
@@ -216,7 +216,7 @@ def test_a_row_that_occurs_twice_in_one_dataset_is_named(tmp_path):
         " .*f.csv, line 3; keep"
     )
     for check in (
-        lambda: normalise("mine", source, **tables),
+        lambda: normalise_ratings("mine", source, **tables),
         lambda: cells_of_files("mine", source, str(tmp_path)),
     ):
         with pytest.raises(DataError, match=f"f.csv, line 4, column prompt_id: {same}"):

@@ -24,21 +24,21 @@ from recuse.inference.leaderboard import (
     SHRUNK,
     WITHOUT_FAMILY,
     WITHOUT_SELF,
-    Pairs,
     Removed,
+    SlicePairs,
     judgment_rows,
-    leaderboard,
+    leaderboard_rows,
     leaderboards,
     rank_sets,
-    ranks,
     removed_biases,
+    score_ranks,
     score_weights_of_pairs,
     tail,
     totals_of_slices,
     write_debiased,
 )
 from recuse.model.estimates import ESTIMATES, estimate
-from recuse.model.fit import fits
+from recuse.model.fit import fitted_slices
 from recuse.model.spec import EQUATION_1, Spec, estimand_of
 from recuse.validation.world import MonteCarloWorld
 
@@ -58,7 +58,7 @@ def beyond_preference(study, folder, spec=MAIN):
 
 
 def of_regression(study, spec=MAIN):
-    (fitted,) = fits(spec, study, seed=SEED)
+    (fitted,) = fitted_slices(spec, study, seed=SEED)
     biases = {
         (each.quantity, each.term): (each.estimate, each.std_error) for each in fitted.coefficients
     }
@@ -302,7 +302,7 @@ def test_scores_that_differ_by_rounding_alone_are_equal():
     """The sums of 0.1, 0.2 and 0.3 and of 0.3, 0.2 and 0.1 differ in the last bit."""
     scores = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.4, 0.4, 0.4]]).mean(axis=1)
     assert scores[0] != scores[1]
-    assert ranks(scores).tolist() == [2, 2, 1]
+    assert score_ranks(scores).tolist() == [2, 2, 1]
 
 
 def drawn_board(replicates=300, prompts=50, lost=0):
@@ -310,14 +310,14 @@ def drawn_board(replicates=300, prompts=50, lost=0):
     of itself is missing.
     """
     generator = default_rng(8)
-    pairs = Pairs(np.array(list("abde")), np.array(list("abc")), np.arange(12))
+    pairs = SlicePairs(np.array(list("abde")), np.array(list("abc")), np.arange(12))
     means = np.round(generator.random((4, 3)), 1) + 0.1 * generator.standard_normal(
         (1 + replicates, 4, 3)
     )
     means[0] = np.round(means[0], 1)
     means[1 : 1 + lost, 0, 0] = np.nan
     bias, family = np.full(means.shape, 1e-15), np.zeros((4, 3), dtype=bool)  # no bias but rounding
-    rows = leaderboard(
+    rows = leaderboard_rows(
         pairs, means, bias, family, human=np.zeros(means.shape), prompts=prompts, confidence=0.9
     )
     return means, keyed(rows, "scores model")

@@ -3,15 +3,15 @@ that main keeps.
 """
 
 import duckdb
-from conclusions import rank
-from fit import fit
-from robustness import estimands, sensitivity
 
 from conftest import CONFIG, DATA, changed_twin
 from picked_rows import fields
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table
 from recuse.model.estimates import OF_SPECS as TABLES
+from recuse.steps.conclusions import rank
+from recuse.steps.fit import fit
+from recuse.steps.robustness import estimands, sensitivity
 
 LENGTH = ("length_control", "length_by_dimension")
 OF_SPECS = (

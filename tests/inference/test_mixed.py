@@ -19,7 +19,7 @@ from recuse.inference.idiosyncrasy import (
     residual_rows,
 )
 from recuse.inference.judge_model import CellMeans
-from recuse.inference.mixed import Errors, MixedFit, Table, pooled
+from recuse.inference.mixed import CellTable, ContrastErrors, MixedFit, pooled
 
 
 def cells_of(judges, models, families, *, variance=1e-4, prompts=100, kept=None):
@@ -58,7 +58,7 @@ def drawn(seed, *, holes=0.12, spread=0.02, slopes=0.3):
         judges, models, families, kept=generator.random(len(judges) * len(models)) > holes
     )
     object.__setattr__(cells, "variance", spread**2 * generator.uniform(0.1, 0.5, len(cells.n)))
-    table = Table.of(cells)
+    table = CellTable.of(cells)
     c = generator.normal(size=20) * 0.05
     own = 0.02 * np.exp(0.5 * generator.normal(size=20))[table.judge]
     level = (
@@ -377,7 +377,7 @@ def test_what_does_not_move_a_gap(seed):
         )
     )
     object.__setattr__(moved, "variance", cells.variance[order])
-    other = gaps(mean[order], Table.of(moved))
+    other = gaps(mean[order], CellTable.of(moved))
     assert dict(zip(cells.judge[own], base, strict=True)) == pytest.approx(
         dict(zip(moved.judge[moved.is_self], other, strict=True)), abs=1e-6
     )
@@ -406,7 +406,7 @@ def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
     cells = cells_of(
         [*judges, "x", "y", "z"], models, families | {"x": "x", "y": "y", "z": "z"}, variance=0.0
     )
-    table, generator = Table.of(cells), default_rng(3)
+    table, generator = CellTable.of(cells), default_rng(3)
     shared = generator.normal(size=(20, 20))[table.judge, table.model_family]
     mean = generator.normal(size=20)[table.judge] + generator.normal(size=len(shared)) + shared
     fit = MixedFit(table, mean)
@@ -430,7 +430,7 @@ def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
 def independent(variances):
     """Errors of independent estimates with variances that are known."""
     count = len(variances)
-    return Errors(
+    return ContrastErrors(
         np.diag(variances), np.diag(variances), np.zeros((1, count, count)), np.ones((1, 1))
     )
 
@@ -457,7 +457,7 @@ def test_the_pooled_mean_of_correlated_biases_is_generalised_least_squares(seed)
     root = generator.normal(size=(7, 7))
     covariance = root @ root.T / 7 + 0.3 * np.eye(7)
     estimates = generator.normal(size=7) + np.linalg.cholesky(covariance) @ generator.normal(size=7)
-    errors = Errors(
+    errors = ContrastErrors(
         covariance,
         covariance,
         0.1 * np.einsum("ij,pij->pij", covariance, np.ones((2, 7, 7))),
@@ -513,7 +513,7 @@ DEGENERATE = {
     ),
     "effects alone": (
         cells_of(NAMES, NAMES, FOUR, variance=0.0),
-        lambda cells: np.arange(8.0)[Table.of(cells).judge],
+        lambda cells: np.arange(8.0)[CellTable.of(cells).judge],
     ),
     "no sampling variance": (cells_of(NAMES, NAMES, FOUR, variance=0.0), noise),
     "no variance but sampling": (cells_of(NAMES, NAMES, FOUR), lambda cells: noise(cells, sd=1e-7)),
@@ -583,7 +583,7 @@ def test_level_of_models_that_no_cell_links_to_others_does_not_matter():
     results = []
     for constant in (0.0, 0.5):
         moved = mean + constant * np.strings.startswith(cells.judge, "q")
-        fit = MixedFit(Table.of(cells), moved)
+        fit = MixedFit(CellTable.of(cells), moved)
         of_models = fit.slope[np.unique(cells.model, return_index=True)[1]]
         for part in "pq":
             assert abs(of_models[np.strings.startswith(models, part)].mean()) < 1e-12

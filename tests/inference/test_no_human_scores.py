@@ -19,7 +19,7 @@ from recuse.base.tables import read_table
 from recuse.check.facts import FINE, WARNING
 from recuse.check.page import page_of
 from recuse.cli import main
-from recuse.config.declared.settings import check
+from recuse.config.declared.settings import check_settings
 from recuse.data.describe import correlations, mean_scores
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, cells_of_files
@@ -290,8 +290,8 @@ def test_a_useless_substitute_is_refused(substitute, message):
         "inference": {**CONFIG["inference"], "without_human_scores": {"main": substitute}},
     }
     with pytest.raises(ConfigError, match=message):
-        check(config)
-    check(CONFIG)
+        check_settings(config)
+    check_settings(CONFIG)
 
 
 def test_the_check_says_what_is_left(rows, tmp_path):

@@ -402,6 +402,7 @@ def test_a_judge_that_does_not_agree_with_people_is_in_no_panel():
             }
         ],
     )
-    assert rows[-1] == {"panel": "Model 4", "size": 1, "note": note}
+    reason = because(Reason.HARDLY_AGREES)
+    assert rows[-1] == {"panel": "Model 4", "size": 1, "note": reason}
     assert not any("Model 4" in row["panel"] for row in rows[:-1])
     assert rows[0]["size"] == 4

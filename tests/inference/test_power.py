@@ -17,7 +17,7 @@ from test_mixed import Twin, approx_central
 from designs_on_rows import carried_terms, factors_on_rows
 from picked_rows import fields, where
 from recuse.base.reasons import Reason, code
-from recuse.inference.mixed import MixedFit, Preferences, Table
+from recuse.inference.mixed import CellTable, MixedFit, Preferences
 from recuse.inference.power import (
     BY_MODEL,
     REACH,
@@ -33,7 +33,7 @@ from recuse.inference.power import (
     size,
     study_like,
 )
-from recuse.model.covariance import fit
+from recuse.model.covariance import fit_least_squares
 from recuse.model.design import regressors_of, terms_of
 from recuse.model.spec import A, C, Spec
 from recuse.validation.world import MonteCarloWorld
@@ -116,7 +116,7 @@ def simulated():
         moments = WORLD.draw(generator).moments()
         for estimand, names in TERMS.items():
             terms = carried_terms(moments.factors, names=(*names, "dimension"))
-            fitted = fit(moments, regressors_of(terms, len(moments.n), 2))
+            fitted = fit_least_squares(moments, regressors_of(terms, len(moments.n), 2))
             own = [place for place, term in enumerate(terms) if term.quantity == "self_bias"]
             result[estimand][0].append(fitted.estimate[own])
             result[estimand][1].append(
@@ -159,7 +159,7 @@ def by_hand(plan):
         if plan.rows[j, m]
     ]
     *names, sampling = (np.array(column) for column in zip(*rows, strict=True))
-    return MixedFit(Table.named(*names, sampling), plan=plan.preferences)
+    return MixedFit(CellTable.named(*names, sampling), plan=plan.preferences)
 
 
 def draw_tests(plan, draws, seed):

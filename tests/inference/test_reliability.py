@@ -10,7 +10,7 @@ from conftest import DATA
 from picked_rows import where
 from recuse.base.database import write_parquet
 from recuse.base.reasons import Reason, because
-from recuse.data.raters import agreement
+from recuse.data.raters import rater_agreement
 from recuse.inference.reliability import (
     ALPHA,
     OF_ALPHA,
@@ -94,7 +94,9 @@ def test_raters_of_a_study_without_the_gold_team(tmp_path):
     path = str(tmp_path / "raters.parquet")
     write_parquet(columns | {"rating": columns["rating"].astype(np.int64)}, path)
     assert reliability_of_raters(path) == {"Tone": of(TARGETS)}
-    (alpha,) = [row["value"] for row in where(agreement(path), statistic=ALPHA, dimension="Tone")]
+    (alpha,) = [
+        row["value"] for row in where(rater_agreement(path), statistic=ALPHA, dimension="Tone")
+    ]
     # Both are 1 - MSW / (variance of all scores), alpha's with the N - 1 of its degrees of freedom.
     scores = np.array(TARGETS)
     assert alpha == pytest.approx(1 - scores.var(axis=1, ddof=1).mean() / scores.var(ddof=1))

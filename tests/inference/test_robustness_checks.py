@@ -7,7 +7,13 @@ import pytest
 from picked_rows import fields
 from recuse.base.reasons import Reason, because
 from recuse.inference.power import REACH
-from recuse.inference.robustness import Conclusion, Estimate, RobustnessCheck, compared, concluded
+from recuse.inference.robustness import (
+    Conclusion,
+    Estimate,
+    RobustnessCheck,
+    compared_conclusion,
+    concluded,
+)
 from tables_of_conclusions import ESTIMATED, FIRST, OTHER, PREFERENCE, absent, at, row, table
 
 HOLM = RobustnessCheck("holm", "Holm", ["b"], "asks", table="multiplicity", by="holm_p_value")
@@ -84,7 +90,7 @@ def test_what_decides():
     assert concluded(Estimate(0.1, 0.0, 0.2), confidence=0.9) == "no_bias"
     assert concluded(Estimate(0.1, p_value=0.1), confidence=0.9) == "favours"
     assert concluded(Estimate(-0.1, p_value=0.1001), confidence=0.9) == "no_bias"
-    assert compared(Conclusion.NO_BIAS, Conclusion.NO_BIAS) == "as before"
+    assert compared_conclusion(Conclusion.NO_BIAS, Conclusion.NO_BIAS) == "as before"
     adjusted = [row("b", "Ada", 0.03, holm_p_value=0.09), row("b", "Bo", -0.04, holm_p_value=0.11)]
     rows = table(FIRST, HOLM, multiplicity=adjusted)
     assert [at(rows, "holm", name)["verdict"] for name in ("Ada", "Bo")] == ["holds", "lost"]

@@ -17,7 +17,8 @@ from recuse.inference.verdict import (
     KINDS,
     Reply,
     Verdict,
-    verdict,
+    hardly_agrees,
+    verdict_on_reply,
     verdict_rows,
     verdicts_on_ratings,
 )
@@ -56,7 +57,7 @@ ESTABLISHED, LIKELY, NOT_SHOWN, INCONCLUSIVE = Verdict
     ],
 )
 def test_the_decisive_reply_decides(reply, adjusted_p, expected):
-    assert verdict(reply, adjusted_p, confidence=0.9) == expected
+    assert verdict_on_reply(reply, adjusted_p, confidence=0.9) == expected
 
 
 def only(replies, kind="ratings"):
@@ -181,6 +182,29 @@ def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():
     assert "A" not in found
 
 
+@pytest.mark.parametrize(
+    ("high", "reliability", "hardly"),
+    [
+        (0.29, 1, True),
+        (0.31, 1, False),
+        (0.29, 0.25, False),
+        (0.14, 0.25, True),
+    ],
+)
+def test_errors_in_the_human_scores_lower_what_agreement_is_enough(high, reliability, hardly):
+    conclusions = [concluded("J", "mixed", -0.1, 0.1, 0.9)]
+    (row,) = verdicts_on_ratings(
+        conclusions,
+        ["J"],
+        {"J": [high - 0.02, high - 0.04, high]},
+        reliability=reliability,
+        checks=CHECKS,
+        confidence=0.9,
+    )
+    assert row["agreement_least"] == pytest.approx(0.3 * reliability**0.5)
+    assert hardly_agrees(row) == hardly
+
+
 def test_judges_without_any_conclusion_are_left_out_beside_families():
     family = concluded("GPT", "mixed", 0.1, 0.2, quantity="family_bias")
     assert list(rows_of([family], judges=["one", "other"])) == [("family_bias", "GPT")]
@@ -200,7 +224,7 @@ def test_a_refusal_of_c_is_final_whatever_a_finds():
     checks = {"A": "first", "C": PREFERENCE.name}
     (found,) = (
         each
-        for each in verdicts_on_ratings(conclusions, ["Ada"], [], checks=checks, confidence=0.9)
+        for each in verdicts_on_ratings(conclusions, ["Ada"], {}, checks=checks, confidence=0.9)
         if each["term"] == "Ada"
     )
     assert fields(found, "verdict reason") == (INCONCLUSIVE, REFUSED.reason)

@@ -14,7 +14,7 @@ from rated_tables import FIVE, rated, study_of_rows
 from recuse.base.errors import DataError
 from recuse.inference.idiosyncrasy import LEAST_PROMPTS, idiosyncrasies, idiosyncrasy_rows
 from recuse.inference.judge_model import tables_of_slices
-from recuse.model.fit import fits
+from recuse.model.fit import fitted_slices
 from recuse.model.spec import Spec
 
 WITHIN = {"absorb": "completion", "terms": ("judge", "same_family")}
@@ -57,7 +57,7 @@ def test_two_ratings_of_a_prompt_need_two_occasions(rows, tmp_path):
 
 def test_a_completion_is_of_one_occasion(rows, study):
     """The family-bias, by a dummy for each answer; its errors, by statsmodels."""
-    (fit,) = fits(Spec.of("s", **WITHIN, covariance="CR1"), study, seed=1)
+    (fit,) = fitted_slices(Spec.of("s", **WITHIN, covariance="CR1"), study, seed=1)
     families = {name: CONFIG["models"][name]["family"] for name in SEVEN}
     ours = {row.term: row.estimate for row in fit.coefficients if row.quantity == "family_bias"}
     same = [

@@ -245,7 +245,7 @@ def concluded(check=C, **changes):
 def verdict_of(check=C, **changes):
     letters = dict(zip("ABC", CHECKS, strict=True))
     (row,) = verdicts_on_ratings(
-        concluded(check, **changes).values(), ["J"], [], checks=letters, confidence=0.9
+        concluded(check, **changes).values(), ["J"], {}, checks=letters, confidence=0.9
     )
     return row
 
@@ -297,13 +297,13 @@ def test_verdicts_in_python_are_over_wordings(rows):
     table = pd.DataFrame(rows).drop(columns="pred_length")
     over = (
         recuse.verdict(recuse.ratings(table, human="gt", scale=(1, 5)))
-        .set_index("term")
+        .frame.set_index("term")
         .loc["GPT-4o"]
     )
     one = pd.DataFrame(where(rows, wording="short")).drop(columns="pred_length")
     alone = (
         recuse.verdict(recuse.ratings(one, human="gt", scale=(1, 5)))
-        .set_index("term")
+        .frame.set_index("term")
         .loc["GPT-4o"]
     )
     assert over["wordings"] == 3

@@ -18,15 +18,15 @@ from designs_on_rows import design_on_rows, largest_difference
 from picked_rows import keyed
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because
-from recuse.config.declared.settings import check
+from recuse.config.declared.settings import check_settings
 from recuse.data.files import RatingsFile
 from recuse.data.moments import PromptRange, RowBlock, moments_of_cells, prompt_ranges
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
-from recuse.model.covariance import COVARIANCES, Jackknife, fit, refused
+from recuse.model.covariance import COVARIANCES, Jackknife, fit_least_squares, refused
 from recuse.model.design import regressors_of, terms_of
 from recuse.model.estimates import estimate
-from recuse.model.fit import fits, prompt_errors
+from recuse.model.fit import fitted_slices, prompt_errors
 from recuse.model.least_squares import Solution, inverted
 from recuse.model.prompt_sums import sum_by_prompt
 from recuse.model.resampling import Resamples
@@ -106,7 +106,7 @@ def test_leverage_needs_groups_of_one_reference(twin):
     moments = moments_of_cells(twin.cells())
     regressors = regressors_of(terms_of(moments.factors), len(moments.n), 2)
     with pytest.raises(DesignError, match="several references"):
-        fit(moments, regressors, covariance="HC3")
+        fit_least_squares(moments, regressors, covariance="HC3")
 
 
 def test_bootstrap_does_not_depend_on_the_kind_of_errors(twin):
@@ -181,7 +181,7 @@ def test_few_prompts_that_carry_a_bias_have_a_remark(twin, tmp_path, spec):
     )
     spec = spec.changed(covariance="CR1")
     (remark,) = remarks(study, spec)
-    fitted = next(fits(spec, study, seed=None))
+    fitted = next(fitted_slices(spec, study, seed=None))
     numbers = {}
     x, _, prompt = data_on_rows(study, spec)
     place = np.unique(prompt, return_inverse=True)[1]
@@ -307,7 +307,7 @@ def test_errors_by_prompt_read_the_rows_and_those_by_leverage_the_cells():
 
 def test_config_accepts_every_covariance():
     for covariance in COVARIANCES:
-        check(
+        check_settings(
             {
                 **CONFIG,
                 "specs": (
@@ -413,7 +413,7 @@ def test_prompts_whose_rows_carry_no_term_are_counted(tmp_path, terms):
     )
     assert_allclose([row["estimate"] for row in rows], fitted.params, rtol=1e-12)
     assert_allclose([row["std_error"] for row in rows], fitted.bse, rtol=1e-10)
-    (fitted_slice,) = fits(spec, study, seed=3)
+    (fitted_slice,) = fitted_slices(spec, study, seed=3)
     times = np.concatenate(list(Resamples(12, replicates=100, seed=3).of_piece(0)))
     weights = times[:, frame["prompt"]]
     with np.errstate(invalid="ignore"):  # a resample may have no row of a term
@@ -437,7 +437,7 @@ def test_rows_that_carry_no_term_are_not_estimable(tmp_path, spec):
     spec = spec.changed(
         terms=("self",), subset={} if spec.selection.slice else {"dimension": ["A"]}
     )
-    for slices in (fits(spec, study, seed=0), fits_by_formula(spec, study)):
+    for slices in (fitted_slices(spec, study, seed=0), fits_by_formula(spec, study)):
         first, *others = slices
         assert first.slice == ("A" if spec.selection.slice else "")
         assert first.not_estimable[-1] == ("", "", because(Reason.NO_TERM))

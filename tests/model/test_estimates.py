@@ -20,7 +20,7 @@ from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.data.selection import NORMALISATIONS, with_normalised_length
 from recuse.model.estimates import MULTIPLICITY, adjusted, estimate, estimates_of, max_t
-from recuse.model.fit import Coefficient, Fitted, fits
+from recuse.model.fit import Coefficient, Fitted, fitted_slices
 from recuse.model.least_squares import wald_p_value
 from recuse.model.resampling import WildTest
 from recuse.model.spec import Spec
@@ -158,7 +158,7 @@ def test_judge_with_one_reference_level(tmp_path):
         tmp_path, lambda row: row | ({"gt": 2} if row["judge"] == "Claude v2" else {})
     )
     spec = Spec.of("main")
-    for (fitted,) in (fits(spec, study, seed=None), fits_by_formula(spec, study)):
+    for (fitted,) in (fitted_slices(spec, study, seed=None), fits_by_formula(spec, study)):
         rows = keyed(estimates_of(spec, fitted, confidence=0.9), "quantity term")
         unknown = {
             (quantity, term)
@@ -397,7 +397,7 @@ def test_no_adjusted_p_value_is_below_the_unadjusted_one():
 
 
 def test_table_of_a_study(twin, tmp_path):
-    rows = adjusted(MANY, list(fits(MANY, twin, seed=2)), confidence=0.9)
+    rows = adjusted(MANY, list(fitted_slices(MANY, twin, seed=2)), confidence=0.9)
     estimates = keyed(estimate(MANY, twin, confidence=0.9, seed=2).estimates, "slice quantity term")
     assert len(rows) == 3 * (9 + 4) == rows[0]["tests"]
     p_values = np.array(column(rows, "p_value"))
@@ -420,7 +420,7 @@ def test_table_of_a_study(twin, tmp_path):
 
 def test_max_t_learns_that_slices_share_their_draws(twin):
     """One fit twice counts as one by max-t, and as twice as many tests by Holm."""
-    (fitted,) = fits(MANY.changed(slice=None, whole=False), twin, seed=2)
+    (fitted,) = fitted_slices(MANY.changed(slice=None, whole=False), twin, seed=2)
     once, twice = (
         adjusted(MANY, each, confidence=0.9)
         for each in ([fitted], [fitted, replace(fitted, slice="again")])
@@ -442,7 +442,7 @@ def test_slices_share_the_draws_of_their_prompts(twin, tmp_path):
         where prompt_id > (select min(prompt_id) from one)"""
     study = changed_twin(twin, tmp_path, rows)
     spec = Spec.of("slices", slice="dimension", covariance="CR1", bootstrap=500, wild=500)
-    one, two = fits(spec, study, seed=2)
+    one, two = fitted_slices(spec, study, seed=2)
     alike = []
     for first, second in zip(one.coefficients, two.coefficients, strict=True):
         alike.append(np.corrcoef(first.replicates, second.replicates)[0, 1])

@@ -13,7 +13,7 @@ from pygam import s
 from curved_rows import TOP, bent, carried_terms, cells_of, on, rows_of
 from picked_rows import keyed
 from recuse.data.moments import moments_of_cells
-from recuse.model.covariance import fit
+from recuse.model.covariance import fit_least_squares
 from recuse.model.design import regressors_of
 from recuse.model.gam import ORDER, SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
 
@@ -92,7 +92,7 @@ def test_two_references_give_equation_1(covariance):
     )
     terms = carried_terms(cells)
     result = fit_gam(cells, terms, covariance=covariance)
-    lines = fit(
+    lines = fit_least_squares(
         moments_of_cells(cells),
         regressors_of(terms, len(cells.factors["judge"]), 2),
         covariance=covariance,
@@ -126,7 +126,9 @@ def test_curves_find_no_self_bias_in_a_bent_judge_where_lines_do():
     cells = cells_of(*rows_of(references=own_are_best, curve=bent, self_bias=0.03, spread=0.03))
     terms = carried_terms(cells)
     curves = fit_gam(cells, terms, covariance="HC0")
-    lines = fit(moments_of_cells(cells), regressors_of(terms, len(cells.factors["judge"]), 2))
+    lines = fit_least_squares(
+        moments_of_cells(cells), regressors_of(terms, len(cells.factors["judge"]), 2)
+    )
     away = {
         name: np.array(
             list(named(terms, (result.estimate - 0.03) / result.std_error, "self_bias").values())

@@ -9,7 +9,7 @@ from designs_on_rows import carried_terms
 from recuse.data.cells import FACTORS, levels_of
 from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
 from recuse.data.selection import with_normalised_length
-from recuse.model.covariance import fit
+from recuse.model.covariance import fit_least_squares
 from recuse.model.design import regressors_of
 from recuse.model.least_squares import Solution, benjamini_hochberg
 
@@ -46,7 +46,9 @@ def test_estimates_are_those_of_a_qr_decomposition():
     layout = regressors_of(terms, len(rows), 2)
     design = np.einsum("grw,gwp->grp", rows[:, :, [0, 2]], layout).reshape(-1, len(terms))
     exact = np.linalg.lstsq(design, rows[:, :, 1].ravel(), rcond=None)[0]
-    assert_allclose(fit(moments, layout).estimate, exact, rtol=0, atol=4e-12 * np.abs(exact).max())
+    assert_allclose(
+        fit_least_squares(moments, layout).estimate, exact, rtol=0, atol=4e-12 * np.abs(exact).max()
+    )
 
 
 def test_moments_are_sums_over_rows_and_additive(twin):

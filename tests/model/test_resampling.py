@@ -16,7 +16,7 @@ from recuse.data.selection import with_family_references, with_normalised_length
 from recuse.model import resampling
 from recuse.model.design import estimable_terms
 from recuse.model.estimates import ESTIMATES, estimate
-from recuse.model.fit import fits, prompt_errors
+from recuse.model.fit import fitted_slices, prompt_errors
 from recuse.model.resampling import DRAWS, WildTest, webb_weights
 from recuse.model.spec import Spec
 
@@ -79,7 +79,7 @@ def refits(spec, study, replicates):
 def test_replicates_equal_refits_to_the_same_resamples(twin, name):
     fitted = {
         each.slice: np.stack([row.replicates for row in each.coefficients], 1)
-        for each in fits(SPECS[name], twin, seed=SEED)
+        for each in fitted_slices(SPECS[name], twin, seed=SEED)
     }
     naive = dict(refits(SPECS[name], twin, 4))
     assert fitted.keys() == naive.keys()
@@ -89,7 +89,7 @@ def test_replicates_equal_refits_to_the_same_resamples(twin, name):
 
 def test_bootstrap_columns_are_of_the_replicates_and_change_no_other(twin, tmp_path):
     rows = estimate(SPECS["main"], twin, confidence=0.9, seed=SEED).estimates
-    (fitted,) = fits(SPECS["main"], twin, seed=SEED)
+    (fitted,) = fitted_slices(SPECS["main"], twin, seed=SEED)
     for row, coefficient in zip(rows, fitted.coefficients, strict=True):
         assert row["boot_std_error"] == pytest.approx(
             np.std(coefficient.replicates, ddof=1), rel=1e-12
@@ -171,7 +171,7 @@ def test_replicates_that_do_not_determine_a_coefficient(twin, tmp_path, change):
     rows = f"select * exclude (few) replace ({gt} as gt) from {ranked} where {kept}"
     study = changed_twin(twin, tmp_path, rows)
     spec = Spec.of("few", subset={"dimension": ["Helpfulness"]}, bootstrap=100)
-    (fitted,) = fits(spec, study, seed=SEED)
+    (fitted,) = fitted_slices(spec, study, seed=SEED)
     ((_, naive),) = refits(spec, study, 20)
     lost = times_drawn(40, 100)[:, :2].sum(axis=1) == 0
     assert 5 < lost.sum() < 30

@@ -16,7 +16,7 @@ from recuse.model.spec import (
     changes_of,
     estimand_of,
     estimands_in_words,
-    in_words,
+    spec_in_words,
 )
 from recuse.papers.claims import read_claims
 from recuse.papers.values import ESTIMANDS
@@ -61,7 +61,7 @@ NEWS = {"subset": {"models_dropped": ["Llama 3 8B", "Mistral 7B"], "dataset": ["
     ),
 )
 def test_settings_in_words(settings, words):
-    assert in_words(Spec.of("a", **yaml.safe_load(settings))) == words
+    assert spec_in_words(Spec.of("a", **yaml.safe_load(settings))) == words
 
 
 def test_changes_from_equation_1_in_words():

@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-from analyses import cognitive_table
 from numpy.random import default_rng
 
 from picked_rows import fields, keyed, where
@@ -18,6 +17,7 @@ from recuse.pairwise.cognitive import (
     cognitive_biases,
     judges_without_answers,
 )
+from recuse.steps.pairs import cognitive_table
 
 MODELS = "GPT-4", "Koala", "LLaMA"
 KEY = "experiment", "condition", "judge", "item", "model_a", "model_b", "order"

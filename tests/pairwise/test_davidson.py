@@ -17,9 +17,9 @@ from recuse.pairwise.davidson import (
     SENSITIVITY,
     STRENGTH,
     TIE,
-    Cells,
+    PairCells,
 )
-from recuse.pairwise.maximum import fit
+from recuse.pairwise.maximum import fit_maximum
 
 BUSY = {
     "judges": 4,
@@ -53,7 +53,7 @@ def eta_of_row(verdicts, row, value):
 
 def naive(verdicts, coefficients):
     """Log-likelihood by a loop over verdicts; a judge without ties has none."""
-    cells = Cells(verdicts)
+    cells = PairCells(verdicts)
 
     def value(kind, code):
         return coefficients[cells.terms.start[kind] + code]
@@ -78,7 +78,7 @@ def naive(verdicts, coefficients):
 @pytest.mark.parametrize("settings", [{}, {"ties": 0.4}, {"ties": 0.4, "length": 0.5}])
 def test_likelihood_and_derivatives_equal_a_loop_over_verdicts(settings):
     verdicts = verdicts_of(**settings)
-    cells = Cells(verdicts)
+    cells = PairCells(verdicts)
     coefficients = cells.terms.defaults() + 0.3 * default_rng(0).standard_normal(cells.terms.count)
     state = cells.at(coefficients)
     assert state.log_likelihood == pytest.approx(naive(verdicts, coefficients), rel=1e-12)
@@ -95,7 +95,7 @@ def design_of(verdicts, kinds):
     """Regressors of each verdict, by differences of `eta_of_row`, without the strength of the last
     model; their places.
     """
-    cells = Cells(verdicts)
+    cells = PairCells(verdicts)
     places = [place for kind in kinds for place in cells.terms.places(kind) if cells.present[place]]
     places.remove(cells.terms.start[STRENGTH] + len(verdicts.models) - 1)
     base = cells.terms.defaults()
@@ -127,9 +127,9 @@ def test_without_ties_equal_to_statsmodels_on_raw_rows():
     import statsmodels.api as sm
 
     verdicts = verdicts_of(length=0.5)
-    cells = Cells(verdicts)
+    cells = PairCells(verdicts)
     kinds = [STRENGTH, SELF, FAMILY, POSITION, LENGTH]
-    fitted = fit(cells, kinds)
+    fitted = fit_maximum(cells, kinds)
     design, places = design_of(verdicts, kinds)
     model = sm.GLM(verdicts.outcome == 0, design, family=sm.families.Binomial())
     theirs = model.fit(tol=1e-14, cov_type="cluster", cov_kwds={"groups": verdicts.item})
@@ -148,9 +148,9 @@ def test_with_ties_equal_to_statsmodels_poisson_on_outcomes():
     import statsmodels.api as sm
 
     verdicts = verdicts_of(ties=0.5, models=6, questions=6)
-    cells = Cells(verdicts)
+    cells = PairCells(verdicts)
     kinds = [STRENGTH, SELF, FAMILY, POSITION]
-    fitted = fit(cells, [*kinds, TIE])
+    fitted = fit_maximum(cells, [*kinds, TIE])
     design, places = design_of(verdicts, kinds)
     first = np.unique(cells.group, return_index=True)[1]
     of_tie = np.eye(len(verdicts.judges))[verdicts.judge[first]]
@@ -173,8 +173,8 @@ def test_sensitivities_are_at_the_maximum_of_the_naive_likelihood():
     from scipy.optimize import minimize
 
     verdicts = verdicts_of(ties=0.3, models=4, judges=3, questions=10, sensitivities=(0.5, 1.5))
-    cells = Cells(verdicts)
-    fitted = fit(cells, KINDS, precision={SENSITIVITY: 1.0})
+    cells = PairCells(verdicts)
+    fitted = fit_maximum(cells, KINDS, precision={SENSITIVITY: 1.0})
     models, slopes = (cells.terms.places(kind) for kind in (STRENGTH, SENSITIVITY))
 
     def loss(free):
@@ -195,9 +195,11 @@ def test_sensitivities_are_at_the_maximum_of_the_naive_likelihood():
 
 def test_errors_are_near_those_of_leaving_out_each_question():
     verdicts = verdicts_of(questions=60, ties=0.3, sensitivities=(0.6, 1.4))
-    fitted = fit(Cells(verdicts), KINDS, precision={SENSITIVITY: 1.0})
+    fitted = fit_maximum(PairCells(verdicts), KINDS, precision={SENSITIVITY: 1.0})
     without = [
-        fit(Cells(verdicts.among(verdicts.item != item)), KINDS, precision={SENSITIVITY: 1.0})
+        fit_maximum(
+            PairCells(verdicts.among(verdicts.item != item)), KINDS, precision={SENSITIVITY: 1.0}
+        )
         for item in range(60)
     ]
     drawn = np.array([each.coefficients for each in without])

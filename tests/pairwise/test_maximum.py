@@ -8,8 +8,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from pair_worlds import PairWorld, draw
-from recuse.pairwise.davidson import KINDS, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, Cells
-from recuse.pairwise.maximum import fit, is_suspect, separation
+from recuse.pairwise.davidson import KINDS, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, PairCells
+from recuse.pairwise.maximum import fit_maximum, is_suspect, separation
 
 LINEAR = [kind for kind in KINDS if kind != SENSITIVITY]
 
@@ -30,14 +30,14 @@ def with_own_answers_chosen(verdicts, judge=0):
 
 def test_a_judge_that_always_chooses_itself_has_no_finite_term_and_leaves_the_others_alone():
     verdicts = with_own_answers_chosen(verdicts_of(ties=0.4))
-    cells = Cells(verdicts)
-    fitted = fit(cells, LINEAR)
+    cells = PairCells(verdicts)
+    fitted = fit_maximum(cells, LINEAR)
     place = cells.terms.start[SELF]
     assert fitted.separated[place]
     assert not fitted.identified[place]
     assert fitted.separated.sum() == 1
     of_self = (verdicts.judge == 0) & ((verdicts.first == 0) | (verdicts.second == 0))
-    without = fit(Cells(verdicts.among(~of_self)), LINEAR)
+    without = fit_maximum(PairCells(verdicts.among(~of_self)), LINEAR)
     others = np.flatnonzero(without.identified)
     assert_allclose(fitted.coefficients[others], without.coefficients[others], atol=1e-9)
 
@@ -45,8 +45,8 @@ def test_a_judge_that_always_chooses_itself_has_no_finite_term_and_leaves_the_ot
 def test_a_model_that_never_wins_has_no_finite_strength():
     verdicts = verdicts_of()
     loses = np.where(verdicts.first == 4, 1, np.where(verdicts.second == 4, 0, verdicts.outcome))
-    cells = Cells(replace(verdicts, outcome=loses))
-    fitted = fit(cells, [STRENGTH])
+    cells = PairCells(replace(verdicts, outcome=loses))
+    fitted = fit_maximum(cells, [STRENGTH])
     assert fitted.separated.nonzero()[0].tolist() == [4]
     assert fitted.identified[cells.terms.places(STRENGTH)].tolist() == [True] * 4 + [False]
 
@@ -56,7 +56,7 @@ def test_there_is_no_separation_where_one_verdict_differs():
     self_rows = np.flatnonzero((verdicts.judge == 0) & (verdicts.first == 0))
     outcome = verdicts.outcome.copy()
     outcome[self_rows[0]] = 1
-    fitted = fit(Cells(replace(verdicts, outcome=outcome)), LINEAR)
+    fitted = fit_maximum(PairCells(replace(verdicts, outcome=outcome)), LINEAR)
     assert not fitted.separated.any()
     assert not separation(fitted).any()
 
@@ -66,7 +66,7 @@ def test_ties_bind_a_direction_that_would_separate_without_them():
     self_rows = np.flatnonzero((verdicts.judge == 0) & (verdicts.first == 0))
     outcome = verdicts.outcome.copy()
     outcome[self_rows[:3]] = 2
-    fitted = fit(Cells(replace(verdicts, outcome=outcome)), LINEAR)
+    fitted = fit_maximum(PairCells(replace(verdicts, outcome=outcome)), LINEAR)
     assert not fitted.separated.any()
     assert np.isfinite(fitted.coefficients).all()
 
@@ -74,13 +74,13 @@ def test_ties_bind_a_direction_that_would_separate_without_them():
 def test_separation_by_length_is_found():
     verdicts = verdicts_of(length=0.5)
     longer = np.where(verdicts.judge == 1, np.where(verdicts.x > 0, 0, 1), verdicts.outcome)
-    cells = Cells(replace(verdicts, outcome=longer))
-    fitted = fit(cells, LINEAR)
+    cells = PairCells(replace(verdicts, outcome=longer))
+    fitted = fit_maximum(cells, LINEAR)
     assert fitted.separated[cells.terms.start["length"] + 1]
 
 
 def test_a_suspect_fit_is_one_near_certainty():
-    assert not is_suspect(fit(Cells(verdicts_of()), LINEAR))
+    assert not is_suspect(fit_maximum(PairCells(verdicts_of()), LINEAR))
 
 
 def test_one_order_only_tells_own_terms_but_no_common_effect_of_places():
@@ -88,8 +88,8 @@ def test_one_order_only_tells_own_terms_but_no_common_effect_of_places():
         judges=4, models=6, questions=300, baseline=True, self_bias=0.6, positions=(-0.5, 0.7)
     )
     verdicts = draw(world, 5).judges
-    cells = Cells(verdicts)
-    fitted = fit(cells, LINEAR)
+    cells = PairCells(verdicts)
+    fitted = fit_maximum(cells, LINEAR)
     assert fitted.identified[cells.terms.places(SELF)].all()
     assert fitted.identified[cells.terms.places(STRENGTH)].all()
     assert abs(fitted.coefficients[cells.terms.places(POSITION)].sum()) < 1e-9
@@ -100,12 +100,12 @@ def test_one_order_only_tells_own_terms_but_no_common_effect_of_places():
 def test_a_model_that_no_other_judge_compares_takes_its_judges_own_term_with_it():
     verdicts = verdicts_of()
     alone = (verdicts.judge == 0) | ((verdicts.first != 0) & (verdicts.second != 0))
-    cells = Cells(verdicts.among(alone))
-    fitted = fit(cells, LINEAR)
+    cells = PairCells(verdicts.among(alone))
+    fitted = fit_maximum(cells, LINEAR)
     assert not fitted.identified[cells.terms.start[SELF]]
     assert fitted.identified[cells.terms.start[SELF] + 1]
 
 
 def test_without_ties_there_is_no_term_of_ties():
-    cells = Cells(verdicts_of())
-    assert not fit(cells, LINEAR).free[cells.terms.places(TIE)].any()
+    cells = PairCells(verdicts_of())
+    assert not fit_maximum(cells, LINEAR).free[cells.terms.places(TIE)].any()

@@ -20,9 +20,9 @@ from recuse.pairwise.davidson import (
     SENSITIVITY,
     STRENGTH,
     TIE,
-    Cells,
+    PairCells,
 )
-from recuse.pairwise.maximum import fit
+from recuse.pairwise.maximum import fit_maximum
 from recuse.pairwise.regression import (
     NEAR_ONE,
     Regression,
@@ -106,7 +106,7 @@ def test_cells_of_c_are_strengths_by_each_judge_alone_with_variances_of_their_di
     assert len(table.mean) == 30
     for code, judge in enumerate(verdicts.judges):
         rows = verdicts.judge == code
-        alone = fit(Cells(verdicts.among(rows)), (STRENGTH, POSITION, LENGTH, TIE))
+        alone = fit_maximum(PairCells(verdicts.among(rows)), (STRENGTH, POSITION, LENGTH, TIE))
         mine = table.judge == judge
         places = alone.cells.terms.places(STRENGTH)
         assert_allclose(table.mean[mine], alone.coefficients[places], atol=0.01)
@@ -172,9 +172,9 @@ def test_a_judge_that_does_not_follow_the_humans_is_not_held_against_them():
 
 
 def test_the_weak_prior_of_sensitivities_hardly_moves_them():
-    cells = Cells(draw(BIASED, 1).judges)
-    with_prior = fit(cells, (STRENGTH, SENSITIVITY, SELF), precision=NEAR_ONE)
-    without = fit(cells, (STRENGTH, SENSITIVITY, SELF))
+    cells = PairCells(draw(BIASED, 1).judges)
+    with_prior = fit_maximum(cells, (STRENGTH, SENSITIVITY, SELF), precision=NEAR_ONE)
+    without = fit_maximum(cells, (STRENGTH, SENSITIVITY, SELF))
     moved = np.abs(with_prior.coefficients - without.coefficients)
     error = np.sqrt(without.covariance(without.influence).diagonal())
     assert (moved[without.identified] < 0.05 * error[without.identified]).all()

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 
 from pair_worlds import PairWorld, draw
 from picked_rows import column, keyed
-from recuse.pairwise.davidson import Cells
-from recuse.pairwise.maximum import fit
+from recuse.pairwise.davidson import PairCells
+from recuse.pairwise.maximum import fit_maximum
 from recuse.pairwise.regression import Regression
 from recuse.pairwise.strengths import strength_rows
 
@@ -115,4 +115,4 @@ def test_models_that_no_verdict_links_have_no_strength():
     apart = (judges.first < 3) == (judges.second < 3)
     part = replace(compared.among(apart), humans=None)
     assert all("strength" not in row and row["note"] for row in table_of(part).values())
-    assert not fit(Cells(part.judges), ["strength"]).identified.any()
+    assert not fit_maximum(PairCells(part.judges), ["strength"]).identified.any()

@@ -335,10 +335,9 @@ def test_a_judge_with_the_name_of_the_human_labels(tmp_path):
     lines = ["J,q,A,B,ab,a,b,e", "J,q,A,B,ba,a,b,e", "Human,q2,A,B,ab,a,,e", "Human,q2,A,B,ba,a,,e"]
     text = message_of(tmp_path, lines, header)
     assert (
-        "v.csv, line 4, column judge: found 'Human', experiment 'e', the name of the labels in"
-        " column human" in text
+        "v.csv, line 4, column judge: found 'Human', the name of the labels in column human" in text
     )
-    assert text.endswith("write another name, such as 'Human judge'")
+    assert text.endswith("write another name, such as 'Human judge' (1 more row has an error)")
     # An experiment without labels
     apart = [*lines[:2], *(line.replace(",e", ",f") for line in lines[2:])]
     _, completeness = run(tmp_path, [write(tmp_path / "v.csv", apart, header)])

@@ -19,7 +19,7 @@ from random_comparisons import (
 )
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT as AGREEMENT
-from recuse.pairwise.verbosity import agreement
+from recuse.pairwise.verbosity import human_agreement
 from verdict_files import run_released
 
 ORDERS = ("debiased", "ab", "ba", "pooled")
@@ -41,7 +41,7 @@ def naive(pairs, order, times=None):
 
 
 def table(path, pools=POOLS):
-    rows = list(agreement(open_pairs(path, pools), **SETTINGS))
+    rows = list(human_agreement(open_pairs(path, pools), **SETTINGS))
     assert all(tuple(row) == AGREEMENT[1:] for row in rows)
     return keyed(rows, "experiment condition judge order")
 

@@ -15,7 +15,7 @@ from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import POSITION, STATISTICS, position
 from recuse.plot.colours import Palette
 from recuse.plot.style import Subject
-from recuse.plot.verbosity import position as draw_position
+from recuse.plot.verbosity import position_figure as draw_position
 
 BETTER = 0.7  # chance of the answer of m, of both models, by a judge that reads them
 TIES = 0.1

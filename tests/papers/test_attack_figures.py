@@ -20,10 +20,10 @@ from drawings import (
     row_names,
     texts,
 )
-from recuse.papers.attack_figures import attack_success, votes_by_position
+from recuse.papers.attack_figures import attack_success, votes_by_position_figure
 from recuse.papers.attacks import LENGTH_CONFOUND, LEVELS, PERTURBATIONS
-from recuse.plot.length import FEWEST, length_bias_curve, length_confound
-from recuse.plot.style import Subject, language, read
+from recuse.plot.length import FEWEST, length_bias_curve, length_confound_figure
+from recuse.plot.style import Subject, language, read_figure_table
 
 SUBJECT = Subject.from_config(label="a study", kind="simulated", models={}, families={})
 DRAWN = {"subject": SUBJECT, "confidence": 0.9}
@@ -66,15 +66,18 @@ def tables(tmp_path_factory):
         seed=1,
         outputs=outputs,
     )
-    return {"length_confound": confound(), **{name: read(path) for name, path in outputs.items()}}
+    return {
+        "length_confound": confound(),
+        **{name: read_figure_table(path) for name, path in outputs.items()},
+    }
 
 
 def test_nothing_leaves_the_paper(tables):
     figures = [
         attack_success(tables["asr"], tables["ranks"], **DRAWN),
-        votes_by_position(tables["votes_by_position"], **DRAWN),
+        votes_by_position_figure(tables["votes_by_position"], **DRAWN),
         length_bias_curve(tables["length_curve"], **DRAWN),
-        length_confound(tables["length_confound"], **DRAWN),
+        length_confound_figure(tables["length_confound"], **DRAWN),
     ]
     assert all(map(on_paper, figures))
 
@@ -82,9 +85,9 @@ def test_nothing_leaves_the_paper(tables):
 def test_a_table_without_rows_is_a_page_that_says_so(tables):
     pages = [
         attack_success(tables["asr"][:0], tables["ranks"][:0], **DRAWN),
-        votes_by_position(tables["votes_by_position"][:0], **DRAWN),
+        votes_by_position_figure(tables["votes_by_position"][:0], **DRAWN),
         length_bias_curve(tables["length_curve"][:0], **DRAWN),
-        length_confound(tables["length_confound"][:0], **DRAWN),
+        length_confound_figure(tables["length_confound"][:0], **DRAWN),
     ]
     for page, words in zip(
         pages, ("No attack", "No votes", "No length curve", "No length confound"), strict=True
@@ -177,7 +180,7 @@ def test_bars_are_the_shares_and_a_difference_whose_interval_includes_0_is_hollo
     )
     table = table.assign(n=[12, 3456, 78], errors=0, experiment=np.nan)
     empty = {"experiment": np.nan, "judge": "errors", "n": 0, "errors": 9}
-    figure = votes_by_position(
+    figure = votes_by_position_figure(
         pd.concat([pd.DataFrame([empty]), table], ignore_index=True), **DRAWN
     )
     bars, points = figure.axes
@@ -196,7 +199,7 @@ def test_bars_are_the_shares_and_a_difference_whose_interval_includes_0_is_hollo
 
 def test_votes_by_position_stand_under_their_experiment(tables):
     table = tables["votes_by_position"]
-    figure = votes_by_position(table, **DRAWN)
+    figure = votes_by_position_figure(table, **DRAWN)
     labels = row_names(figure.axes[0])
     assert [labels.index(name) for name in ("main", "weak")] == [0, 4]
     bars = artists(figure, "first")
@@ -290,7 +293,7 @@ def test_the_legend_of_the_length_curve_names_experiments(tables):
 
 def test_changes_of_perturbed_answers_are_in_percent_by_level():
     table = confound()
-    figure = length_confound(table, **DRAWN)
+    figure = length_confound_figure(table, **DRAWN)
     assert panel_titles(figure) == [name.replace("_", " ") for name in PERTURBATIONS]
     labels = row_names(figure.axes[0])
     assert labels == ["all levels (25)", *(f"{level} (25)" for level in LEVELS)]
@@ -309,4 +312,6 @@ def test_changes_of_perturbed_answers_are_in_percent_by_level():
 
 def test_a_name_of_300_letters_leaves_the_panels_of_votes_room(tables):
     table = tables["votes_by_position"]
-    assert has_room(votes_by_position(table.assign(judge=table["judge"] + VERY_LONG), **DRAWN))
+    assert has_room(
+        votes_by_position_figure(table.assign(judge=table["judge"] + VERY_LONG), **DRAWN)
+    )

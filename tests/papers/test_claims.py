@@ -18,9 +18,9 @@ from recuse.papers.claims import (
     NO_HELM,
     NOTHING_LEFT,
     QUORUMS,
-    Finding,
+    ClaimFinding,
+    claim_verdict,
     evidence,
-    judged,
     judged_claims,
     most,
     read_claims,
@@ -178,7 +178,7 @@ def test_every_claim_is_overturned_here():
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
 def test_claim_holds_and_every_part_of_it_can_fail(claim, ideal):
-    verdict, text = judged(claim, ideal)
+    verdict, text = claim_verdict(claim, ideal)
     assert verdict == HOLDS, text
     changes = overturning()[claim.name]
     assert [parts_against(claim, changed(ideal, change)) for change in changes] == [
@@ -189,14 +189,14 @@ def test_claim_holds_and_every_part_of_it_can_fail(claim, ideal):
         if claim.name not in QUORUMS
         else [{key: value for each in changes for key, value in each.items()}]
     ):
-        verdict, text = judged(claim, changed(ideal, change))
+        verdict, text = claim_verdict(claim, changed(ideal, change))
         assert verdict == FAILS
         assert "against: " in text
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
 def test_published_numbers_are_judged(claim, paper):
-    verdict, text = judged(claim, paper)
+    verdict, text = claim_verdict(claim, paper)
     if claim.name in UNPUBLISHED:
         assert verdict == ABSENT
         assert text.startswith("no ")
@@ -209,17 +209,21 @@ def test_published_numbers_are_judged(claim, paper):
 
 def test_what_is_missing_is_data_absent(ideal):
     empty = Results({}, {}, {}, {})
-    assert {judged(claim, empty)[0] for claim in CLAIMS} == {ABSENT}
+    assert {claim_verdict(claim, empty)[0] for claim in CLAIMS} == {ABSENT}
     of_means = {"scores_cluster", "own_scores_look_high", "llama_marks_faithfulness_low"}
     without = replace(empty, means=ideal.means)
-    assert {claim.name for claim in CLAIMS if judged(claim, without)[0] != ABSENT} == of_means
+    assert {
+        claim.name for claim in CLAIMS if claim_verdict(claim, without)[0] != ABSENT
+    } == of_means
     for judge in JUDGES:  # any one judge's estimates may be missing
         fewer = replace(
             ideal,
             estimates={key: value for key, value in ideal.estimates.items() if key[3] != judge},
         )
         assert (
-            judged(next(claim for claim in CLAIMS if claim.name == "mostly_consistent"), fewer)[0]
+            claim_verdict(
+                next(claim for claim in CLAIMS if claim.name == "mostly_consistent"), fewer
+            )[0]
             == ABSENT
         )
 
@@ -229,9 +233,9 @@ def test_a_pooled_claim_is_absent_where_a_dimension_is(ideal):
     fewer = replace(
         ideal, means={key: value for key, value in ideal.means.items() if key[0] in two}
     )
-    rest = {claim.name for claim in CLAIMS if judged(claim, fewer)[0] != ABSENT}
+    rest = {claim.name for claim in CLAIMS if claim_verdict(claim, fewer)[0] != ABSENT}
     assert rest == {"llama_marks_faithfulness_low", "ordinal_llama_faithfulness"}
-    text = judged(CLAIMS[0], fewer)[1]
+    text = claim_verdict(CLAIMS[0], fewer)[1]
     assert text == "no ratings of Completeness, Conciseness, Helpfulness, Logical robustness"
 
 
@@ -240,13 +244,13 @@ def test_a_bias_that_is_unclear_has_no_sign_to_keep(ideal):
     # All judges but Claude v2; without Llama 3 8B and Mistral 7B
     clear, clear_and_not_weak, references = 8, 6, 3
     number = clear + clear_and_not_weak + references * clear
-    assert judged(claim, ideal)[1] == f"{number} of {number}"
+    assert claim_verdict(claim, ideal)[1] == f"{number} of {number}"
     assert (
-        judged(claim, changed(ideal, own(CODED, "", "Claude v2", 0.05)))[1]
+        claim_verdict(claim, changed(ideal, own(CODED, "", "Claude v2", 0.05)))[1]
         == f"{number} of {number}"
     )
     unclear = [own("main", "", judge, 0.01, half=0.02) for judge in JUDGES]
-    assert judged(claim, changed(ideal, *unclear)) == (ABSENT, NOTHING_LEFT)
+    assert claim_verdict(claim, changed(ideal, *unclear)) == (ABSENT, NOTHING_LEFT)
 
 
 def helm_of(ideal, *changes):
@@ -312,7 +316,7 @@ def test_quorums():
 
 def test_long_evidence_is_cut():
     text = evidence(
-        [Finding(number >= LISTED + 2, f"number {number}") for number in range(LISTED + 5)]
+        [ClaimFinding(number >= LISTED + 2, f"number {number}") for number in range(LISTED + 5)]
     )
     assert text.startswith(f"3 of {LISTED + 5}. against: number 0; ")
     assert text.endswith("number 11; and 2 more")

@@ -38,7 +38,7 @@ from recuse.papers.cobbler_figures import (
 )
 from recuse.plot.colours import OKABE_ITO
 from recuse.plot.page import some
-from recuse.plot.style import read
+from recuse.plot.style import read_figure_table
 
 JUDGES = [f"Judge {letter}" for letter in "ABCDEFGHIJKLMNO"]
 SIZES = [">100B", ">40B", "<10B"]
@@ -276,7 +276,7 @@ def test_only_biases_that_every_size_has_are_averaged():
 
 def test_pages_of_words(tmp_path):
     biases([]).to_csv(tmp_path / "empty.csv", index=False)
-    empty = read(tmp_path / "empty.csv")
+    empty = read_figure_table(tmp_path / "empty.csv")
     drawn = every_figure(empty)
     assert all(is_page_of(figure, NOTHING) for figure in drawn)
 

@@ -14,10 +14,10 @@ from recuse.base.tables import read_table, write_table
 from recuse.data.describe import CORRELATIONS, MEAN_SCORES
 from recuse.model.estimates import ESTIMATES
 from recuse.papers.scorecard import SCORECARD
-from recuse.papers.scorecard_figure import claim_text, scorecard, verdict_text
-from recuse.papers.scorecard_page import page, summary
+from recuse.papers.scorecard_figure import claim_text, scorecard_figure, verdict_text
+from recuse.papers.scorecard_page import deviations_by_figure, page
 from recuse.papers.values import ORDER, read_published
-from recuse.plot.style import read
+from recuse.plot.style import read_figure_table
 from report_pages import Elements
 
 TEMPLATE = ROOT / "workflow" / "report" / "scorecard.html.j2"
@@ -76,7 +76,7 @@ def outputs(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def table(outputs):
-    return read(outputs["scorecard"])
+    return read_figure_table(outputs["scorecard"])
 
 
 def test_the_tables_are_written(outputs):
@@ -170,14 +170,14 @@ def test_summary_is_in_the_order_of_the_paper():
         {"figure": "Figure 3", "verdict": "differs", "deviation": -4.0, "cause": "unknown"},
         {"figure": "Figure 2", "verdict": "data absent", "cause": "why"},
     ]
-    first, second = summary(rows)
+    first, second = deviations_by_figure(rows)
     assert fields(first, "figure largest absent") == ("Figure 2", None, "why")
     assert fields(second, "figure largest absent") == ("Figure 3", 4.0, "")
     assert second["counts"] == {"match": 1, "differs": 1, "data absent": 0}
 
 
 def test_the_figure_shows_every_value_and_its_deviation(table):
-    figure = scorecard(table, subject("published"))
+    figure = scorecard_figure(table, subject("published"))
     *panels, strips = figure.axes
     compared = table.dropna(subset=["ours", "deviation"])
     points = [place for drawn in artists(figure, "value") for place in drawn.get_offsets()]
@@ -216,7 +216,7 @@ def test_the_figure_is_drawn_when_all_is_absent_or_all_matches(table, missing):
         table = table.assign(verdict="data absent", ours=np.nan, deviation=np.nan)
     else:
         table = table.assign(verdict="match", ours=table["published"], deviation=0.0)
-    figure = scorecard(table, subject("published"))
+    figure = scorecard_figure(table, subject("published"))
     figure.draw_without_rendering()
     words = texts(figure)
     assert words.count("data absent") == (4 + len(ORDER) if missing == "everything" else 0)
@@ -232,4 +232,4 @@ def test_counts_in_words():
 
 
 def test_words_keep_within_the_paper(table):
-    assert on_paper(scorecard(table, subject("published")))
+    assert on_paper(scorecard_figure(table, subject("published")))

@@ -34,8 +34,8 @@ from recuse.papers.scorecard import (
     SCORECARD,
     scorecard_of_comparisons,
 )
-from recuse.papers.scorecard_figure import cause_text, scorecard
-from recuse.plot.style import read
+from recuse.papers.scorecard_figure import cause_text, scorecard_figure
+from recuse.plot.style import read_figure_table
 from verdict_files import released
 
 PUBLISHED, ATTACKS = DATA / "comparisons_published.csv", DATA / "judgement_bias_published.csv"
@@ -352,10 +352,10 @@ def points_of(figure):
 
 
 def test_the_figure_shows_comparisons(drawn):
-    table = read(drawn)
+    table = read_figure_table(drawn)
     judged_rows = table[table["verdict"] != ABSENT]
     simulated = len(judged_rows) < len(table)
-    figure = scorecard(table, subject())
+    figure = scorecard_figure(table, subject())
     figure.draw_without_rendering()
     titles = ["Attack success rate"] + ([] if simulated else ["Shares of votes", "Ranks of judges"])
     assert [axes.get_title(loc="left") or axes.get_title() for axes in figure.axes[:-1]] == titles
@@ -374,8 +374,8 @@ def test_the_figure_shows_comparisons(drawn):
 
 
 def test_the_figure_needs_no_judged_value(drawn):
-    table = read(drawn).assign(verdict=ABSENT, deviation=np.nan, cause="why")
-    figure = scorecard(table, subject())
+    table = read_figure_table(drawn).assign(verdict=ABSENT, deviation=np.nan, cause="why")
+    figure = scorecard_figure(table, subject())
     figure.draw_without_rendering()
     assert len(figure.axes) == 1
     assert points_of(figure) == []

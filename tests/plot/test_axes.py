@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from drawings import SIX, are_apart, by_slice, subject
 from recuse.plot.axes import PER_NUMBER, bias_limits
 from recuse.plot.intervals import frame_rows
-from recuse.plot.slices import Section, slices
+from recuse.plot.slices import SliceSection, slices
 from recuse.plot.style import language
 
 
@@ -56,7 +56,7 @@ def test_numbers_of_neighbouring_panels_do_not_meet(scale):
     table[["estimate", "ci_low", "ci_high"]] *= scale
     tables = {"a": table, "b": table[table["slice"].isin(SIX[:2])]}
     figure = slices(
-        [Section(name, "Self-bias", name, rows) for name, rows in tables.items()],
+        [SliceSection(name, "Self-bias", name, rows) for name, rows in tables.items()],
         subject(),
         interval="",
     )

@@ -31,7 +31,7 @@ from recuse.plot.axes import BEYOND
 from recuse.plot.biases import SIDES, absences, family_places
 from recuse.plot.intervals import excludes_zero
 from recuse.plot.page import FAVOURS, HARSHER, outcomes, tally
-from recuse.plot.scores import correlations
+from recuse.plot.scores import correlations_figure
 
 
 def test_points_are_filled_only_if_the_interval_excludes_zero():
@@ -96,7 +96,7 @@ def test_a_correlation_without_standard_error_is_a_hollow_point_with_words_besid
     table = coefficients()
     table.loc[[1, 40], ["ci_low", "ci_high"]] = np.nan
     table.loc[[1, 40], "value"] = [0.9, -0.1]
-    figure = correlations(table, subject(), confidence=0.9)
+    figure = correlations_figure(table, subject(), confidence=0.9)
     points = [point for point in artists(figure, "point") if not filled(point)]
     assert x_values(points) == [0.9, -0.1]
     for point in points:
@@ -119,7 +119,7 @@ def test_a_narrow_panel_is_widened_until_the_words_have_room():
     words_are_beside_the_point(figure, artists(figure, "point")[1])
     table = coefficients(SIX[:3], judges=names)
     table.loc[1, ["value", "ci_low", "ci_high"]] = [0.35, np.nan, np.nan]  # the middle of the axis
-    figure = correlations(table, study, confidence=0.9)
+    figure = correlations_figure(table, study, confidence=0.9)
     words_are_beside_the_point(figure, artists(figure, "point")[0])
 
 

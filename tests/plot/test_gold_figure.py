@@ -7,7 +7,7 @@ import pytest
 
 from drawings import has_room, subject, texts
 from recuse.inference.gold import GOLD
-from recuse.plot.gold import NO_ROWS, TITLES, gold
+from recuse.plot.gold import NO_ROWS, TITLES, gold_figure
 
 
 def row(
@@ -42,7 +42,7 @@ def table(*rows):
 
 
 def drawn(rows):
-    return gold(rows, subject(models={}), confidence=0.9)
+    return gold_figure(rows, subject(models={}), confidence=0.9)
 
 
 PAIRS = (

@@ -22,7 +22,7 @@ from recuse.base.words import capitalised
 from recuse.inference.idiosyncrasy import RESIDUALS, idiosyncrasies, residual_rows
 from recuse.model.spec import Spec
 from recuse.plot.idiosyncrasy import residuals
-from recuse.plot.style import read
+from recuse.plot.style import read_figure_table
 
 WHY = in_words(because(Reason.NO_RESIDUAL))
 
@@ -93,10 +93,10 @@ def test_the_figure_is_of_the_whole_of_one_spec(tmp_path, twin):
     rows = list(residual_rows(idiosyncrasies(Spec.of("main"), twin), confidence=0.9))
     others = [{**row, "spec": "by_dimension", "slice": "Tone"} for row in rows]
     write_table(tmp_path / "residuals.csv", RESIDUALS, rows + others)
-    figure = drawn(read(tmp_path / "residuals.csv"))
+    figure = drawn(read_figure_table(tmp_path / "residuals.csv"))
     assert len(artists(figure, "self")) == 9
     assert len(artists(figure, "unrelated")) == 60
-    assert len(read(tmp_path / "residuals.csv")) == 2 * 81
+    assert len(read_figure_table(tmp_path / "residuals.csv")) == 2 * 81
 
 
 def test_a_name_of_300_letters_leaves_the_panel_room():

@@ -32,9 +32,9 @@ SAME = {kind: [1, 2, 3, 4] for kind in KINDS}
 
 
 DRAW = {
-    "leaderboard": leaderboard.leaderboard,
-    "power": power.power,
-    "reliability": reliability.reliability,
+    "leaderboard": leaderboard.leaderboard_figure,
+    "power": power.power_figure,
+    "reliability": reliability.reliability_figure,
 }
 
 

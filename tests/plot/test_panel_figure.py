@@ -11,7 +11,7 @@ from recuse.base.reasons import Reason, because, in_words
 from recuse.inference.judge_levels import linked_judges
 from recuse.inference.panel import KEPT, LEFT_OUT, PANEL, panel_rows
 from recuse.inference.round_robin import ROUND_ROBIN, round_robin_rows
-from recuse.plot.panel import NONE, finding, panel
+from recuse.plot.panel import NONE, panel, panel_finding
 from recuse.report.panel import LIMITS, UNMEASURED, panel_section
 from recuse.report.verdict import unit_of
 from recuse.validation.world import MonteCarloWorld
@@ -80,11 +80,15 @@ def test_the_title_gives_the_remaining_bias_and_the_independent_judges(rows, wit
     words = "All 5 judges, without own families: remaining bias"
     assert first["bias_left_ci_low"] == 0
     assert (
-        finding(frame(rows[0])) == f"{words} at most {first['bias_left_ci_high']:.3f}; {effective}"
+        panel_finding(frame(rows[0]))
+        == f"{words} at most {first['bias_left_ci_high']:.3f}; {effective}"
     )
     larger = first | {"bias_left": 0.02, "bias_left_ci_low": 0.01, "bias_left_ci_high": 0.03}
-    assert finding(frame([larger, *rows[0][1:]])) == f"{words} 0.020 (0.010 to 0.030); {effective}"
-    assert finding(frame(without_one[0])).startswith("All but Model 5, with")
+    assert (
+        panel_finding(frame([larger, *rows[0][1:]]))
+        == f"{words} 0.020 (0.010 to 0.030); {effective}"
+    )
+    assert panel_finding(frame(without_one[0])).startswith("All but Model 5, with")
 
 
 def test_what_cannot_be_compared_is_noted():

@@ -9,7 +9,7 @@ import pytest
 from drawings import PRESENT, artists, gaps, is_page_of, on_paper, prose, row_names, subject, texts
 from recuse.base.reasons import Reason, because
 from recuse.inference.robustness import CONCLUSIONS, Conclusion, RobustnessCheck
-from recuse.plot.robustness import NOTHING, conclusions
+from recuse.plot.robustness import NOTHING, conclusions_figure
 from recuse.plot.style import PAGE
 
 CHECKS = [
@@ -76,7 +76,7 @@ def table(*labels, **settings):
 
 
 def drawn(*labels, kind="simulated", **settings):
-    return conclusions(table(*labels, **settings), gaps(), subject(kind), **ASKED)
+    return conclusions_figure(table(*labels, **settings), gaps(), subject(kind), **ASKED)
 
 
 def test_marks_are_the_conclusions_in_the_colours_of_the_families():
@@ -117,7 +117,7 @@ def test_boxes_are_what_becomes_of_the_first_conclusion():
 
 
 def test_the_subtitle_says_the_level_and_the_estimands():
-    output = conclusions(table(""), gaps(), subject(estimand=f"{A} and {C}"), **ASKED)
+    output = conclusions_figure(table(""), gaps(), subject(estimand=f"{A} and {C}"), **ASKED)
     unit = (
         "rating points on the unit scale 0–1; decided by 90 % intervals, or p ≤ 0.1 where a check"
         " has none"
@@ -172,8 +172,8 @@ def test_any_judges_fit_the_paper(count):
 
 
 def test_nothing_to_draw_is_said():
-    assert is_page_of(conclusions(table(), gaps(), subject(), **ASKED), NOTHING)
+    assert is_page_of(conclusions_figure(table(), gaps(), subject(), **ASKED), NOTHING)
     unknown = table("", judges={"Claude v2": (NOT_ESTIMABLE,) * 3})
     unknown = unknown[unknown["quantity"] == "self_bias"]
     text = f"{NOTHING} Judges and models of different families leave no residual."
-    assert is_page_of(conclusions(unknown, gaps(), subject(), **ASKED), text)
+    assert is_page_of(conclusions_figure(unknown, gaps(), subject(), **ASKED), text)

@@ -36,13 +36,13 @@ from recuse.plot.colours import NEUTRAL, Palette
 from recuse.plot.scores import (
     NO_BAND,
     NO_CURVES,
-    correlations,
-    mean_scores,
+    correlations_figure,
     mean_scores_by_dimension,
+    mean_scores_figure,
     shades,
     smooths,
 )
-from recuse.plot.style import PAGE, Subject, read
+from recuse.plot.style import PAGE, Subject, read_figure_table
 
 
 def drawn(table):
@@ -51,7 +51,7 @@ def drawn(table):
 
 
 def correlation_figure(table):
-    return correlations(table, subject(), confidence=0.9)
+    return correlations_figure(table, subject(), confidence=0.9)
 
 
 def test_names_that_look_like_missing_values_are_names(tmp_path):
@@ -60,16 +60,18 @@ def test_names_that_look_like_missing_values_are_names(tmp_path):
     scores(NULLS, judges=[*NULLS, "Human"], models=NULLS).to_csv(
         tmp_path / "scores.csv", index=False
     )
-    table = read(tmp_path / "scores.csv")
+    table = read_figure_table(tmp_path / "scores.csv")
     by_dimension = mean_scores_by_dimension(table, palette)
     assert [title for title in panel_titles(by_dimension) if title] == NULLS
-    pooled = mean_scores(table, palette)
+    pooled = mean_scores_figure(table, palette)
     assert row_names(pooled.axes[0]) == [*NULLS, "Human"]
     coefficients(NULLS, judges=NULLS).to_csv(tmp_path / "correlations.csv", index=False)
-    figure = correlations(read(tmp_path / "correlations.csv"), palette, confidence=0.9)
+    figure = correlations_figure(
+        read_figure_table(tmp_path / "correlations.csv"), palette, confidence=0.9
+    )
     assert panel_titles(figure) == NULLS
     estimates(NULLS).to_csv(tmp_path / "estimates.csv", index=False)
-    figure = self_and_family_bias(read(tmp_path / "estimates.csv"), palette)
+    figure = self_and_family_bias(read_figure_table(tmp_path / "estimates.csv"), palette)
     assert row_names(figure.axes[0]) == NULLS
 
 
@@ -88,7 +90,7 @@ def test_own_completions_are_outlined_once_per_judge_and_panel(dimensions, panel
 
 def test_pooled_heatmap_shows_every_mean_in_config_order_and_the_humans_apart():
     table = scores()
-    (axes,) = mean_scores(table, subject()).axes
+    (axes,) = mean_scores_figure(table, subject()).axes
     pooled = table[table["dimension"].isna()].set_index(["judge", "model"])["mean"]
     raters = [*PRESENT, "Human"]
     assert [text.get_text() for text in axes.texts] == [
@@ -103,12 +105,12 @@ def test_pooled_heatmap_shows_every_mean_in_config_order_and_the_humans_apart():
 def test_a_missing_mean_is_hatched_not_zero():
     table = scores(SIX[:2])
     table.loc[2, "mean"] = np.nan
-    figure = mean_scores(table.drop(index=5), subject())
+    figure = mean_scores_figure(table.drop(index=5), subject())
     assert len(artists(figure, "missing")) == 2
     assert "0.00" not in texts(figure)
     assert "nan" not in prose(figure)
     assert "no ratings" in texts(figure)
-    assert "no ratings" not in texts(mean_scores(scores(), subject()))
+    assert "no ratings" not in texts(mean_scores_figure(scores(), subject()))
 
 
 def test_shades_are_by_row():
@@ -123,7 +125,7 @@ def test_no_rows_is_said():
 
 
 def test_a_judge_that_is_no_model_is_grey_last_and_has_no_box():
-    figure = mean_scores(scores(judges=(*PRESENT, "A critic", "Human")), subject())
+    figure = mean_scores_figure(scores(judges=(*PRESENT, "A critic", "Human")), subject())
     assert row_names(figure.axes[0]) == [*PRESENT, "A critic", "Human"]
     assert len(artists(figure, "own")) == len(PRESENT)
     figure = self_and_family_bias(estimates([*PRESENT, "A critic"]))
@@ -299,7 +301,7 @@ def test_one_human_score_is_a_point_with_a_bar():
 def test_names_that_look_like_missing_values_and_unknown_judges(tmp_path):
     curves(NULLS, judges=[*NULLS, "A critic"]).to_csv(tmp_path / "smooths.csv", index=False)
     study = subject(models={name: {"family": "GPT"} for name in NULLS})
-    figure = smooths(read(tmp_path / "smooths.csv"), study, **WALD)
+    figure = smooths(read_figure_table(tmp_path / "smooths.csv"), study, **WALD)
     assert titles(figure)[:5] == [f"{NULLS[0]}: {judge}" for judge in [*NULLS, "A critic"]]
     assert len(figure.axes) == 5 * len(NULLS)
     assert artists(figure, "curve")[4].get_color() == NEUTRAL

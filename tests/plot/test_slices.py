@@ -28,7 +28,7 @@ from recuse.base.reasons import Reason, because
 from recuse.base.words import signed
 from recuse.plot.biases import SIDES
 from recuse.plot.page import Entry
-from recuse.plot.slices import Section, note_of, ordinal, slices, slices_of_specs
+from recuse.plot.slices import SliceSection, note_of, ordinal, slices, slices_of_specs
 from recuse.plot.style import PAGE
 
 TASKS = ["open-ended qa", "summarization"]
@@ -36,7 +36,7 @@ TASKS = ["open-ended qa", "summarization"]
 
 def draw(*tables, whole=None, **settings):
     sections = [
-        Section(f"heading {number}", "Self-bias", "a", table, (), whole or {})
+        SliceSection(f"heading {number}", "Self-bias", "a", table, (), whole or {})
         for number, table in enumerate(tables)
     ]
     return slices(sections, subject(), interval=INTERVAL, **settings)
@@ -196,7 +196,7 @@ def test_many_slices_of_many_judges_stay_on_a_page():
 
 def test_sections_of_two_quantities_have_texts_of_their_own():
     table = by_slice(SIX[:2])
-    sections = [Section(quantity, quantity, "a", table) for quantity in SIDES]
+    sections = [SliceSection(quantity, quantity, "a", table) for quantity in SIDES]
     figure = slices(sections, subject(), interval=INTERVAL, effects=True)
     assert [names(axes) for axes in figure.axes] == [PRESENT, [], ["Claude", "GPT"], []]
     directions = {text.get_text(): text for text in artists(figure, "direction")}
@@ -212,7 +212,7 @@ def test_sections_of_two_quantities_have_texts_of_their_own():
 
 def test_a_section_without_rows_is_left_out_and_its_reason_is_given():
     table = by_slice(SIX[:2], families=())
-    sections = [Section(quantity, quantity, "a", table) for quantity in SIDES]
+    sections = [SliceSection(quantity, quantity, "a", table) for quantity in SIDES]
     reasons = gaps(
         *(("a", name, because(Reason.NO_SIBLINGS), "family_bias", "GPT") for name in SIX[:2])
     )
@@ -318,7 +318,7 @@ def test_simultaneous_intervals_of_two_blocks_have_one_mark():
         for n, by in ((4, "a"), (6, "b"))
     ]
     sections = [
-        Section(f"by {n}", "Self-bias", n, by_slice(SIX[:2]), [entry])
+        SliceSection(f"by {n}", "Self-bias", n, by_slice(SIX[:2]), [entry])
         for n, entry in zip("ab", entries, strict=True)
     ]
     output = texts(slices(sections, subject(), interval=INTERVAL))

@@ -25,15 +25,15 @@ from recuse.data import describe, registry
 from recuse.plot import colours
 from recuse.plot import scores as of_scores
 from recuse.plot.colours import INK, NEUTRAL, Palette, family_colours, spare_colours
-from recuse.plot.scores import correlations, mean_scores, mean_scores_by_dimension
-from recuse.plot.style import SMALL, Subject, legible, read, save, text_width, wrap
+from recuse.plot.scores import correlations_figure, mean_scores_by_dimension, mean_scores_figure
+from recuse.plot.style import SMALL, Subject, legible, read_figure_table, save, text_width, wrap
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_read_keeps_names_that_look_like_numbers(tmp_path):
     (tmp_path / "t.csv").write_text("dimension,judge,model,mean\n,2,01,0.5\n3,2,01,\n")
-    table = read(tmp_path / "t.csv")
+    table = read_figure_table(tmp_path / "t.csv")
     assert table["model"].tolist() == ["01", "01"]
     assert table["dimension"].isna().tolist() == [True, False]
     assert table["mean"].isna().tolist() == [False, True]
@@ -41,11 +41,13 @@ def test_read_keeps_names_that_look_like_numbers(tmp_path):
 
 def test_read_shows_what_no_drawing_can_hold(tmp_path):
     (tmp_path / "t.csv").write_text("judge,mean\nevil\x01\x1bmini é,0.5\n,3\n", "utf-8")
-    names = read(tmp_path / "t.csv")["judge"]
+    names = read_figure_table(tmp_path / "t.csv")["judge"]
     assert names[0] == "evil⟨U+0001⟩⟨U+001B⟩mini é"
     assert names.isna()[1]
     (tmp_path / "t.csv").write_text("judge,slice\na,\n", "utf-8")
-    assert read(tmp_path / "t.csv").dtypes.nunique() == 1  # also of a column without a name
+    assert (
+        read_figure_table(tmp_path / "t.csv").dtypes.nunique() == 1
+    )  # also of a column without a name
 
 
 def test_a_name_that_reverses_what_follows_is_shown_as_such_and_keeps_its_colour(tmp_path):
@@ -55,7 +57,7 @@ def test_a_name_that_reverses_what_follows_is_shown_as_such_and_keeps_its_colour
         "families": {"F\u200b": {"colour": "#E69F00"}},
     }
     study = Subject.from_config(label="a\u202eb\nc", kind="user", estimand="one\ntwo", **config)
-    (judge,) = read(tmp_path / "t.csv")["judge"]
+    (judge,) = read_figure_table(tmp_path / "t.csv")["judge"]
     assert (judge, study.label, study.estimand) == (
         "evil⟨U+202E⟩",
         "a⟨U+202E⟩b⟨U+000A⟩c",
@@ -78,7 +80,7 @@ def saved_svg(folder, figure):
 
 @pytest.mark.parametrize("model", ["Claude 2 é שלום", "你好 B"])
 def test_letters_that_the_font_lacks_are_named_where_they_are_boxes(tmp_path, recwarn, model):
-    figure = mean_scores(
+    figure = mean_scores_figure(
         scores(judges=[model], models=[model]), subject(models={model: {"family": "Claude"}})
     )
     assert model in {
@@ -106,7 +108,7 @@ def test_texts_of_an_svg_are_text_in_fonts_of_one_width_and_marks_have_their_val
 
 def test_names_from_right_to_left_are_isolated_in_an_svg(tmp_path):
     svg = saved_svg(
-        tmp_path, mean_scores(scores(judges=["of שופט טוב (3)"], models=["a"]), subject())
+        tmp_path, mean_scores_figure(scores(judges=["of שופט טוב (3)"], models=["a"]), subject())
     )
     (part,) = svg.iter(f"{SVG}tspan")
     assert (part.text, part.tail, part.attrib) == ("שופט טוב", " (3)", {"unicode-bidi": "isolate"})
@@ -114,12 +116,13 @@ def test_names_from_right_to_left_are_isolated_in_an_svg(tmp_path):
 
 def test_what_looks_like_the_markup_of_a_figure_in_a_name_stays(tmp_path):
     name = """<text style="x"> <g id="mark_0"> </style>"""
-    svg = saved_svg(tmp_path, mean_scores(scores(judges=[name], models=[name]), subject()))
+    svg = saved_svg(tmp_path, mean_scores_figure(scores(judges=[name], models=[name]), subject()))
     assert name in {text.text for text in svg.iter(f"{SVG}text")}
 
 
 @pytest.mark.parametrize(
-    "draw", [lambda: self_and_family_bias(estimates()), lambda: mean_scores(scores(), subject())]
+    "draw",
+    [lambda: self_and_family_bias(estimates()), lambda: mean_scores_figure(scores(), subject())],
 )
 def test_a_file_has_title_and_creator_and_the_same_bytes_every_time(tmp_path, draw):
     together = saved(tmp_path, draw(), "svg", "pdf", "png")
@@ -134,7 +137,7 @@ def test_a_file_has_title_and_creator_and_the_same_bytes_every_time(tmp_path, dr
 @pytest.mark.parametrize("style", ["dark_background", "ggplot", "classic", "_mpl-gallery"])
 def test_settings_of_a_user_change_no_byte_of_a_figure(tmp_path, style):
     def drawn():
-        return saved(tmp_path, mean_scores(scores(), subject()), "svg", "pdf", "png")
+        return saved(tmp_path, mean_scores_figure(scores(), subject()), "svg", "pdf", "png")
 
     expected = drawn()
     with matplotlib.style.context(
@@ -146,8 +149,8 @@ def test_settings_of_a_user_change_no_byte_of_a_figure(tmp_path, style):
 def test_a_family_has_one_colour_in_all_figures():
     palette = subject().palette
     bias = self_and_family_bias(estimates())
-    by_dimension = correlations(coefficients(SIX[:1]), subject(), confidence=0.9)
-    heat = mean_scores(scores(), subject())
+    by_dimension = correlations_figure(coefficients(SIX[:1]), subject(), confidence=0.9)
+    heat = mean_scores_figure(scores(), subject())
     expected = [palette.colour(model) for model in PRESENT]
     assert [point.get_color() for point in artists(bias.axes[0], "point")] == expected
     assert [point.get_color() for point in artists(by_dimension, "point")] == expected
@@ -235,7 +238,7 @@ def test_the_humans_have_one_name_in_tables_and_figures():
 )
 def test_the_foot_says_what_kind_of_data_it_is(kind, badge):
     for figure in (
-        mean_scores(scores(), subject(kind)),
+        mean_scores_figure(scores(), subject(kind)),
         self_and_family_bias(estimates(), subject(kind)),
     ):
         assert badge in texts(figure)
@@ -253,10 +256,14 @@ def test_no_text_is_small_or_off_the_paper(draw):
         Subject("a title " * 20 + "unbroken" * 20, "user", Palette(long, FAMILIES)),
     )
     figure = {
-        "mean_scores": lambda: mean_scores(scores(judges=[*names, "Human"], models=names), study),
+        "mean_scores": lambda: mean_scores_figure(
+            scores(judges=[*names, "Human"], models=names), study
+        ),
         "by_dimension": lambda: mean_scores_by_dimension(scores(judges=names, models=names), study),
         "bias": lambda: self_and_family_bias(estimates(names), study),
-        "correlations": lambda: correlations(coefficients(judges=names), study, confidence=0.9),
+        "correlations": lambda: correlations_figure(
+            coefficients(judges=names), study, confidence=0.9
+        ),
     }[draw]()
     assert on_paper(figure)
 
@@ -288,6 +295,6 @@ def test_a_word_wider_than_the_line_is_broken_and_loses_nothing(text):
 def test_a_name_of_a_model_is_slanted_not_broken():
     names = ["Incomprehensibilities 1", "Incomprehensibilities 2"]
     models = {name: {"family": "GPT"} for name in names}
-    figure = mean_scores(scores(judges=names, models=names), subject(models=models))
+    figure = mean_scores_figure(scores(judges=names, models=names), subject(models=models))
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == names
     assert {label.get_rotation() for label in figure.axes[0].get_xticklabels()} == {45}

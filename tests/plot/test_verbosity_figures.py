@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from analyses import verbosity_tables
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
 
@@ -29,16 +28,23 @@ from drawings import (
 from random_comparisons import POOLS, random_rows, write
 from recuse.base.words import WORDS_ALONE
 from recuse.plot.colours import BLUE, FAINT
-from recuse.plot.length import FEWEST, LEAST_BINS, NO_BINS, alignment_curves, score_curves
-from recuse.plot.style import drawn, read
-from recuse.plot.verbosity import NO_VALUE, position, verbosity_bias
+from recuse.plot.length import (
+    FEWEST,
+    LEAST_BINS,
+    NO_BINS,
+    alignment_curves_figure,
+    score_curves_figure,
+)
+from recuse.plot.style import drawn, read_figure_table
+from recuse.plot.verbosity import NO_VALUE, position_figure, verbosity_bias
+from recuse.steps.pairs import verbosity_tables
 
 PUBLISHED = [str(DATA / "comparisons_published.csv")]
 DRAWN = {
     "verbosity": ("recuse.plot.verbosity:verbosity_bias", {"confidence": 0.9}),
-    "score_curves": ("recuse.plot.length:score_curves", {}),
-    "alignment_curves": ("recuse.plot.length:alignment_curves", {"confidence": 0.9}),
-    "position": ("recuse.plot.verbosity:position", {"confidence": 0.9}),
+    "score_curves": ("recuse.plot.length:score_curves_figure", {}),
+    "alignment_curves": ("recuse.plot.length:alignment_curves_figure", {"confidence": 0.9}),
+    "position": ("recuse.plot.verbosity:position_figure", {"confidence": 0.9}),
 }
 
 
@@ -97,8 +103,10 @@ def bias(
 
 
 def test_nothing_leaves_the_paper(tables, tmp_path):
-    several = {name: read(path) for name, path in tables.items()}
-    experiments = {name: read(path) for name, path in tabulated(random_rows(8), tmp_path).items()}
+    several = {name: read_figure_table(path) for name, path in tables.items()}
+    experiments = {
+        name: read_figure_table(path) for name, path in tabulated(random_rows(8), tmp_path).items()
+    }
     single = {
         name: table[table["condition"] == "one"].assign(condition=np.nan)
         for name, table in several.items()
@@ -116,9 +124,9 @@ def test_nothing_leaves_the_paper(tables, tmp_path):
                 confidence=0.9,
                 published=printed(tmp_path, Careful=0.3, nobody=0.4),
             ),
-            score_curves(found["score_curves"], subject()),
-            alignment_curves(found["alignment_curves"], subject(), confidence=0.9),
-            position(found["position"], subject(), confidence=0.9),
+            score_curves_figure(found["score_curves"], subject()),
+            alignment_curves_figure(found["alignment_curves"], subject(), confidence=0.9),
+            position_figure(found["position"], subject(), confidence=0.9),
         ):
             assert on_paper(figure)
             assert "SIMULATED DATA" in texts(figure)
@@ -214,7 +222,7 @@ def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
         (tmp_path / str(number)).mkdir()
         paths = tabulated([{**row, **change} for row in rows], tmp_path / str(number))
         figure = verbosity_bias(
-            read(paths["verbosity"]), subject(), confidence=0.9, published=PUBLISHED
+            read_figure_table(paths["verbosity"]), subject(), confidence=0.9, published=PUBLISHED
         )
         assert not figure.axes
         # The lowest line comes first
@@ -226,8 +234,8 @@ def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
 
 
 def test_curves_have_a_panel_for_each_judge_and_condition(tables):
-    table = read(tables["score_curves"])
-    figure = score_curves(table, subject())
+    table = read_figure_table(tables["score_curves"])
+    figure = score_curves_figure(table, subject())
     # These judges have both orders, too
     table = table[(table["order"] != "single") & (table["n"] >= FEWEST)]
     judges = ["Careful", "Hasty", "Human"]
@@ -260,7 +268,7 @@ def test_a_condition_has_the_panels_of_its_own_judges():
         order="debiased", experiment=None, n=FEWEST, mean=0.5, std_dev=0.1, no_length=0
     )
     table = pd.concat([table.assign(bin_low=low, bin_high=low + 20) for low in (-30, -10, 10)])
-    figure = score_curves(table, subject())
+    figure = score_curves_figure(table, subject())
     assert panel_titles(figure) == [judge for own in judges.values() for judge in own]
     assert [axes.texts[0].get_text() for axes in figure.axes] == [
         f"{name} (30)" for name, own in judges.items() for _ in own
@@ -274,7 +282,7 @@ def test_a_condition_has_the_panels_of_its_own_judges():
 
 def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_out(tmp_path):
     tables = {
-        name: read(path)
+        name: read_figure_table(path)
         for name, path in tabulated(random_rows(8, questions=150), tmp_path).items()
     }
     headings = {
@@ -284,8 +292,8 @@ def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_ou
         "again: one and two",
     }
     for name, draw, settings in (
-        ("score_curves", score_curves, {}),
-        ("alignment_curves", alignment_curves, {"confidence": 0.9}),
+        ("score_curves", score_curves_figure, {}),
+        ("alignment_curves", alignment_curves_figure, {"confidence": 0.9}),
     ):
         figure = draw(tables[name], subject(), **settings)
         assert headings <= {
@@ -299,7 +307,7 @@ def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_ou
         assert "Left out" not in prose(
             draw(tables[name].assign(no_length=0), subject(), **settings)
         )
-    assert headings <= set(texts(position(tables["position"], subject(), confidence=0.9)))
+    assert headings <= set(texts(position_figure(tables["position"], subject(), confidence=0.9)))
     figure = verbosity_bias(tables["verbosity"], subject(), confidence=0.9, published=[])
     assert headings <= {axes.get_title(loc="left") for axes in figure.axes}
 
@@ -313,21 +321,21 @@ def test_a_curve_has_a_gap_where_a_bin_has_few_comparisons_or_none():
     table = pd.DataFrame(rows).assign(
         order="single", experiment=None, condition=None, mean=0.5, std_dev=0.1, no_length=0
     )
-    figure = score_curves(table, subject())
+    figure = score_curves_figure(table, subject())
     (line,) = artists(figure, "curve")
     drawn = dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
     assert [place for place, value in drawn.items() if np.isfinite(value)] == [-20, 0, 40]
     assert np.isnan(drawn[20])
     (points,) = artists(figure, "points")
     assert list(points.get_xdata()) == [-20, 0, 40]
-    assert is_page_of(score_curves(table[table["bin_low"] < 30], subject()), NO_BINS)
+    assert is_page_of(score_curves_figure(table[table["bin_low"] < 30], subject()), NO_BINS)
     assert LEAST_BINS == 3
 
 
 def test_alignment_curves_tell_the_counts(tables):
-    table = read(tables["alignment_curves"])
+    table = read_figure_table(tables["alignment_curves"])
     single = table[table["condition"] == "one"].assign(condition=np.nan)
-    figure = alignment_curves(single, subject(), confidence=0.9)
+    figure = alignment_curves_figure(single, subject(), confidence=0.9)
     for axes in figure.axes:
         rows = single[single["judge"] == axes.get_title(loc="left")]
         heights = np.array([bar.get_height() for bar in axes.patches])
@@ -349,7 +357,7 @@ Ties,first_preference,,,,0
 """
     table = pd.read_csv(StringIO(rows))
     table = table.assign(condition=np.nan, experiment=np.nan)
-    figure = position(table, subject(), confidence=0.9)
+    figure = position_figure(table, subject(), confidence=0.9)
     consistency, preference = figure.axes
     points = [artists(axes, "point") for axes in figure.axes]
     assert row_names(consistency) == ["Bard", "GPT-4", "Ties"]

@@ -8,7 +8,7 @@ import pytest
 from drawings import artists, is_page_of, prose, subject, x_values
 from recuse.base.reasons import Reason, because
 from recuse.inference.verdict import VERDICTS, Verdict
-from recuse.plot.verdicts import NOTHING, OF_SHARES, verdicts
+from recuse.plot.verdicts import NOTHING, OF_SHARES, verdicts_figure
 
 FEW = because(Reason.FEW_CELLS, df=1, least=4)
 
@@ -27,7 +27,7 @@ def table(*rows):
 
 
 def drawn(rows):
-    return verdicts(rows, subject(), confidence=0.9)
+    return verdicts_figure(rows, subject(), confidence=0.9)
 
 
 OF_RATINGS = table(

@@ -1,5 +1,6 @@
 """The answer of a report says what the tables say, in the reader's unit."""
 
+import numpy as np
 import pytest
 
 from picked_rows import fields
@@ -11,7 +12,7 @@ from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.model.estimates import ESTIMATES
 from recuse.report.answers import LIKELY as LIKELY_AT
 from recuse.report.answers import NO_TRUTH, OF_FAMILIES, QUESTION, answer_of_ratings
-from recuse.report.verdict import DISAGREES, summary, unit_of
+from recuse.report.verdict import DO_NOT_USE, KEEP, MOST_WORDS, summary, unit_of
 from report_pages import ranked, texts
 from text_tables import csv_rows
 
@@ -68,26 +69,45 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
     assert [(each.verdict, each.detail) for each in answer.verdicts] == [
         ("established", "favours itself"),
         ("likely", "is harsher on itself"),
-        ("not shown", ""),
-        ("inconclusive", "answers of M to only 8 prompts are judged, and 10 are needed"),
+        ("not shown", "0.20 points would probably have been found"),
     ]
-    assert answer.unit == "points, scale 1 to 5"
+    assert answer.unit.name == "points, scale 1 to 5"
     assert [(each.size, each.interval) for each in answer.verdicts] == [
         ("+0.40", "0.36 to 0.44"),
         ("−0.20", "−0.24 to −0.16"),
         ("+0.02", "−0.02 to 0.06"),
-        ("", ""),
     ]
-    assert [each.gaps for each in answer.verdicts] == ["A +0.80", "", "A +0.08", ""]
     assert [each.advice for each in answer.verdicts] == [
         "leave out ratings of own answers, or use the debiased ones (debiased.parquet)",
         "do not rely on ratings of own answers",
-        (
-            "keep it: a bias of 0.20 points would probably have been found; it is 0.08 points above"
-            " people's scores, which ordinary preference can explain"
-        ),
-        "rate answers to more prompts",
+        KEEP,
     ]
+    assert answer.untested == [
+        "Self-bias is untested for M: answers of M to only 8 prompts are judged, and 10 are needed."
+        " To test it, rate answers to more prompts."
+    ]
+
+
+def test_rows_are_sorted_by_kind_verdict_and_size():
+    rows = [FAMILY, *reversed(FOUR), verdict("N", Verdict.NOT_SHOWN, -0.04)]
+    shown = answer_of([*rows[1:], rows[0]]).verdicts
+    assert [(each.kind, each.name) for each in shown] == [
+        *(("self-bias", name) for name in "JKNL"),
+        ("family-bias", "GPT family"),
+    ]
+
+
+def test_one_axis_holds_all_marks():
+    answer = answer_of(FOUR)
+    first, second, third = (each.places for each in answer.verdicts)
+    assert first["ci_low"] < first["estimate"] < first["ci_high"] < first["A"] < 1
+    assert 0 < second["estimate"] < answer.zero < third["estimate"] < first["estimate"]
+    labels = [label for _, label in answer.axis]
+    assert labels == ["0", "+0.5"]
+    assert dict(map(reversed, answer.axis))["0"] == pytest.approx(answer.zero)
+    wide = verdict("W", Verdict.NOT_SHOWN, 0.0) | {"ci_low": -9.0, "ci_high": 9.0}
+    *_, cut = answer_of([*FOUR, wide]).verdicts
+    assert (cut.places["ci_low"], cut.places["ci_high"]) == (0, 1)
 
 
 def test_the_cure_would_help():
@@ -96,35 +116,73 @@ def test_the_cure_would_help():
         for reason in (Reason.NO_OWN_ANSWERS, Reason.NO_RESIDUAL, Reason.NO_INTERVAL)
     ]
     answer = answer_of(rows)
-    assert [row.advice for row in answer.verdicts] == [
-        CURES[Reason.NO_OWN_ANSWERS],
-        MORE_JUDGES,
+    assert [words.partition(" To test it, ")[2] for words in answer.untested] == [
+        f"{CURES[Reason.NO_OWN_ANSWERS]}.",
+        f"{MORE_JUDGES}.",
         "",
     ]
     assert not any(step.endswith(": .") for step in answer.next_steps)
 
 
-def test_a_judge_that_does_not_agree_with_people_is_not_to_be_used():
-    note = because(Reason.DISAGREES_WITH_PEOPLE)
-    assert (
-        answer_of([verdict("J", Verdict.NOT_SHOWN, 0.0, note=note)]).verdicts[0].advice == DISAGREES
-    )
+@pytest.mark.parametrize(
+    ("columns", "hardly"),
+    [
+        ({"note": because(Reason.DISAGREES_WITH_PEOPLE)}, True),
+        ({"agreement": 0.25, "agreement_ci_high": 0.29, "agreement_least": 0.3}, True),
+        ({"agreement": 0.25, "agreement_ci_high": 0.31, "agreement_least": 0.3}, False),
+        ({"agreement": 0.25, "agreement_ci_high": 0.29, "agreement_least": 0.2}, False),
+        ({}, False),
+    ],
+)
+def test_a_judge_that_hardly_agrees_with_people_is_not_to_be_used(columns, hardly):
+    answer = answer_of([verdict("J", Verdict.NOT_SHOWN, 0.0, **columns)])
+    (shown,) = answer.verdicts
+    assert (shown.hardly_agrees, shown.advice) == (hardly, DO_NOT_USE if hardly else KEEP)
+    assert shown.agreement == ("0.25" if "agreement" in columns else "")
+    words = " J hardly agrees with people: do not use it as a judge."
+    assert answer.headline == "No self-bias is established." + words * hardly
+    assert answer.next_steps[:1] == [f"J: {DO_NOT_USE}."][:hardly] or not hardly
 
 
-def test_the_headline_names_what_is_established_and_what_is_likely():
-    assert (
-        answer_of(FOUR).headline
-        == "Established: J (+0.40 points) favours itself. Likely: K (−0.20 points) is harsher on"
-        " itself. Inconclusive: M."
-    )
-    assert answer_of(FOUR[2:3]).headline == "No judge has an established self-preference."
+def test_the_headline_names_what_is_established():
+    assert answer_of(FOUR).headline == "J (+0.40 points) favours itself."
+    assert answer_of(FOUR[1:3]).headline == "No self-bias is established."
     assert (
         answer_of(FOUR[3:]).headline
-        == "These data do not show whether any judge favours itself: answers of M to only 8 prompts"
-        " are judged, and 10 are needed."
+        == "Self-bias is untested: answers of M to only 8 prompts are judged, and 10 are needed."
     )
-    likely = "Likely: the GPT family (+0.20 points) favours its own models."
-    assert answer_of([*FOUR[2:3], FAMILY]).headline.endswith(likely)
+    family = {**FAMILY, "verdict": Verdict.ESTABLISHED}
+    assert (
+        answer_of([*FOUR[2:3], family]).headline
+        == "No self-bias is established. The GPT family (+0.20 points) favours its own models."
+    )
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_a_headline_has_at_most_thirty_words_and_agrees_with_the_table(seed):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for number in range(rng.integers(1, 20)):
+        name = " ".join(["judge", *map(str, range(rng.integers(0, 4))), str(number)])
+        found, size = rng.choice(list(Verdict)), float(rng.normal(0, 0.1))
+        if found == Verdict.INCONCLUSIVE:
+            reason = rng.choice([FEW, because(Reason.NO_OWN_ANSWERS), because(Reason.NO_INTERVAL)])
+            rows.append(verdict(name, found, reason=str(reason)))
+            continue
+        agreement = float(rng.uniform(0, 0.6))
+        columns = {"agreement": agreement, "agreement_ci_low": agreement - 0.02}
+        columns |= {"agreement_ci_high": agreement + 0.02, "agreement_least": 0.3}
+        favours = "" if found == Verdict.NOT_SHOWN else "yes" if size > 0 else "no"
+        quantity = str(rng.choice(["self_bias", "family_bias"]))
+        rows.append(verdict(name, found, size, favours=favours, quantity=quantity, **columns))
+    answer = answer_of(rows)
+    assert 0 < len(answer.headline.split()) <= MOST_WORDS
+    established = [each.name for each in answer.verdicts if each.verdict == Verdict.ESTABLISHED]
+    others = {each.name for each in answer.verdicts} - {*established}
+    of_bias = answer.headline.partition(" hardly agree")[0]
+    claims = [words for words in of_bias.split(". ") if "favour" in words or "harsher" in words]
+    assert bool(claims) == bool(established)
+    assert not any(f"{name} (" in claim for name in others for claim in claims)
 
 
 @pytest.mark.parametrize(
@@ -202,10 +260,9 @@ human scores,warning,no row has a human score,get some
         ),
         "High ratings; mind them.",
     ]
-    assert answer_of(FOUR, relative=NO_SCORE, pooled=pooled, check=check).caveats == [
-        NO_TRUTH.format("No row has a human score"),
-        *caveats[:2],
-    ]
+    without = answer_of(FOUR, relative=NO_SCORE, pooled=pooled, check=check)
+    assert without.caveats == caveats
+    assert without.truth == NO_TRUTH.format("No row has a human score")
     assert LIKELY not in answer_of(FOUR[2:]).caveats
 
 
@@ -316,16 +373,12 @@ def test_the_leaderboard_has_the_rank_by_the_humans():
     "judges", [[], [verdict("M", Verdict.INCONCLUSIVE, reason=because(Reason.NO_OWN_ANSWERS))]]
 )
 def test_where_no_judge_rates_itself_the_headline_is_about_families(judges):
-    words = "No judge rates its own answers, so self-bias cannot be measured."
+    words = "Self-bias is untested: no judge rated its own answers."
     answer = answer_of([*judges, FAMILY])
-    assert (
-        answer.headline == f"{words} Likely: the GPT family (+0.20 points) favours its own models."
-    )
+    assert answer.headline == words
     assert (answer.question, answer.caveats) == (QUESTION if judges else OF_FAMILIES, [LIKELY])
     clear = verdict("GPT", Verdict.NOT_SHOWN, 0.01, quantity="family_bias", detectable=0.05)
-    assert (
-        answer_of([*judges, clear]).headline == f"{words} No family-bias is established or likely."
-    )
+    assert answer_of([*judges, clear]).headline == words
     assert answer_of([*judges, clear]).caveats == []
 
 
@@ -386,7 +439,5 @@ def test_a_bias_that_all_judges_make_doubtful_is_not_said_to_be_within_reach():
     ]
     doubtful, other = answer_of(rows).verdicts
     assert "only 60 % likely" in doubtful.detail
-    assert doubtful.advice == "keep it"
-    assert other.advice.endswith(
-        "would probably have been found, even if no other judge were biased"
-    )
+    assert "found" not in doubtful.detail
+    assert other.detail == "0.20 points would probably have been found"

@@ -57,17 +57,17 @@ ROWS = texts(
 
 
 def test_findings_on_own_wrong_answers():
-    assert [words.replace("\N{NO-BREAK SPACE}", " ") for words in sentences_on_gold(ROWS, 0.9)] == [
+    assert [words.replace("\N{NO-BREAK SPACE}", " ") for words in sentences_on_gold(ROWS)] == [
         (
-            "Established: B (+30.0 points, 90 % interval 20.0 to 40.0) prefers its own wrong"
+            "Established: B (+30.0 points) prefers its own wrong"
             " answers to right ones more often than expected."
         ),
         (
-            "Established: the GPT family (−20.0 points, 90 % interval −30.0 to −10.0) prefers its"
+            "Established: the GPT family (−20.0 points) prefers its"
             " own wrong answers to right ones less often than expected."
         ),
         (
-            "Likely: A (+12.0 points, 90 % interval 2.0 to 22.0) prefers its own wrong answers to"
+            "Likely: A (+12.0 points) prefers its own wrong answers to"
             " right ones more often than expected."
         ),
         "Not shown for own wrong answers: C.",
@@ -89,11 +89,8 @@ def test_ratios():
             ),
         ],
     )
-    assert [words.replace("\N{NO-BREAK SPACE}", " ") for words in sentences_on_gold(rows, 0.9)] == [
-        (
-            "Established: A (2.00 times, 90 % interval 1.00 to 4.00) passes its own wrong answers"
-            " more often than expected."
-        ),
+    assert [words.replace("\N{NO-BREAK SPACE}", " ") for words in sentences_on_gold(rows)] == [
+        ("Established: A (2.00 times) passes its own wrong answers more often than expected."),
         "Not shown for own wrong answers: B.",
     ]
 

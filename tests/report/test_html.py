@@ -10,7 +10,7 @@ from io import BytesIO
 import pytest
 from fontTools.ttLib import TTFont
 
-from recuse.report.html import facts_of, fonts_of, inlined, rendered, rendered_caption
+from recuse.report.html import fonts_of, inlined, picture_facts, rendered, rendered_caption
 from report_pages import LABEL, SVG
 
 
@@ -25,7 +25,7 @@ def test_a_picture_keeps_only_ids_that_are_referred_to_with_its_name_before_them
     assert "<style" not in picture
     assert "<g" not in picture
     assert '<text x="1.23" y="2" font-weight="700" font-size="8px">T</text>' in picture
-    assert facts_of(SVG.format(title="T: t", label="label"), "label") == {
+    assert picture_facts(SVG.format(title="T: t", label="label"), "label") == {
         "title": "T: t",
         "width": "500",
     }

@@ -110,7 +110,7 @@ def test_a_table_sorts_by_click_and_by_keyboard(page):
 def test_names_sort_as_words_with_numbers_in_them(page):
     page.evaluate(OPEN)
     page.locator("table[aria-labelledby=table-completeness] th button", has_text="model").click()
-    assert column(page, "completeness", 3)[:12] == [f"M{number}" for number in range(12)]
+    assert column(page, "completeness", 3) == [f"M{number}" for number in range(50)]
     page.locator("table[aria-labelledby=table-main] th button", has_text="judge or family").click()
     assert column(page, "main", 2) == [HOSTILE, "Bo", "Cy", "Di"]
 
@@ -143,10 +143,9 @@ def test_the_document_does_not_scroll_sideways(page, width):
 
 
 @pytest.mark.parametrize("width", [320, 390, 800, 1400])
-def test_contents_and_choices_are_within_the_page(page, width):
+def test_contents_are_within_the_page(page, width):
     page.set_viewport_size({"width": width, "height": 800})
-    assert page.locator("nav select").count() == 1
-    for each in page.locator("nav a, nav select").all():
+    for each in page.locator("nav a").all():
         box = each.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
@@ -187,7 +186,7 @@ def test_headings_and_landmarks_are_in_order(page):
 def test_elements_have_names_and_pictures_descriptions(page):
     page.evaluate(OPEN)
     assert page.evaluate(NAMELESS) == []
-    for picture in page.locator("svg").all():
+    for picture in page.locator("svg.picture").all():
         assert picture.get_attribute("role") == "img"
         assert page.locator(f"#{picture.get_attribute('aria-describedby')}").inner_text()
 
@@ -251,13 +250,14 @@ def test_only_the_answer_and_what_is_open_is_printed(page):
     assert page.locator("h2:visible").all_inner_texts() == [
         "Answer",
         "Does the ranking of models change?",
-        "Next steps",
     ]
     page.evaluate("() => { location.hash = 'table-main'; }")
     page.wait_for_function("() => document.querySelectorAll('details[open]').length === 2")
     assert page.locator("h2:visible").all_inner_texts()[-1] == "Tables"
-    assert page.locator("h3:visible").all_inner_texts()[1:] == [
-        "Self- and family-bias by Equation 1"
+    assert page.locator("h3:visible").all_inner_texts() == [
+        "Next steps",
+        "Self-bias by judge",
+        "Self- and family-bias by Equation 1",
     ]
 
 
@@ -288,20 +288,6 @@ def test_every_heading_that_is_no_table_has_a_link_seen_on_focus(page):
         ) == ["1", True]
     # Of the answer
     assert page.locator(".permalink").count() == page.locator("h2, figure").count() - 1
-
-
-def test_choices_of_rows_stay_in_the_address(page, report):
-    page.locator("nav select").select_option("Bo")
-    assert page.url == f"{report.as_uri()}?judge=Bo"
-    page.goto(f"{page.url}#table-main")
-    assert page.locator("nav select").input_value() == "Bo"
-    rows = "table[aria-labelledby=table-main] tbody tr"
-    assert page.locator(f"{rows}:visible").count() == 1
-    page.locator("nav select").select_option("all")
-    assert page.url == f"{report.as_uri()}?#table-main"
-    assert page.locator(f"{rows}:visible").count() == page.locator(rows).count() == 4
-    page.goto(f"{report.as_uri()}?judge=nobody")
-    assert page.locator(".verdicts tbody tr:visible").count() == 2
 
 
 def test_a_term_is_explained_by_keyboard(page):

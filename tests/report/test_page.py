@@ -8,7 +8,6 @@ import pytest
 
 from recuse.base.tables import read_table
 from recuse.report.page import GLOSSARY, versions
-from recuse.report.tables import MOST
 from report_pages import DIGEST, HOSTILE, Elements, write_page
 
 
@@ -24,7 +23,7 @@ def html(page):
 
 def test_it_is_well_formed_with_unique_ids_and_no_external_resource(html):
     elements = Elements(html)
-    assert len(elements.of("svg")) == 2
+    assert len([each for each in elements.of("svg") if each["class"] == "picture"]) == 2
     assert {tag for tag, _ in elements.found} & {"link", "img", "iframe", "object"} == set()
     assert [attributes for tag, attributes in elements.found if "src" in attributes] == []
     assert re.findall(r"@import|url\((?!#|\"data:font/woff;base64,)", html) == []
@@ -41,57 +40,47 @@ def test_names_are_text_everywhere(html):
 def test_the_verdicts_come_first_and_all_but_the_answer_is_folded(html):
     parts = (
         'class="lead"',
+        'id="next"',
         'class="verdicts"',
         'id="verdicts"',
         'id="ranking"',
-        'id="next"',
         "<details>",
     )
     places = [html.index(part) for part in parts]
     assert places == sorted(places)
-    assert html[: places[-1]].count("<svg") == 1
+    assert html[: places[-1]].count('class="picture"') == 1
     headline = re.search(r'class="lead">(.*?)</p>', html)[1]
     assert (
         headline
-        == "Established: &lt;script&gt;window.broken = 1&lt;/script&gt; &#34;A&#34; &amp; *b*"
-        " (+0.90 points) favours itself. Inconclusive: Di."
+        == "&lt;script&gt;window.broken = 1&lt;/script&gt; &#34;A&#34; &amp; *b* (+0.90 points)"
+        " favours itself."
     )
     row = html[html.index('scope="row">&lt;script&gt;') :]
     words = " ".join(re.sub("<[^>]*>", " ", row[row.index("</th>") : row.index("</tr>")]).split())
     assert words.startswith(
-        "established : favours itself +0.90 0.45 to 1.35 A +1.80 leave out ratings of own answers"
+        "+0.90 0.45 to 1.35 A established : favours itself leave out ratings of own answers"
     )
     for title in ("Robustness", "Figures", "Tables", "Methods", "Data and settings", "Files"):
         assert re.search(rf"<details>\s*<summary><h2 id=\"\w+\">{title}</h2>", html)
 
 
-def test_a_column_of_verdicts_that_is_empty_in_all_rows_is_left_out(html, tmp_path, monkeypatch):
-    def tables_without_questions(path):
-        return [row | {"A": ""} if "A" in row else row for row in read_table(path)]
+def test_only_studies_with_people_have_a_column_of_agreement(html, tmp_path, monkeypatch):
+    def tables_with_agreement(path):
+        agreement = {f"agreement{end}": "0.1" for end in ("", "_ci_low", "_ci_high")}
+        agreement["agreement_least"] = "0.3"
+        rows = read_table(path)
+        return [row | agreement if "agreement" in row else row for row in rows]
 
-    monkeypatch.setattr("recuse.report.page.read_table", tables_without_questions)
-    without = write_page(tmp_path).read_text("utf-8")
-    headings = [
-        "judge",
-        "verdict",
-        "points, scale 1 to 10",
-        "90\N{NO-BREAK SPACE}% interval",
-        "gaps A and B",
-        "what to do",
-    ]
-    for page, kept in (
-        (html, headings),
-        (without, [each for each in headings if each != "gaps A and B"]),
-    ):
-        table = page[page.index('class="verdicts"') :]
-        assert (
-            re.findall(r"<th scope=\"col\"[^>]*>(.*?)</th>", table[: table.index("</thead>")])
-            == kept
-        )
-        assert all(
-            row.count("<td") == len(kept) - 1
-            for row in table[: table.index("</table>")].split('scope="row"')[1:]
-        )
+    monkeypatch.setattr("recuse.report.page.read_table", tables_with_agreement)
+    with_people = write_page(tmp_path).read_text("utf-8")
+    heading = "agreement with people, r"
+    for page, columns in ((html, 6), (with_people, 7)):
+        table = page[page.index('class="verdicts"') : page.index("</table>")]
+        assert table.count('<th scope="col"') == columns
+        assert (heading in table) == (columns == 7)
+        rows = re.findall(r"<tr data-verdict.*?</tr>", table, re.DOTALL)
+        assert {row.count("<td") for row in rows} == {columns - 1}
+    assert f'class="n weak" data-name="{heading}">0.10</td>' in with_people
 
 
 def test_every_term_of_the_glossary_is_explained_once(html):
@@ -116,8 +105,7 @@ def test_data_that_are_not_simulated_have_no_such_notice(html):
     assert "simulated" not in re.sub(r"(?s)<(style|script)>.*?</\1>", "", html)
 
 
-def test_long_tables_are_cut_and_lead_to_their_files(html):
-    assert f"with all 250 rows; the first {MOST} are here" in html
+def test_tables_lead_to_their_files_and_long_ones_are_links_alone(html):
     for file in ("estimates/main.csv", "tables/completeness.csv", "tables/conclusions.csv"):
         assert f'href="{file}" download' in html
 

@@ -73,13 +73,10 @@ def test_own_answers_come_first_then_length_and_the_place():
             verdict("first", "B", -0.1, Verdict.ESTABLISHED),
         ]
     )
-    own, _, place = result.headline.partition(" Established: ")
-    assert own.startswith("No judge has an established self-preference.")
-    assert "Likely: C (+5.5 points) favours itself." in own
-    assert "Inconclusive: B and D." in own
     assert (
-        place
-        == "A (+20.0 points) favours the first answer; B (−10.0 points) favours the second answer."
+        result.headline
+        == "No self-bias is established. A (+20.0 points) favours the first answer. B (−10.0 points)"
+        " favours the second answer."
     )
     assert result.caveats == [OF_REASONS[Reason.DEPENDS_ON_DRAWS]]
     assert result.next_steps == [
@@ -88,8 +85,9 @@ def test_own_answers_come_first_then_length_and_the_place():
         f"B and C: {CURES[Reason.DEPENDS_ON_DRAWS]}.",
         f"D: {CURES[Reason.NO_OWN_COMPARED]}.",
     ]
-    assert [row.name for row in result.verdicts[:2]] == ["A", "B"]
-    assert result.unit == "percentage points"
+    assert [row.name for row in result.verdicts[:2]] == ["C", "A"]
+    assert len(result.untested) == 3
+    assert result.unit.name == "percentage points"
     assert not result.points
 
 
@@ -98,7 +96,7 @@ def test_where_no_judge_compares_its_own_answers_the_headline_says_so(kind):
     rows = [inconclusive("self_bias", name, Reason.NO_OWN_COMPARED, kind=kind) for name in "AB"]
     result = answer([*rows, verdict("first", "A", 0.2, Verdict.ESTABLISHED)])
     assert result.headline.startswith(
-        "No judge compares its own answers, so self-bias cannot be measured. Established: A"
+        "Self-bias is untested: no judge judged its own answers. A (+20.0 points) favours"
     )
 
 
@@ -123,7 +121,7 @@ def test_without_people_quality_is_not_held_fixed():
         for quantity in ("self_bias", "family_bias", "longer")
     ]
     result = answer([*untold, verdict("first", "A", 0.2, Verdict.ESTABLISHED)])
-    assert f"any judge favours itself: {SENTENCES[Reason.NO_HUMAN_LABELS]}." in result.headline
+    assert f"Self-bias is untested: {SENTENCES[Reason.NO_HUMAN_LABELS]}." in result.headline
     caveat = (
         "There are no human labels, so quality is not held fixed: judges may choose {} because"
         " these are better."
@@ -166,13 +164,7 @@ def test_reasons_that_differ_in_facts_are_one_sentence():
     rows = [
         inconclusive("self_bias", name, reason) for name, reason in zip("AB", reasons, strict=True)
     ]
-    assert answer(rows).headline.endswith(f"favours itself: {SHORT[Reason.DEPENDS_ON_DRAWS]}.")
-
-
-def test_a_gap_of_choices_is_no_score():
-    row = verdict("self_bias", "A", 0.01, kind="pairs", A=0.08, A_ci_low=0.02, A_ci_high=0.1)
-    (shown,) = answer([row]).verdicts
-    assert "chooses such answers 8.0 points more often than people do" in shown.advice
+    assert answer(rows).headline == f"Self-bias is untested: {SHORT[Reason.DEPENDS_ON_DRAWS]}."
 
 
 def test_label_noise_is_a_caveat():

@@ -32,11 +32,18 @@ def test_cells_hold_the_full_number_and_names_stay_names():
     ]
     table = shown("main", EXCERPTS["main"], rows, "main.csv")
     assert table["headings"] == [
-        ("bias", False, ""),
-        ("judge or family", False, "judge"),
-        ("gap", True, ""),
-        ("p", True, ""),
+        ("bias", False),
+        ("judge or family", False),
+        ("gap", True),
+        ("p", True),
     ]
     assert table["rows"] == [
         [("self-bias", ""), ("4", ""), ("0.1235", "0.123456"), ("< 0.0001", "1e-30")]
     ]
+
+
+def test_a_long_table_is_a_link():
+    rows = [{"quantity": "self_bias", "slice": "", "term": str(number)} for number in range(61)]
+    assert len(shown("main", EXCERPTS["main"], rows[:60], "main.csv")["rows"]) == 60
+    table = shown("main", EXCERPTS["main"], rows, "main.csv")
+    assert (table["rows"], table["count"]) == ([], 61)

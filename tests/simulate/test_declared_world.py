@@ -9,7 +9,7 @@ from picked_rows import fields, keyed, only, where
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
 from recuse.data.files import RatingsFile
-from recuse.data.raters import agreement
+from recuse.data.raters import rater_agreement
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.model.estimates import estimate
@@ -166,7 +166,7 @@ def test_defaults_give_raters_and_judges_of_the_stated_quality(ratings, tmp_path
     write_parquet(raters, str(tmp_path / "raters.parquet"))
     table = {
         row["statistic"]: row["value"]
-        for row in agreement(str(tmp_path / "raters.parquet"))
+        for row in rater_agreement(str(tmp_path / "raters.parquet"))
         if row["dimension"] == ""
     }
     assert table["krippendorff_alpha"] == pytest.approx(0.48, abs=0.02)

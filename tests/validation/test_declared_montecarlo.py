@@ -10,7 +10,7 @@ import yaml
 
 from recuse.base.errors import ConfigError
 from recuse.validation.estimators import dials_of, estimators_of
-from recuse.validation.settings import World, check, montecarlo_settings
+from recuse.validation.settings import WorldDials, check_montecarlo, montecarlo_settings
 from recuse.validation.world import MonteCarloWorld
 from text_tables import cases
 
@@ -18,7 +18,7 @@ SETTINGS = montecarlo_settings()
 
 
 def test_worlds_of_the_project_are_worlds():
-    assert list(World.model_fields) == [field.name for field in fields(MonteCarloWorld)]
+    assert list(WorldDials.model_fields) == [field.name for field in fields(MonteCarloWorld)]
     for grid, settings in SETTINGS["grids"].items():
         assert estimators_of(SETTINGS, grid)
         for setting in settings["values"]:
@@ -74,5 +74,5 @@ def test_wrong_setting_is_named(setting, message):
         place = place[key]
     place[last] = yaml.safe_load(value)
     with pytest.raises(ConfigError) as raised:
-        check(settings)
+        check_montecarlo(settings)
     assert str(raised.value).startswith(f"montecarlo.yaml: {message}")

@@ -13,8 +13,8 @@ from recuse.validation.estimators import (
     ESTIMATORS,
     MONTECARLO,
     WORLDS,
-    Answer,
     Estimator,
+    _Answer,
     table,
     try_estimators,
     worlds_rows,
@@ -51,7 +51,7 @@ def test_statistics_are_those_of_the_answers(monkeypatch):
         calls.append(trial)
         second = len(calls) % 2 == 0
         error = 0.03 if second else 0.01
-        known = Answer(
+        known = _Answer(
             0.05 + error, 0.05 + error - 0.02, 0.05 + error + 0.02, 0.01 if second else 0.5
         )
         never = known._replace(p_value=0.5)
@@ -214,7 +214,7 @@ def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, 
     def answers(trial):
         calls.append(trial)
         odd = len(calls) % 2 == 1
-        no, yes, silent = Answer(0.0, p_value=0.5), Answer(0.0, p_value=0.1), Answer(0.0)
+        no, yes, silent = _Answer(0.0, p_value=0.5), _Answer(0.0, p_value=0.1), _Answer(0.0)
         of_judge = [yes, yes if odd else no, no if odd else silent, silent, silent]
         singles = {
             ("self_bias", f"Model {number}"): answer

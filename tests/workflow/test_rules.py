@@ -62,7 +62,7 @@ def test_code_of_a_script_with_a_module_by_name():
         f"{LIBRARY}/plot/style.py",
     } <= set(code)
     assert f"{LIBRARY}/plot/slices.py" not in code
-    assert code_of("gather_cells.py", "recuse.plot.scores:mean_scores") == code
+    assert code_of("gather_cells.py", "recuse.plot.scores:mean_scores_figure") == code
 
 
 def test_each_retry_asks_for_as_much_again():

@@ -171,3 +171,10 @@ def test_modules_in_the_working_folder_are_not_imported_by_documented_commands(t
     )
     assert list(folder.glob("* imported")) == []
     assert result.returncode == 0, result.stderr
+
+
+def test_the_script_of_the_readme_says_what_to_write():
+    script = str(ROOT / "study.sh")
+    done = subprocess.run(["sh", script, "twins"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("found 'twins'; write `sh study.sh twin` to run")

@@ -45,7 +45,11 @@ def written(path, **fields):
         "study": "ours",
         "data": "simulated",
         "headline": "Nothing \u202e.",
+        "truth": "",
+        "further": "",
         "pooled": "",
+        "table": {"headings": ["judge", "verdict"], "rows": []},
+        "next_steps": [],
         "report": "report.html",
     }
     path.write_text(json.dumps(summary | fields), "utf-8")
@@ -59,6 +63,25 @@ def test_the_answer_of_a_study(tmp_path):
         "ours (simulated): Nothing ⟨U+202E⟩.",
         f"Report: {tmp_path}/report.html",
     ]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_table_is_as_wide_as_the_terminal(tmp_path, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    headings = ["judge", "verdict", "what to do"]
+    rows = [[f"Judge {number}", "not shown", "keep it " * 20] for number in range(22)]
+    path = written(
+        tmp_path / "summary.json",
+        table={"headings": headings, "rows": rows},
+        pooled="word " * 40,
+        next_steps=["Do this.", "Do that."],
+    )
+    *lines, report = answer_lines(path)
+    assert max(map(len, lines)) <= columns
+    assert lines[1].split() == ["judge", "verdict", "what", "to", "do"]
+    assert "and 2 more" in lines
+    assert lines[-1] == "Next: Do this."
+    assert report == f"Report: {tmp_path}/report.html"
 
 
 def test_rule_path_of_the_log_and_its_last_lines(tmp_path):

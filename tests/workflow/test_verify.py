@@ -120,7 +120,7 @@ def test_other_data_code_and_settings(project, changed, edit, overlay):
         (["mine/"], "'mine/': found no such folder in "),
         (["slurm"], "No rule to produce slurm"),
         (["mine", "--config", "none.yaml"], "none.yaml"),
-        (["mine", "--config", OVERLAY], "config: inference: unknown"),
+        (["mine", "--config", OVERLAY], f"{OVERLAY}, line 1: inference: unknown: unknown key"),
     ],
 )
 def test_what_cannot_be_verified_is_one_sentence(project, overlay, arguments, words):

@@ -50,42 +50,6 @@ function reveal() {
 addEventListener("hashchange", reveal);
 reveal();
 
-// Choices of judge and dimension hide the other rows of every table that has them. They are kept in the address.
-const headings = Array.from(document.querySelectorAll("th[data-filter]"));
-const choices = new URLSearchParams(location.search), form = document.createElement("form");
-
-function rowsOf(heading) {
-  const rows = Array.from(heading.closest("table").tBodies).flatMap((body) => Array.from(body.rows)).filter((row) => row.cells.length > 1);
-  return rows.map((row) => [row, row.cells[heading.cellIndex].textContent.trim()]);
-}
-
-function filter() {
-  for (const heading of headings) for (const [row] of rowsOf(heading)) row.hidden = false;
-  for (const heading of headings) {
-    const choice = choices.get(heading.dataset.filter);
-    if (choice) for (const [row, name] of rowsOf(heading)) row.hidden ||= name !== choice;
-  }
-}
-
-for (const key of ["judge", "dimension"]) {
-  const names = headings.filter((heading) => heading.dataset.filter === key).flatMap(rowsOf).map(([, name]) => name);
-  const options = Array.from(new Set(names)).filter((name) => name && name !== "–").sort(words.compare);
-  if (options.length < 2) continue;
-  const label = document.createElement("label"), select = document.createElement("select");
-  select.append(new Option("all", ""), ...options.map((name) => new Option(name, name)));
-  select.value = options.includes(choices.get(key)) ? choices.get(key) : "";
-  if (!select.value) choices.delete(key);
-  select.addEventListener("change", () => {
-    if (select.value) choices.set(key, select.value); else choices.delete(key);
-    history.replaceState(null, "", `?${choices}${location.hash}`);
-    filter();
-  });
-  label.append(key === "judge" ? "judge" : "dimension", select);
-  form.append(label);
-}
-if (form.children.length) document.querySelector("nav").append(form);
-filter();
-
 // A term is explained where a section first uses it.
 const terms = new Map(Array.from(document.querySelectorAll(".glossary dt"), (term) => [term.textContent.toLowerCase(), term]));
 const any = Array.from(terms.keys()).sort((one, other) => other.length - one.length).join("|");

@@ -6,19 +6,19 @@ from functools import cache, partial, reduce
 from operator import getitem
 
 from recuse.base import places
-from recuse.base.errors import RecuseError
+from recuse.base.errors import ConfigError, RecuseError
 from recuse.base.products import register
 from recuse.workflow.records import contents_of
 from recuse.workflow.rules import asks, code_of
-from recuse.catalogue.figures import drawings, inputs_of, study_figures
+from recuse.catalogue.figures import drawing_inputs, drawings, study_figures
 from recuse.config.load import checked, merged
-from recuse.config.read import project_settings
+from recuse.config.read import located, project_settings
 from recuse.config.studies import (
     DATA,
     STAGES,
     Study,
-    check_names,
-    fits,
+    check_study_names,
+    fit_rules,
     studies_in,
     tables_of_checks,
     with_placeholders,
@@ -29,9 +29,13 @@ register(PRODUCTS)
 
 
 def attempt(function, *arguments):
-    """The result of `function`; an error of the project stops the workflow as one sentence."""
+    """The result of `function`; an error of the project stops the workflow as one sentence, which
+    names the line of a setting.
+    """
     try:
         return function(*arguments)
+    except ConfigError as error:
+        raise WorkflowError(str(located(error, CONFIGURATIONS))) from None
     except RecuseError as error:
         raise WorkflowError(str(error)) from None
 
@@ -192,7 +196,7 @@ def contents_of_drawings(drawings):
     them.
     """
     functions = {drawing["draw"] for drawing in drawings.values()}
-    return checked_contents(code_of("figure.py", *functions), inputs_of(drawings))
+    return checked_contents(code_of("figure.py", *functions), drawing_inputs(drawings))
 
 
 wildcard_constraints:

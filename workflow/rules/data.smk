@@ -29,11 +29,7 @@ rule fetch:
     wildcard_constraints:
         study=rated(Study.source, unless(Study.is_released)),
         dimension=one_of(
-            {
-                name
-                for source in config.get("sources", {}).values()
-                for name in source.get("files", {})
-            }
+            {name for source in config["sources"].values() for name in source.get("files", {})}
         ),
     retries: 0
     localrule: True

@@ -9,7 +9,7 @@ FITTING = {
 
 # The main fit, the slices and the ablations are a job each: starting one for each spec costs more
 # than fitting. A study with specs of its own has rules of its own.
-for fit in fits(config):
+for fit in fit_rules(config):
 
     rule:
         name:

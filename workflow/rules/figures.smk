@@ -17,7 +17,7 @@ for study, group, figures in GROUPS:
         name:
             f"figures_{group}_of_{study}"
         input:
-            tables=of_drawings(inputs_of, *figures),
+            tables=of_drawings(drawing_inputs, *figures),
         output:
             pictures=[
                 picture
@@ -47,7 +47,7 @@ for study, group, figures in GROUPS:
 
 rule figure_in_another_format:
     input:
-        tables=of_drawings(inputs_of),
+        tables=of_drawings(drawing_inputs),
     output:
         pictures=["results/{study}/figures/{figure}.{format}"],
     log:

@@ -1,27 +1,7 @@
 """Check the single raters' scores of a study and tabulate how well they agree."""
 
-from collections.abc import Mapping, Sequence
-
-from recuse.base.tables import write_table
-from recuse.data.raters import AGREEMENT, agreement, check_raters
-from recuse.data.registry import Registry
+from recuse.steps.raters import tabulate
 from recuse.workflow.runner import run
-
-
-def tabulate(
-    *,
-    study: str,
-    raw: Sequence[str],
-    ratings: Sequence[str],
-    models: Mapping,
-    imported: bool,
-    declared: Mapping,
-    outputs: Mapping[str, str],
-) -> None:
-    registry = Registry.from_config(models, imported=imported)
-    check_raters(raw[0], registry, ratings=ratings, output=outputs["raters"], declared=declared)
-    write_table(outputs["agreement"], AGREEMENT, agreement(outputs["raters"]), study=study)
-
 
 if __name__ == "__main__":
     run(tabulate, snakemake)

@@ -2,47 +2,8 @@
 stages before.
 """
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-
-from recuse.base.tables import read_table, write_table
-from recuse.data.study import StudyTables
-from recuse.model.estimates import ESTIMATES, OF_SPECS, estimate
-from recuse.model.spec import Spec
+from recuse.steps.fit import fit
 from recuse.workflow.runner import run
-
-
-def fit(
-    *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
-    before: Sequence[str],
-    specs: Mapping,
-    order: Sequence[str],
-    confidence: float,
-    seed: int | None,
-    estimates: Sequence[str],
-    outputs: Mapping[str, str],
-) -> None:
-    tables = StudyTables(study, cells, ratings)
-    rows = {table: [] for table in OF_SPECS}
-    for path in before:
-        rows[Path(path).stem] += read_table(path)
-    for spec, path in zip(Spec.from_config(specs), estimates, strict=True):
-        estimated = estimate(spec, tables, confidence=confidence, seed=seed)
-        write_table(path, ESTIMATES, estimated.estimates)
-        print(
-            f"{spec.name}: {len(estimated.estimates)} coefficients, {len(estimated.not_estimable)}"
-            " not estimable"
-        )
-        for table in OF_SPECS:
-            rows[table] += getattr(estimated, table)
-    for table, columns in OF_SPECS.items():
-        write_table(
-            outputs[table], columns, sorted(rows[table], key=lambda row: order.index(row["spec"]))
-        )
-
 
 if __name__ == "__main__":
     run(fit, snakemake)

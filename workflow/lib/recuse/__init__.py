@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recuse.api import (
-        Check,
-        Fit,
+        FitResult,
         Pairs,
         Ratings,
+        Result,
         check,
         example,
         fit,
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Check",
     "ConfigError",
     "DataError",
     "DesignError",
-    "Fit",
+    "FitResult",
     "Pairs",
     "Ratings",
     "RecuseError",
+    "Result",
     "__version__",
     "check",
     "example",

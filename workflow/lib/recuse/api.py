@@ -14,7 +14,7 @@ Rows are imported and checked by the code of the workflow, and every number is t
 ... )
 >>> ratings.judges
 ['claude-haiku-4', 'claude-sonnet-4', 'gpt-4.1', 'gpt-4.1-mini', 'qwen3-32b']
->>> recuse.verdict(ratings)[["term", "verdict"]].head(2)
+>>> recuse.verdict(ratings).frame[["term", "verdict"]].head(2)
            term      verdict
 0       gpt-4.1  established
 1  gpt-4.1-mini    not shown
@@ -22,7 +22,9 @@ Rows are imported and checked by the code of the workflow, and every number is t
 An object keeps its tables in a folder of temporary files, which is removed with it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -43,12 +45,14 @@ from recuse.arguments import (
 from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.base.places import PROJECT
 from recuse.base.products import register
-from recuse.base.words import enumerated, visible
+from recuse.base.tables import read_table
+from recuse.base.words import enumerated, with_gold_labels
 from recuse.config.load import with_study
 from recuse.config.read import project_settings
 from recuse.data.registry import COMPARED, DEFAULT, RATED
-from recuse.objects import Check, Fit, Pairs, Ratings, table_of
+from recuse.objects import Pairs, Ratings
 from recuse.products import PRODUCTS
+from recuse.results import FitResult, Result, fit_result, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,19 +94,20 @@ def ratings(
     recuse reads, or several paths; or the path of a configuration, `mine.yaml`, of which only
     `study` names one. judge, model, prompt, rating, dimension, dataset, length: names of columns,
     each its own name by default; `judge={"value": "gpt-4o"}` is one name for all rows,
-    `rating=["a", "b"]` a column for each judge, model or dimension; `length` is the tokens of an
-    answer. human: the column of human scores, on the scale of the ratings; with `references`, a
-    table of these with the same columns of model and prompt, it is the column there, or the columns
-    of several raters; rater: the column of the rater, if each row there is one's; gold: they are
-    labels by a key, right or wrong. families: the models of each family; a model in none is a
-    family of its own. scale: lowest and highest rating; scales: the same by dimension. Without
-    either the scale is taken from the data, with a warning that says so. missing: values that mark
-    a failed judgment, or no human score; values: numbers that words stand for, as {"yes": 1, "no":
-    0}, also among human scores. decimal: "," for texts such as 7,5. step: between two ratings, such
-    as 0.5, if the ratings do not show it; round: scores with any number of digits to the nearest
-    step, of 1 by default. repeats: mean, first, last or error (the default), of several ratings of
-    an answer by one judge. format: of files, if it is not to be recognised. study: the name in the
-    column `study` of the results. confidence: of intervals; default: 0.9.
+    `rating=["a", "b"]` a column for each judge, model or dimension, `rating={judge: {model:
+    column}}` for each judge and model; `length` is the tokens of an answer. human: the column of
+    human scores, on the scale of the ratings; with `references`, a table of these with the same
+    columns of model and prompt, it is the column there, or the columns of several raters; rater:
+    the column of the rater, if each row there is one's; gold: they are labels by a key, right or
+    wrong. families: the models of each family; a model in none is a family of its own. scale:
+    lowest and highest rating; scales: the same by dimension. Without either the scale is taken from
+    the data, with a warning that says so. missing: values that mark a failed judgment, or no human
+    score; values: numbers that words stand for, as {"yes": 1, "no": 0}, also among human scores.
+    decimal: "," for texts such as 7,5. step: between two ratings, such as 0.5, if the ratings do
+    not show it; round: scores with any number of digits to the nearest step, of 1 by default.
+    repeats: mean, first, last or error (the default), of several ratings of an answer by one judge.
+    format: of files, if it is not to be recognised. study: the name in the column `study` of the
+    results. confidence: of intervals; default: 0.9.
 
     Raises DataError about the first row that is wrong, by its column and its number, from 1, and
     ConfigError about an argument.
@@ -175,7 +180,7 @@ def pairs(
     item: str | None = None,
     model_a: str | None = None,
     model_b: str | None = None,
-    outcome: str | None = None,
+    outcome: Columns | None = None,
     order: str | None = None,
     human: str | None = None,
     length_a: str | None = None,
@@ -195,12 +200,13 @@ def pairs(
     """Read and check verdicts on two answers.
 
     data: as of `ratings`. judge, item, model_a, ...: names of columns, each its own name by
-    default. item: the question; outcome: `a`, `b`, `tie` or `error`, or the model that won; order:
-    `ab` or `ba`, or the model that was shown first; human: the humans' verdict, like `outcome`,
-    here or in `references`, a table with the same columns of item and models; length_a, length_b:
-    words of the answers. both_orders: whether each pair must have been shown in both orders.
-    missing, values: of verdicts, the humans' too, as {"left": "a"}. Other arguments, and errors,
-    are those of `ratings`.
+    default. item: the question; outcome: `a`, `b`, `tie` or `error`, or the model that won, in one
+    column, one for each judge (`["gpt-4o", "claude"]`) or one for each order (`{"ab": "first",
+    "ba": "second"}`); order: `ab` or `ba`, or the model that was shown first; human: the humans'
+    verdict, like `outcome`, here or in `references`, a table with the same columns of item and
+    models; length_a, length_b: words of the answers. both_orders: whether each pair must have been
+    shown in both orders. missing, values: of verdicts, the humans' too, as {"left": "a"}. Other
+    arguments, and errors, are those of `ratings`.
 
     >>> import pandas as pd
     >>> verdicts = pd.DataFrame(
@@ -247,11 +253,11 @@ def pairs(
         return Pairs(source.inputs(COMPARED, study or "pairs", settings, confidence))
 
 
-def check(data: "Ratings | Pairs") -> "Check":
+def check(data: "Ratings | Pairs") -> Result:
     """What the data support before any fit: which biases, how small, and what is wrong; printed, it
-    is the page.
+    is the page of `recuse check`.
 
-    >>> print(recuse.check(ratings).page[:69])
+    >>> print(str(recuse.check(ratings))[:69])
     ratings: what these ratings support
     <BLANKLINE>
       supports: self-bias of 5 of 5
@@ -260,29 +266,21 @@ def check(data: "Ratings | Pairs") -> "Check":
     from recuse.check.page import page_of
 
     _check_is(data, Ratings | Pairs, "check")
-    with data._opened():
-        findings = data._supported()
-    page = visible(
-        page_of(
-            data.study,
-            findings,
-            of_ratings=isinstance(data, Ratings),
-            gold=data._inputs.study.has_gold_labels(),
-        ),
-        but="\n",
-    )
-    return Check(
-        table_of(CHECK, ({"study": data.study, **finding.row} for finding in findings)), page
-    )
+    findings = data.findings()
+    kind = {"of_ratings": isinstance(data, Ratings), "gold": data.has_gold_labels}
+    page = page_of(data.study, findings, **kind)
+    rows = ({"study": data.study, **finding.row} for finding in findings)
+    draw = _drawing(data, "mean_scores") if isinstance(data, Ratings) else None
+    return Result(frame(CHECK, rows), page, draw=draw)
 
 
-def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> "Fit":
+def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> FitResult:
     """Fit Equation 1, or another spec of the configuration, or either one changed by these
     settings, to the ratings.
 
     spec: its name, such as `main` (Equation 1), `clustered` or `model_effects`. settings: those of
     a spec, such as `slice="dimension"`, `covariance="CR1"`, `terms=[...]` or `length="prompt"`; see
-    docs/configuration.md. The table has the rows of the workflow's estimates/<spec>.csv;
+    docs/configuration.md. The frame has the rows of the workflow's estimates/<spec>.csv;
     ConfigError about an unknown setting.
 
     >>> biases = recuse.fit(ratings, covariance="CR1").biases
@@ -292,44 +290,83 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> "Fit":
     1  self_bias  claude-sonnet-4     0.092
     """
     _check_is(ratings, Ratings, "fit")
-    study = ratings._inputs.study
-    specs = study.config["specs"]
-    _check_named("spec", spec, specs, "specs of the configuration")
-    name, wanted = spec, specs[spec]
-    with ratings._opened():
+    with ratings.results() as results:
+        study = results.study
+        specs = study.config["specs"]
+        _check_named("spec", spec, specs, "specs of the configuration")
+        name, wanted = spec, specs[spec]
         if settings:
             name, wanted = "changed", {**wanted, **plain(settings)}
             wanted = with_study(study.shared, specs={name: wanted})["specs"][name]
-        return Fit(ratings.study, name, wanted, study.config, ratings._estimated(name, wanted))
+        fitted = fit_result(study, name, wanted, results.fits({name: wanted}, drawn=True))
+    if "slice" in wanted:
+        return fitted
+    return replace(fitted, draw=lambda: _plot_fit(ratings, name, wanted))
 
 
-def verdict(data: "Ratings | Pairs") -> "pd.DataFrame":
+def verdict(data: "Ratings | Pairs") -> Result:
     """The table of the report: a verdict on each judge and family, what it rests on, and what to
     do.
 
-    Rows and numbers are those of the workflow's tables/verdicts.csv; sizes are shares of the scale.
+    The frame has the rows and numbers of the workflow's tables/verdicts.csv; its sizes are shares
+    of the scale.
     """
     from recuse.inference.verdict import VERDICTS
+    from recuse.report.answers import NO_TRUTH
+    from recuse.report.verdict import (
+        POINTS,
+        PageAnswer,
+        headline,
+        shown_verdicts,
+        table_as_texts,
+        unit_of,
+    )
 
     _check_is(data, Ratings | Pairs, "verdict")
-    with data._opened():
-        return table_of(VERDICTS, data._table("verdicts"))
+    with data.results() as results:
+        rows = results.rows("verdicts")
+    unit = unit_of(results.study.setting("scales")) if isinstance(data, Ratings) else POINTS
+    answer = PageAnswer("", headline(rows, unit), **shown_verdicts(rows, unit))
+    table = table_as_texts(answer)
+    notes = [f"Sizes are in {unit.name}."] if table["rows"] else []
+    if isinstance(data, Ratings) and not data.has_human_scores:
+        notes.append(NO_TRUTH.format("No row has a human score"))
+    said = with_gold_labels if data.has_gold_labels else str
+    return Result(
+        frame(VERDICTS, rows),
+        said(f"{data.study}: {answer.headline}"),
+        [said(heading) for heading in table["headings"]],
+        [[said(cell) for cell in row] for row in table["rows"]],
+        [*notes, *map(said, answer.untested)],
+        draw=_drawing(data, "verdicts"),
+    )
 
 
-def leaderboard(ratings: "Ratings", *, by_dimension: bool = False) -> "pd.DataFrame":
-    """Models by their mean rating, as rated and without the biases of Equation 1, each with its
-    rank and interval.
+def leaderboard(ratings: "Ratings") -> Result:
+    """Models by their mean rating, as rated and without the biases that the setting `debias` names
+    (by default C's), each with its rank and interval.
 
-    `scores` says how ratings count: raw, debiased, leave_self_out, leave_family_out, human.
-    by_dimension: also a leaderboard for each dimension, as in the workflow's
-    tables/leaderboard.csv.
+    The frame has the rows of the workflow's tables/leaderboard.csv: `scores` says how ratings
+    count: raw, debiased, leave_self_out, leave_family_out, human; `slice` is "" for all dimensions
+    together.
     """
     from recuse.inference.leaderboard import LEADERBOARD
+    from recuse.report.answers import leaderboard_section
+    from recuse.report.verdict import unit_of
 
     _check_is(ratings, Ratings, "leaderboard")
-    with ratings._opened():
-        table = table_of(LEADERBOARD, ratings._table("leaderboard"))
-    return table if by_dimension else table[table["slice"] == ""].reset_index(drop=True)
+    with ratings.results() as results:
+        rows = results.rows("leaderboard")
+        tables = {"leaderboard": rows, "mean_scores": results.rows("mean_scores")}
+    study, first = results.study, rows[0]["spec"] if rows else ""
+    unit = unit_of(study.setting("scales"))
+    section = leaderboard_section(tables, first, unit, study.config["confidence"])
+    shown = ("No two models can be ranked.",)
+    if section is not None:
+        shown = section.sentence, section.headings, section.rows
+    words, *table = shown
+    draw = _drawing(ratings, "leaderboard")
+    return Result(frame(LEADERBOARD, rows), f"{ratings.study}: {words}", *table, draw=draw)
 
 
 def power(
@@ -340,7 +377,7 @@ def power(
     prompts: Sequence[int] | None = None,
     raters: Sequence[int] | None = None,
     copies: Sequence[int] | None = None,
-) -> "pd.DataFrame":
+) -> Result:
     """How small a self-bias studies like this one would find (`detectable`), and how many prompts a
     given one needs.
 
@@ -349,7 +386,7 @@ def power(
     of these. Defaults are the configuration's; without arguments the rows are those of the
     workflow's tables/power.csv.
 
-    >>> rows = recuse.power(ratings, prompts=[200], copies=[1])
+    >>> rows = recuse.power(ratings, prompts=[200], copies=[1]).frame
     >>> rows[["estimand", "raters", "detectable", "floor"]].round(3).head(1)
                estimand  raters  detectable  floor
     0  A against humans       1       0.066  0.063
@@ -366,11 +403,19 @@ def power(
             "copies": copies,
         }
     )
-    study = ratings._inputs.study
-    settings = {**study.config["inference"]["power"], **given}
-    with ratings._opened():
+    with ratings.results() as results:
+        study = results.study
         with_study(study.shared, inference={"power": given})  # which refuses what does not fit
-        return table_of(POWER, ratings._power(settings))
+        settings = {**study.config["inference"]["power"], **given}
+        rows = read_table(results.power(settings))
+    title = (
+        f"{ratings.study}: self-bias that would be found with {100 * settings['power']:g} % power,"
+        f" as a share of the scale, and prompts needed to find {settings['self_bias']:g}"
+    )
+    columns = ("estimand", "models", "raters", "prompts", "detectable", "prompts_needed")
+    cells = [[_short(row[column]) for column in columns] for row in rows]
+    headings = [column.replace("_", " ") for column in columns]
+    return Result(frame(POWER, rows), title, headings, cells, draw=_drawing(ratings, "power"))
 
 
 def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
@@ -380,32 +425,49 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
     `power`, `idiosyncrasy` or another one of the report that needs no other tables; default:
     `verdicts`. Needs the extra `plot`.
     """
+    from recuse.catalogue.figures import figures
+
     _check_is(data, Ratings | Pairs, "plot")
+    with data.results() as results:
+        study = results.study
+        entries = {
+            name: entry
+            for name, entry in figures(study.config, project_settings()).items()
+            if entry.applies(study) and all(map(results.makes, entry.every_table))
+        }
+        names = {
+            name.partition("_")[2] if name.startswith("fig") else name: name for name in entries
+        }
+        name = names.get(figure, figure)
+        _check_named("figure", name, {*entries, *names}, "figures of these data")
+        entry = entries[name]
+        about = {"subject": entry.drawing(study)["subject"], "settings": entry.settings}
+        return _drawn(entry.draw, results.located(entry), about)
+
+
+def _plot_fit(ratings: "Ratings", name: str, wanted: Mapping) -> "Figure":
+    """Draw the biases of a spec with these settings."""
+    from recuse.catalogue.figures import by_equation_1, interval_of
+
+    with ratings.results() as results:
+        study, folder = results.study, results.fits({name: wanted}, drawn=True)
+        entry = by_equation_1(study.config)
+        config = {**study.config, "specs": {**study.config["specs"], name: wanted}}
+        settings = {"spec": name, "simultaneous": None, **interval_of(config, name)}
+        paths = {"estimates": f"{folder}/estimates/{name}.csv"}
+        paths |= {table: f"{folder}/{table}.csv" for table in ("not_estimable", "multiplicity")}
+        about = {"subject": entry.drawing(study)["subject"], "settings": settings}
+        return _drawn(entry.draw, paths, about)
+
+
+def _drawn(draw: str, paths: Mapping, about: Mapping) -> "Figure":
     try:
         from recuse.plot.style import Drawing, drawn
     except ModuleNotFoundError as error:
         raise DataError(
             f"plot: {error.name} is not installed; install it: pip install 'recuse[plot]'"
         ) from error
-    from recuse.catalogue.figures import figures
-
-    study = data._inputs.study
-    entries = {
-        name: entry
-        for name, entry in figures(study.config, project_settings()).items()
-        if entry.applies(study) and all(map(data._has, entry.every_table))
-    }
-    names = {name.partition("_")[2] if name.startswith("fig") else name: name for name in entries}
-    name = names.get(figure, figure)
-    _check_named("figure", name, {*entries, *names}, "figures of these data")
-    entry = entries[name]
-    drawing = entry.drawing(study)
-    with data._opened():
-        specs = entry.specs
-        if "multiplicity" in entry.tables:
-            specs |= {*_simultaneous(entry.settings)}
-        paths = entry.located(lambda table: data._written(table, specs))
-        made = drawn(entry.draw, paths, subject=drawing["subject"], settings=entry.settings)
+    made = drawn(draw, paths, **about)
     made.__class__ = Drawing
     return made
 
@@ -434,12 +496,11 @@ def _check_named(argument: str, name: str, known: Iterable[str], place: str) -> 
         raise ConfigError(f"{argument}: '{name}' is none of the {place}{did_you_mean(name, known)}")
 
 
-def _simultaneous(settings: object) -> Iterator[str]:
-    """The specs whose simultaneous intervals the settings of a figure name."""
-    if isinstance(settings, Mapping):
-        if isinstance(named := settings.get("simultaneous"), Mapping):
-            yield named["spec"]
-        settings = settings.values()
-    if isinstance(settings, Iterable) and not isinstance(settings, str):
-        for each in settings:
-            yield from _simultaneous(each)
+def _drawing(data: "Ratings | Pairs", figure: str) -> "Callable[[], Figure]":
+    """What draws a figure of the report."""
+    return lambda: plot(data, figure)
+
+
+def _short(field: str) -> str:
+    """A field of a table, of whose decimals three are shown."""
+    return f"{float(field):.3f}" if re.fullmatch(r"\d+\.\d+", field) else field

@@ -5,6 +5,7 @@ place of files.
 import os
 import re
 import shutil
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from tempfile import mkdtemp
 from threading import RLock
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
 
@@ -26,10 +27,14 @@ from recuse.config.studies import Study
 from recuse.data.registry import COMPARED, RATED, usual_scale
 from recuse.inputs import Inputs, inputs_in
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 # A DataFrame of pandas or polars, an Arrow table, the path of a file, or several paths in a list
 Data: TypeAlias = Any
 Column: TypeAlias = str | Mapping[str, str]  # its name, or {"value": one name for all rows}
-Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]  # also several, or names -> columns
+# Also several, or names -> columns, in one level or two
+Columns: TypeAlias = str | Sequence[str] | Mapping[str, str | Mapping[str, str]]
 
 CONFIGURATION = (".yaml", ".yml")
 # What messages call a table in memory
@@ -272,18 +277,17 @@ class _Stream:
 
 
 def frame_of(data: Data) -> Frame:
-    """A table in memory that DuckDB reads, as it is; DataError about anything else."""
-    maker = type(data).__module__.partition(".")[0]
-    if maker == "polars" and hasattr(data, "collect"):  # a lazy one
-        data = data.collect()
+    """A table in memory that DuckDB reads, as it is; DataError about anything else.
+
+    Levels of an index with names are columns, too.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(data, pandas.DataFrame):
+        return _frame_of_pandas(data)
+    if type(data).__module__.partition(".")[0] == "polars" and hasattr(data, "collect"):
+        data = data.collect()  # a lazy one
     if hasattr(data, "read_all"):  # Arrow's readers can be read once
         data = data.read_all()
-    if maker == "pandas" and hasattr(data, "columns"):
-        data = data.copy(deep=False)
-        for place, kind in enumerate(map(str, data.dtypes)):
-            if kind.startswith(("complex", "interval", "period")):  # which DuckDB lacks
-                data.isetitem(place, data.iloc[:, place].astype(str))
-        return Frame(data, [str(column) for column in data.columns])
     names = (
         getattr(data, "column_names", None)
         or getattr(data, "columns", None)
@@ -295,6 +299,38 @@ def frame_of(data: Data) -> Frame:
         f"data: found {type(data).__name__}; pass a DataFrame of pandas or polars, an Arrow table,"
         " or the path of a file"
     )
+
+
+def _frame_of_pandas(data: "pd.DataFrame") -> Frame:
+    import pandas as pd
+
+    levels = {name: data.index.get_level_values(name) for name in data.index.names if name}
+    columns = [(name, level.to_series()) for name, level in levels.items() if name not in data]
+    columns += [(name, data.iloc[:, place]) for place, name in enumerate(data.columns)]
+    plain_columns = {place: _plain_column(column) for place, (_, column) in enumerate(columns)}
+    return Frame(pd.DataFrame(plain_columns, copy=False), [str(name) for name, _ in columns])
+
+
+def _plain_column(column: "pd.Series") -> object:
+    """The values of a column as DuckDB reads them: those of types that it lacks as numbers or
+    texts.
+    """
+    import numpy as np
+
+    kind = str(getattr(column.dtype, "categories", column).dtype)
+    if kind.startswith("Sparse"):
+        column = column.sparse.to_dense()
+    elif kind.startswith(("complex", "interval", "period")):
+        return column.astype(str).array
+    values = column.array
+    if isinstance(column.dtype, np.dtype):
+        values = column.to_numpy()
+        if values.dtype.itemsize > 8 and values.dtype.kind == "f":
+            return values.astype(float)
+        # DuckDB follows no steps from the last to the first, and no other order of bytes.
+        native = values.astype(values.dtype.newbyteorder("="), copy=False)
+        return native if min(native.strides) >= 0 else native.copy()
+    return values
 
 
 def tell(message: str) -> None:

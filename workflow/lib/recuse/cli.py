@@ -9,13 +9,21 @@ import os
 import sys
 from argparse import SUPPRESS, Action, ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
+from os.path import isfile
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import NoReturn
 
-from recuse.base.errors import DataError, RecuseError, UnexpectedError, check_known, in_one_sentence
+from recuse.base.errors import (
+    ConfigError,
+    DataError,
+    RecuseError,
+    UnexpectedError,
+    check_known,
+    in_one_sentence,
+)
 from recuse.base.products import register, registered
-from recuse.commands import run_check, run_fit, write_page
+from recuse.commands import CONFIGURATION, run_check, run_fit, write_page
 from recuse.data.registry import COMPARED, RATED
 from recuse.products import PRODUCTS
 
@@ -51,10 +59,22 @@ def main() -> int:
     except RecuseError as error:
         if isinstance(error, UnexpectedError) and sys.flags.dev_mode:
             raise
+        if isinstance(error, ConfigError):
+            error = _located(error, words)
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130  # as a shell reports it
+
+
+def _located(error: ConfigError, words: Sequence[str]) -> ConfigError:
+    """The error with the line of its setting in a file that the command line names, or in
+    config.yaml here.
+    """
+    from recuse.config.read import located
+
+    paths = [word.removeprefix("--config=") for word in ("config.yaml", *words)]
+    return located(error, [path for path in paths if path.endswith(CONFIGURATION) and isfile(path)])
 
 
 def _parser() -> ArgumentParser:
@@ -245,7 +265,10 @@ def _studies_of(arguments: Namespace) -> list[str]:
 
     config = load(arguments.config)
     check_known(
-        "--study", arguments.study, {**config[RATED], **config[COMPARED]}, "studies and comparisons"
+        ["--study"],
+        arguments.study,
+        {**config[RATED], **config[COMPARED]},
+        "studies and comparisons",
     )
     added = {} if arguments.config is None else read(Path(arguments.config))
     return arguments.study or [*added.get(RATED, {}), *added.get(COMPARED, {})]

@@ -16,8 +16,8 @@ from recuse.base.errors import ConfigError, DesignError, check_known
 from recuse.base.reasons import in_words
 from recuse.base.tables import write_table
 from recuse.base.words import visible
-from recuse.findings import findings_of
-from recuse.inputs import Inputs, imported, in_folder, inputs_in, inputs_of, tables_of
+from recuse.inputs import Inputs, inputs_in, inputs_of
+from recuse.pipeline import RatingsPipeline, imported, in_folder, pipeline
 
 CONFIGURATION = (".yaml", ".yml")
 ELSEWHERE = "name a file that can be written by --output"
@@ -42,7 +42,7 @@ def run_fit(arguments: Namespace) -> None:
             f"--study: {arguments.files[0]} has several studies; name one by --study: {names}"
         )
     config = inputs.study.config
-    check_known("--spec", [arguments.spec], config["specs"], "specs")
+    check_known(["--spec"], [arguments.spec], config["specs"], "specs")
     spec = Spec.of(arguments.spec, **config["specs"][arguments.spec])
     with in_folder(inputs) as folder:
         inputs = imported(inputs, folder)
@@ -51,7 +51,7 @@ def run_fit(arguments: Namespace) -> None:
             name = inputs.study.name
             study = StudyTables(name, cells_of_files(name, inputs.source(), folder))
         if study is None or study.is_partly_scored:  # whose prompts with scores count
-            study = tables_of(inputs, folder)
+            study = RatingsPipeline(inputs, folder).tables()
         estimated = estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
     write_output(arguments.output, ESTIMATES, estimated.estimates)
     for row in estimated.not_estimable:
@@ -78,7 +78,7 @@ def run_check(arguments: Namespace) -> None:
     findings = []
     for inputs in _inputs_of(arguments, compared=True):
         with in_folder(inputs) as folder:
-            findings.append((inputs, findings_of(imported(inputs, folder), folder)))
+            findings.append((inputs, pipeline(inputs, folder).findings()))
     if arguments.output is not None:
         rows = (
             {"study": inputs.study.name, **finding.row}

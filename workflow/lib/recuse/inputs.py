@@ -4,29 +4,21 @@ Every step is the workflow's, without Snakemake: numbers and errors are the same
 numpy above all, are in the functions, as the command sets the number of threads before.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
 from os.path import realpath
-from pkgutil import resolve_name
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from recuse.base.database import Frame, bounded, bytes_of
+from recuse.base.database import Frame
 from recuse.base.errors import ConfigError, check_known
-from recuse.base.products import registered
-from recuse.base.tables import read_table
-from recuse.data.registry import COMPARED, RATED, files_in, named_files, parts_of, raw_files
+from recuse.data.registry import COMPARED, RATED, named_files, parts_of, raw_files
 
 if TYPE_CHECKING:
     from recuse.config.studies import Study
     from recuse.data.files import RatingsFile
     from recuse.data.ratings import StudyFiles
-    from recuse.data.study import StudyTables
 
 RAW, RATERS = "raw.parquet", "raw_raters.parquet"  # written by an import
-# In a folder that stays
-KEPT = (RAW, RATERS, "ratings.parquet", "cells.parquet", "raters.parquet", "comparisons.parquet")
 
 
 class Inputs(NamedTuple):
@@ -110,7 +102,7 @@ def inputs_in(
 
     studies = studies_in(config)
     if name is not None:
-        check_known("--study", [name], studies, "studies and comparisons")
+        check_known(["--study"], [name], studies, "studies and comparisons")
         chosen = [studies[name]]
     else:
         names = [name for part in (RATED, COMPARED) for name in added.get(part, {})]
@@ -178,14 +170,14 @@ def named_study(
         raise ConfigError(
             f"config: studies: none has the files {', '.join(path for path, _ in named)}; {advice}"
         )
-    check_known("--study", [name], rated, "studies")
+    check_known(["--study"], [name], rated, "studies")
     study, dimensions = rated[name], []
     where, declared = f"studies: {name}", _files(study)
     for path, stated in files:
         dimension = declared.get(realpath(path))
         if stated is not None:
             check_known(
-                f"{where}: {stated}={path}", [stated], study.settings["scales"], "its scales"
+                [where, f"{stated}={path}"], [stated], study.settings["scales"], "its scales"
             )
         if stated is not None and dimension not in (None, stated):
             other = f"found {stated}={path}, write {dimension}={path}"
@@ -221,62 +213,3 @@ def _files(study: "Study") -> dict[str, str | None]:
 def paths_of(settings: Mapping) -> list[str]:
     """The paths under `files:`, files or folders."""
     return [path for path, _ in named_files(settings.get("files", ()))]
-
-
-@contextmanager
-def in_folder(inputs: Inputs, place: str | None = None) -> Iterator[str]:
-    """Give a folder for temporary files, and limit DuckDB to these, the inputs' files and the
-    limits of config.
-
-    place: a folder that stays, with the tables in KEPT; None: one that is removed afterwards.
-    """
-    study = inputs.study
-    named = study.collect_files() if study.asks_judges() else [file.path for file in inputs.files]
-    named += paths_of(study.import_settings().get("references", {}))
-    named = [name for name in named if name not in inputs.frames]
-    files = [
-        *filter(None, [study.settings.get("raters")]),
-        *(path for name in named for path in files_in(name)),
-    ]
-    limits = {
-        "limit": study.config["memory_limit"],
-        "longest_line": int(bytes_of(study.config["line_limit"])),
-    }
-    outputs = [] if place is None else [f"{place}/{name}" for name in KEPT]
-    with (
-        TemporaryDirectory() if place is None else nullcontext(place) as holder,
-        bounded(
-            **limits, folder=f"{holder}/work", files=files, outputs=outputs, frames=inputs.frames
-        ) as folder,
-    ):
-        yield folder if place is None else place
-
-
-def imported(inputs: Inputs, folder: str) -> Inputs:
-    """The inputs with files of ratings or verdicts, now in `folder`, if a product makes these, as
-    an import does.
-    """
-    for product in registered():
-        for key, function in product.reads.items():
-            if key in inputs.study.settings:
-                return resolve_name(function)(inputs, folder)
-    return inputs
-
-
-def tables_of(inputs: Inputs, folder: str) -> "StudyTables":
-    """Check the files and write ratings.parquet, cells.parquet and completeness.csv into `folder`,
-    as the workflow does.
-    """
-    from recuse.data.cells import build_cells
-    from recuse.data.ratings import no_complete_row, normalise
-    from recuse.data.study import StudyTables
-
-    ratings, cells, completeness = (
-        f"{folder}/{name}" for name in ("ratings.parquet", "cells.parquet", "completeness.csv")
-    )
-    normalise(inputs.study.name, inputs.source(), ratings=ratings, completeness=completeness)
-    # Later steps would name a file in the folder
-    if not any(int(row["used"]) for row in read_table(completeness)):
-        raise no_complete_row(inputs.files)
-    build_cells(ratings, cells)
-    return StudyTables(inputs.study.name, cells, [ratings])

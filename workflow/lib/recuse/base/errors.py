@@ -26,7 +26,24 @@ class RecuseError(Exception):
 
 
 class ConfigError(RecuseError):
-    """A setting is unknown, of the wrong type, or at odds with another."""
+    """A setting is unknown, of the wrong type, or at odds with another.
+
+    keys: those that lead to a setting of the configuration, and what is wrong with it; () and "" of
+    other errors.
+    """
+
+    keys: tuple[str | int, ...] = ()
+    problem = ""
+
+    @classmethod
+    def at(
+        cls, keys: Iterable[str | int], problem: object, *, place: str = "config"
+    ) -> "ConfigError":
+        """The error about the setting that these keys lead to."""
+        keys = tuple(keys)
+        error = cls(": ".join(map(str, [place, *keys, problem])))
+        error.keys, error.problem = keys, str(problem)
+        return error
 
 
 class DataError(RecuseError):
@@ -57,15 +74,16 @@ class UnexpectedError(RecuseError):
     """Any other error, which is a fault of this project; its cause has the traceback."""
 
 
-def check_known(where: str, names: Iterable[str], known: Collection[str], place: str) -> None:
-    """Raise ConfigError about the first of `names` that is not in `known`, which `place`
-    describes.
+def check_known(
+    keys: Iterable[str | int], names: Iterable[str], known: Collection[str], place: str
+) -> None:
+    """Raise ConfigError about the first of `names`, under these keys of the configuration, that is
+    not in `known`, which `place` describes.
     """
     for name in names:
         if name not in known:
-            raise ConfigError(
-                f"config: {where}: '{name}' is not one of {place}{did_you_mean(name, known)}"
-            )
+            problem = f"'{name}' is not one of {place}{did_you_mean(name, known)}"
+            raise ConfigError.at(keys, problem)
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:

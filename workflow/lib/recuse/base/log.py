@@ -15,20 +15,20 @@ from typing import Any, TextIO, TypeVar
 from recuse.base.errors import RecuseError, UnexpectedError, in_one_sentence
 from recuse.base.words import visible
 
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 EVERY = 5.0  # seconds between two lines, and before the first
 PATIENCE = 1.0  # seconds before a bar is shown
 
 
 def steps(
-    items: Iterable[Item],
+    items: Iterable[_Item],
     what: str,
     *,
     unit: str,
     total: float | None = None,
-    size: Callable[[Item], float] = lambda item: 1,
+    size: Callable[[_Item], float] = lambda item: 1,
     clock: Callable[[], float] = time.monotonic,
-) -> Iterator[Item]:
+) -> Iterator[_Item]:
     """Yield `items`, and print how many are done and how long the rest takes: `bootstrap: 40 of 99
     draws, about 3 s left`.
 

@@ -74,6 +74,7 @@ class Reason(StrEnum):
     NO_ROW = "no_row"
     NO_INTERVAL = "no_interval"
     DISAGREES_WITH_PEOPLE = "disagrees_with_people"
+    HARDLY_AGREES = "hardly_agrees"
     NO_SPREAD_FOUND = "no_spread_found"
     MISSING_OWN = "missing_own"
     UNSUPPORTED = "unsupported"
@@ -208,6 +209,7 @@ SENTENCES = {
     Reason.NO_ROW: "{table}.csv has no such row",
     Reason.NO_INTERVAL: "it has no interval, as its standard error is 0 or unknown",
     Reason.DISAGREES_WITH_PEOPLE: "it does not agree with people",
+    Reason.HARDLY_AGREES: "hardly any agreement with people",
     Reason.NO_SPREAD_FOUND: (
         "so few models show no ordinary preferences, and then this test finds too many biases"
     ),
@@ -262,6 +264,16 @@ SHORT = {
     Reason.FEW_QUESTIONS: "too few questions",
     Reason.DEPENDS_ON_DRAWS: "it depends on how draws count",
 }
+OF_SEVERAL = {
+    Reason.NO_OWN_ANSWERS: "they rate no answers of their own",
+    Reason.NO_SIBLINGS: "their judges rate no other model of their family",
+    Reason.NO_OWN_COMPARED: "they compare no answers of their own",
+    Reason.NO_SIBLINGS_COMPARED: (
+        "their judges compare no answer of another model of their family with another family's"
+    ),
+    Reason.SAME_LENGTHS: "they compare no answers of different known lengths",
+    Reason.ONE_ORDER: "they judged no pair in both orders",
+}
 # What would make an inconclusive verdict conclusive; where nothing is listed, more judges or
 # models.
 MORE_JUDGES = "add judges or models of other families"
@@ -288,7 +300,7 @@ CURES = {
     Reason.ALL_DRAWS: "use a more consistent judge that calls fewer ties",
     Reason.DEPENDS_ON_DRAWS: "use a more consistent judge that calls fewer ties",
     Reason.NO_OWN_COMPARED: (
-        "add comparisons of own answers; other spellings of a name go under `ids`"
+        "add comparisons of own answers, or list other spellings of a name as its ids"
     ),
     Reason.NO_SIBLINGS_COMPARED: "add comparisons of another model of the family",
     Reason.SAME_LENGTHS: "add the lengths of the answers",
@@ -338,8 +350,10 @@ def in_words(text: str) -> str:
     return SENTENCES[reason].format(**facts)
 
 
-def in_short(texts: Iterable[str]) -> str:
+def in_short(texts: Iterable[str], *, several: bool = False) -> str:
     """The sentences of several reasons, one for each code, without the facts if these differ.
+
+    several: they are about several judges or families.
 
     >>> in_short([because(Reason.FEW_QUESTIONS, questions=number, least=10) for number in (7, 8)])
     'too few questions'
@@ -347,9 +361,8 @@ def in_short(texts: Iterable[str]) -> str:
     sentences: dict[Reason | None, str] = {}
     for text in dict.fromkeys(texts):
         reason = code(text)
-        sentences[reason] = (
-            SHORT.get(reason, in_words(text)) if reason in sentences else in_words(text)
-        )
+        sentence = OF_SEVERAL.get(reason, in_words(text)) if several else in_words(text)
+        sentences[reason] = SHORT.get(reason, sentence) if reason in sentences else sentence
     return "; ".join(sentences.values())
 
 

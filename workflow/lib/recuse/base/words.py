@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 
 BADGES = {"simulated": "SIMULATED DATA", "published": "PUBLISHED DATA", "user": "USER'S DATA"}
 WORDS_ALONE = "words_alone"  # id of a drawing that shows only words
@@ -95,6 +96,7 @@ GOLD_WORDS = {
     r"((?i:by|with|from|than|to|against)) (the )?humans\b": r"\1 \2gold labels",
     r"Human means\b": "Means of gold labels",
     r"the humans\b": "the gold labels",
+    r"((?i:with|to|than|by|against)) people\b": r"\1 the gold labels",
     r"The humans\b": "The gold labels",
     r"human scale\b": "scale of the gold labels",
     r"^Human$|(?<=>)Human(?=<)": "Gold",
@@ -126,3 +128,28 @@ def setting_in_words(setting: object) -> str:
     if isinstance(setting, str) and Path(setting).is_absolute():
         return Path(setting).name
     return str(setting).lower() if isinstance(setting, bool) else str(setting)
+
+
+WIDTH, LEAST = 120, 30  # characters of a line of a table, at most, and of its last column
+GAP = "  "  # between columns
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The lines of a text, which break between words alone."""
+    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def text_table(
+    headings: Sequence[str], cells: Sequence[Sequence[str]], width: int = WIDTH
+) -> list[str]:
+    """The lines of a table for a terminal, whose last column is wrapped to the width."""
+    rows = [list(headings), *([visible(cell) for cell in row] for row in cells)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    indent = sum(widths[:-1]) + len(GAP) * len(widths[:-1])
+    lines = []
+    for *first, last in rows:
+        padded = [cell.ljust(size) for cell, size in zip(first, widths, strict=False)]
+        beginning, *rest = wrapped(last, max(width - indent, LEAST)) or [""]
+        lines.append(GAP.join([*padded, beginning]).rstrip())
+        lines += [" " * indent + line for line in rest]
+    return lines

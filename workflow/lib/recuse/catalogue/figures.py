@@ -34,7 +34,7 @@ from recuse.model.spec import (
     changes_of,
     estimand_of,
     estimands_in_words,
-    in_words,
+    spec_in_words,
 )
 
 CAPTIONS = os.path.relpath(WORKFLOW / "report")
@@ -139,11 +139,11 @@ def drawings(
     """Name -> drawing of the figures of a study, by default of all. ConfigError if it has no figure
     of a name.
     """
-    check_known(f"figures of {study.name}", names, figures, "figures")
+    check_known([f"figures of {study.name}"], names, figures, "figures")
     return {name: figures[name].drawing(study) for name in names or figures}
 
 
-def inputs_of(drawings: Mapping[str, Mapping]) -> list[str]:
+def drawing_inputs(drawings: Mapping[str, Mapping]) -> list[str]:
     """Every file that drawings are made from, once."""
     inputs = [drawing["inputs"].values() for drawing in drawings.values()]
     return [*dict.fromkeys(path for paths in inputs for path in each_of(paths))]
@@ -219,7 +219,7 @@ def by_slice(
     )
 
 
-def compared(config: Mapping, title: str, labels: Mapping[str, str]) -> Figure:
+def spec_comparison(config: Mapping, title: str, labels: Mapping[str, str]) -> Figure:
     """Self- and family-bias of the specs on one axis; `labels`, by spec, are those of the
     legend.
     """
@@ -260,12 +260,12 @@ def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> F
 def ablation(config: Mapping, spec: str) -> Figure:
     """The figure of a spec that a user adds, compared with Equation 1."""
     fitted = spec_in(config, spec)
-    words = in_words(fitted)
+    words = spec_in_words(fitted)
     title = f"Ablation {spec}: {words}"
     if fitted.selection.slice is None:
         label = changes_of(fitted, whose="{slice}", most=3) or spec
         figure, caption = (
-            compared(config, title, {"main": "Equation 1", spec: label}),
+            spec_comparison(config, title, {"main": "Equation 1", spec: label}),
             "ablation_compare_specs",
         )
     elif fitted.model.estimator == "ordinal_logit":
@@ -350,7 +350,7 @@ def study_figures(study: Study, project: Mapping) -> dict[str, Figure]:
     declared = study.settings.get("figures", present)
     for name in declared:
         if name not in present:
-            raise study.refusal("figures", f"'{name}'{did_you_mean(name, present)}")
+            raise study.refusal(["figures"], f"'{name}'{did_you_mean(name, present)}")
     return {name: figure for name, figure in present.items() if name in declared}
 
 
@@ -387,7 +387,7 @@ def captions(study: Study, figures: Mapping[str, Figure]) -> dict[str, dict[str,
     for template, name in zip(caption_files(study, figures), figures, strict=True):
         figure = figures[name]
         drawing = figure.drawing(study)
-        tables = [path for path in inputs_of({name: drawing}) if path != figure.published]
+        tables = [path for path in drawing_inputs({name: drawing}) if path != figure.published]
         described[name] = {
             "caption": template,
             "tables": tables,
@@ -402,7 +402,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
     weak = "weak_models_dropped", "weak_models_and_claude_v2_dropped"
     return {
         "verdicts": of_table(
-            "recuse.plot.verdicts:verdicts",
+            "recuse.plot.verdicts:verdicts_figure",
             "The verdict on each judge and family, with its gaps to people and to the other judges",
             "verdicts",
             level,
@@ -418,7 +418,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             group="specs",
         ),
         "fig02_mean_scores": of_table(
-            "recuse.plot.scores:mean_scores",
+            "recuse.plot.scores:mean_scores_figure",
             "Mean score of each model's completions by judge",
             "mean_scores",
             group="specs",
@@ -430,7 +430,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             {"by_dimension": "Self-bias by dimension", "by_task_type": "by task type"},
         ),
         "fig05_correlations": of_table(
-            "recuse.plot.scores:correlations",
+            "recuse.plot.scores:correlations_figure",
             "Correlation of each judge with the humans by dimension",
             "correlations",
             level,
@@ -442,7 +442,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "mean_scores",
             group="specs",
         ),
-        "fig07_length_control": compared(
+        "fig07_length_control": spec_comparison(
             config,
             "Self- and family-bias with and without length control",
             {
@@ -454,12 +454,12 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
         "fig08_ordinal": in_log_odds(
             config, "Self- and family-bias by dimension in a proportional-odds model", "ordinal"
         ),
-        "fig09_llm_reference": compared(
+        "fig09_llm_reference": spec_comparison(
             config,
             "Self- and family-bias by reference",
             {"main": "human scores as reference", "llm_reference": "{slice} judges as reference"},
         ),
-        "fig10_weak_models_dropped": compared(
+        "fig10_weak_models_dropped": spec_comparison(
             config,
             "Self- and family-bias with and without weak models",
             {"main": "all data", **{spec: changes_of(spec_in(config, spec)) for spec in weak}},
@@ -472,7 +472,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "Self-bias with one model left out",
             {"one_model_dropped": "Self-bias when one model is left out (named above each panel)"},
         ),
-        "gam": compared(
+        "gam": spec_comparison(
             config,
             "Self- and family-bias with straight lines and with curves",
             {"main": "straight lines (Equation 1)", "gam": "GAM, pooled"},
@@ -485,7 +485,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             estimand=estimands_in_words([C]),
         ),
         "reliability": Figure(
-            "recuse.plot.reliability:reliability",
+            "recuse.plot.reliability:reliability_figure",
             "Self- and family-bias against the reliability of the human scores",
             {
                 "curves": "tables/reliability_curve",
@@ -497,21 +497,21 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             estimand=measured(config, *config["inference"]["measurement_error"]),
         ),
         "leaderboard": of_table(
-            "recuse.plot.leaderboard:leaderboard",
+            "recuse.plot.leaderboard:leaderboard_figure",
             "Models ranked before and after the biases are removed",
             "leaderboard",
             level,
         ),
         "panel": of_table("recuse.plot.panel:panel", "Which judges to combine", "panel", level),
         "power": of_table(
-            "recuse.plot.power:power",
+            "recuse.plot.power:power_figure",
             "Self-bias that studies like this one would detect",
             "power",
             level,
             estimand=estimands_in_words([A, B, C]),
         ),
         "conclusions": Figure(
-            "recuse.plot.robustness:conclusions",
+            "recuse.plot.robustness:conclusions_figure",
             "Which conclusions hold in the robustness checks",
             {"table": "tables/conclusions", "not_estimable": "tables/not_estimable"},
             conclusions_params(config),
@@ -536,7 +536,11 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
     )
     return {
         "gold": of_table(
-            "recuse.plot.gold:gold", "Own right and wrong answers", "gold", level, applies=with_key
+            "recuse.plot.gold:gold_figure",
+            "Own right and wrong answers",
+            "gold",
+            level,
+            applies=with_key,
         ),
         "strengths": of_table(
             "recuse.plot.regression:strengths",
@@ -557,20 +561,20 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             beside=lambda study: study.kind() == "published",
         ),
         "score_curves": of_table(
-            "recuse.plot.length:score_curves",
+            "recuse.plot.length:score_curves_figure",
             "Score of an answer by its relative length, for each judge",
             "score_curves",
             **verbosity,
         ),
         "alignment_curves": of_table(
-            "recuse.plot.length:alignment_curves",
+            "recuse.plot.length:alignment_curves_figure",
             "Agreement of each judge with the humans by relative length",
             "alignment_curves",
             level,
             **verbosity,
         ),
         "position": of_table(
-            "recuse.plot.verbosity:position",
+            "recuse.plot.verbosity:position_figure",
             "Effect of the order of the answers on each judge",
             "position",
             level,

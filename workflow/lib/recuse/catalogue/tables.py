@@ -6,7 +6,6 @@ from pkgutil import resolve_name
 from recuse.base.products import registered
 from recuse.base.words import setting_in_words
 from recuse.config.studies import Study
-from recuse.data.registry import of_all_judges
 
 Applies = Callable[[Study], object]  # gives something true if the study has the table or figure
 
@@ -172,15 +171,13 @@ def report_params(study: Study, *, project: Mapping) -> dict[str, object]:
         "subject": {"label": settings["title"], "kind": study.kind()} | gold,
         "specs": config["specs"] if of_ratings else {},
         "analyses": study.analyses(),
-        "scales": {
-            name: of_all_judges(scale) for name, scale in settings.get("scales", {}).items()
-        },
+        "scales": settings.get("scales", {}),
         "checks": {
             name: check["title"]
             for name, check in config["inference"].get("robustness_checks", {}).items()
         },
         "origin": study.origin(),
-        "settings": list(differences(settings_in(config), settings_in(project))),
+        "settings": list(changed_settings(settings_in(config), settings_in(project))),
         "confidence": config["confidence"],
         "seed": config["seed"],
         **(
@@ -191,7 +188,7 @@ def report_params(study: Study, *, project: Mapping) -> dict[str, object]:
     }
 
 
-def differences(settings: object, project: object, key: str = "") -> Iterator[tuple[str, str]]:
+def changed_settings(settings: object, project: object, key: str = "") -> Iterator[tuple[str, str]]:
     """Yield the dotted key and the value of each setting that differs from the project's."""
     if not (isinstance(settings, Mapping) and isinstance(project, Mapping)):
         yield key, setting_in_words(settings)
@@ -199,5 +196,5 @@ def differences(settings: object, project: object, key: str = "") -> Iterator[tu
     before = f"{key}." if key else ""
     for name in settings:
         if name not in project or settings[name] != project[name]:
-            yield from differences(settings[name], project.get(name), f"{before}{name}")
+            yield from changed_settings(settings[name], project.get(name), f"{before}{name}")
     yield from ((f"{before}{name}", "left out") for name in project if name not in settings)

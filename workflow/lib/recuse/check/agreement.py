@@ -37,7 +37,7 @@ WRONG_ROWS = (
 
 
 class Correlation(NamedTuple):
-    """A correlation of ratings with `against` by `correlations`, and its interval."""
+    """A correlation of ratings with `against` by `judge_correlations`, and its interval."""
 
     against: str  # HUMANS or OTHERS
     judge: str  # empty: the mean rating of an answer by all judges
@@ -66,7 +66,7 @@ def agreement(facts: Facts) -> Iterator[Finding]:
     )
     connection.execute(f"create temp table sampled as {rows}")
     yield from scores_of_answers(facts, connection, levels)
-    computed = correlations(facts, connection, levels)
+    computed = judge_correlations(facts, connection, levels)
     of_panel = {row.dimension: row for row in computed if row.against == HUMANS and not row.judge}
     among = {
         dimension: [row.value for row in computed if row[:3:2] == (OTHERS, dimension)]
@@ -171,7 +171,7 @@ def _words_of(row: Correlation) -> str:
     )
 
 
-def correlations(facts: Facts, connection: Connection, levels: Levels) -> list[Correlation]:
+def judge_correlations(facts: Facts, connection: Connection, levels: Levels) -> list[Correlation]:
     """Compute the correlations of judges, and of their mean rating, by dimension, from the table
     `sampled` of ratings.
 

@@ -10,10 +10,10 @@ from recuse.check.contents import (
     basis,
     contents,
     human_scores,
-    missing,
+    missing_ratings,
     names_left_out,
     own_missing,
-    ranges,
+    rating_ranges,
     scale_use,
     unscored,
     use_by_judge,
@@ -21,15 +21,15 @@ from recuse.check.contents import (
 from recuse.check.facts import Facts, Finding, ordered
 from recuse.check.names import alike_among, families_of_none, kinds_of, odd_names, spelt_twice
 from recuse.check.support import (
-    detectable,
+    detectable_biases,
     estimable,
+    estimable_biases,
     ordinary_preferences,
     power_of,
     preconditions,
     prompts,
     reliability_known,
     terms_by_letter,
-    verdict,
     wordings,
 )
 from recuse.inference.reliability import Reliability
@@ -61,12 +61,12 @@ def check_study(
     findings = ordered(
         chain(
             agreement(facts),
-            verdict(facts, terms, reliability, of_judges),
+            estimable_biases(facts, terms, reliability, of_judges),
             spelt_twice(facts, alike),
             odd_names(kinds_of(facts)),
             families_of_none(facts),
             names_left_out(facts, alike),
-            ranges(facts),
+            rating_ranges(facts),
             estimable(terms, facts.names("model")),
             scale_use(facts, use),
             human_scores(facts),
@@ -78,8 +78,8 @@ def check_study(
             own_missing(as_one),
             unscored(facts),
             basis(facts),
-            missing(as_one, spelt_twice=bool(alike)),
-            detectable(facts, of_judges, self_bias=self_bias, wanted=power),
+            missing_ratings(as_one, spelt_twice=bool(alike)),
+            detectable_biases(facts, of_judges, self_bias=self_bias, wanted=power),
             contents(facts),
         )
     )

@@ -45,7 +45,7 @@ FEWEST = 4  # steps of a scale whose halves are distinguished
 HALF, LOWER, FARTHER = 0.5, 0.6, 0.3
 
 
-def missing(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
+def missing_ratings(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
     """Report the share of missing ratings and the share of completions that every judge of the
     model rated.
 
@@ -509,7 +509,7 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def ranges(facts: Facts) -> Iterator[Finding]:
+def rating_ranges(facts: Facts) -> Iterator[Finding]:
     """Report the range of the ratings and human scores of each dimension on its declared scale.
 
     A warning if neither reaches its upper half, or if the maximum of one is at most LOWER and that

@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from recuse.base.database import connect
 from recuse.base.words import INVISIBLE, counted, enumerated
 from recuse.check.facts import NOTE, WARNING, Facts, Finding
-from recuse.data.files import checked_columns, reading, select_rows
+from recuse.data.files import reading
 from recuse.data.ratings import StudyFiles
 
 # What may follow a model's name in an id without making it another model, like a number of four
@@ -250,9 +250,8 @@ def unknown_names(source: StudyFiles) -> list[str]:
         return []
     connection, names = connect(), set()
     for file in source.files:
-        rows = select_rows(file, checked_columns(connection, file))
         with reading(file.path):
-            query = f"select distinct unnest([judge, model]) from ({rows})"
+            query = f"select distinct unnest([judge, model]) from ({file.texts()})"
             names |= {name for (name,) in connection.execute(query).fetchall() if name is not None}
     return sorted(names - source.registry.names.keys())
 

@@ -140,7 +140,7 @@ def _requests(prompts: float, per_prompt: float) -> float:
     return prompts if math.isinf(prompts) else math.ceil(prompts * per_prompt)
 
 
-def in_words(
+def prompts_in_words(
     rows: Sequence[Mapping],
     plan: PlannedStudy | None,
     *,

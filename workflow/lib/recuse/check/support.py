@@ -49,7 +49,7 @@ DOUBTED, REJECTED = 0.05, 0.01  # p-values of what B takes for granted: below, a
 LARGE = 0.1  # of the unit scale: a self-bias that large is seen without a study
 
 
-class Terms(dict[tuple[str, str, str], str]):
+class BiasTerms(dict[tuple[str, str, str], str]):
     """Which biases are estimable: (estimand, quantity, judge or family) -> "", or the reason that
     it is not.
     """
@@ -67,7 +67,7 @@ class Terms(dict[tuple[str, str, str], str]):
         return sorted({term for _, kind, term in self if kind == quantity})
 
 
-def terms_by_letter(facts: Facts, constant: Collection[str]) -> Terms:
+def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     """Find which biases the designs of A (Equation 1), B (with effects of models) and C (unrelated
     cells) can estimate.
 
@@ -83,7 +83,7 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> Terms:
         "B": identifiability(fitted_to(BY_MODEL, study), study),
         "C": [vars(bias) for bias in listed_biases(unrelated)],
     }
-    reasons = Terms()
+    reasons = BiasTerms()
     for letter, rows in designs.items():
         for row in rows:
             quantity, term = row.get("quantity"), row.get("term")
@@ -167,7 +167,7 @@ OTHERS = {
 }
 
 
-def estimable(terms: Terms, models: Collection[str]) -> Iterator[Finding]:
+def estimable(terms: BiasTerms, models: Collection[str]) -> Iterator[Finding]:
     """Report for each bias, under each estimand, whether it can be estimated.
 
     If no judge rates its own answers, as others warn of, nothing is advised about each.
@@ -195,8 +195,8 @@ def estimable(terms: Terms, models: Collection[str]) -> Iterator[Finding]:
         )
 
 
-def verdict(
-    facts: Facts, terms: Terms, reliability: Mapping[str, Reliability], power: Sequence[Mapping]
+def estimable_biases(
+    facts: Facts, terms: BiasTerms, reliability: Mapping[str, Reliability], power: Sequence[Mapping]
 ) -> Iterator[Finding]:
     """Report what can be estimated, and what cannot; power: rows of `power_of`.
 
@@ -285,7 +285,7 @@ def _controls_length(facts: Facts) -> bool:
     return any(row.get("quantity") in BIASES and "share_carried" in row for row in rows)
 
 
-def _inconclusive(facts: Facts, terms: Terms) -> Iterator[str]:
+def _inconclusive(facts: Facts, terms: BiasTerms) -> Iterator[str]:
     """The verdicts that will be inconclusive though C can be estimated, with the reason that its
     fit gives.
     """
@@ -305,7 +305,7 @@ IN_SHORT = {  # of the reasons that differ by judge
 }
 
 
-def _supported(terms: Terms, quantity: str) -> str:
+def _supported(terms: BiasTerms, quantity: str) -> str:
     """As in `self-bias of 5 of 5 judges (A, B), 3 (C)`; "" if there is none."""
     counts = {letter: len(terms.estimable(letter, quantity)) for letter in LETTERS}
     words, of_all = [], f" of {counted(len(terms.every(quantity)), *NOUNS[quantity])}"
@@ -315,7 +315,7 @@ def _supported(terms: Terms, quantity: str) -> str:
     return f"{QUANTITY[quantity]} of {', '.join(words)}" if words else ""
 
 
-def _lacking(terms: Terms, quantity: str, among: Sequence[str]) -> Iterator[str]:
+def _lacking(terms: BiasTerms, quantity: str, among: Sequence[str]) -> Iterator[str]:
     """As in `self-bias of GPT-4o (B, C)`, one for each set of estimands."""
     kinds: dict[tuple[str, ...], list[str]] = {}
     for term in terms.every(quantity):
@@ -573,7 +573,7 @@ def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iter
     )
 
 
-def detectable(
+def detectable_biases(
     facts: Facts, power: Sequence[Mapping], *, self_bias: float, wanted: float
 ) -> Iterator[Finding]:
     """Report for each judge the smallest self-bias that A and C detect, and the part of their error

@@ -22,16 +22,16 @@ from recuse.collect.client import (
     NOT_JSON,
     PASSING,
     SERVER_ERROR,
-    Reply,
+    ServerReply,
     entry_of,
-    failure_of,
     now,
     object_in,
+    reply_failure,
 )
 from recuse.collect.collection import ENDPOINT, Collection, Desk
 from recuse.collect.cost import worst_cost
 from recuse.collect.requests import OPENAI, Request
-from recuse.collect.responses import Part
+from recuse.collect.responses import ResponsePart
 
 MOST = 5_000  # requests of a batch
 LARGEST = 90 << 20  # bytes of its file
@@ -51,11 +51,11 @@ Result = TypeVar("Result")
 Id = Annotated[str, Field(min_length=1)]
 
 
-class _File(Part):
+class _File(ResponsePart):
     id: Id
 
 
-class _State(Part):
+class _State(ResponsePart):
     id: Id
     status: str
     input_file_id: str
@@ -64,22 +64,22 @@ class _State(Part):
     errors: object = None
 
 
-class _Page(Part):
+class _Page(ResponsePart):
     data: list[_State]
     has_more: bool = False
 
 
-class _Error(Part):
+class _Error(ResponsePart):
     code: object = None
     message: object = None
 
 
-class _Response(Part):
+class _Response(ResponsePart):
     status_code: Annotated[int, Field(ge=100, le=599)]
     body: object
 
 
-class _Line(Part):
+class _Line(ResponsePart):
     custom_id: str
     response: _Response | None = None
     error: _Error | None = None
@@ -299,7 +299,7 @@ async def _fetch(collection: Collection, desk: Desk, batch: _Batch) -> bool:
 
 async def _result(
     collection: Collection, desk: Desk, batch: _Batch
-) -> tuple[str, dict[str, Reply]] | None:
+) -> tuple[str, dict[str, ServerReply]] | None:
     """(status, what came by key) of a batch that is over; None if it is not, or if that cannot be
     told.
     """
@@ -332,12 +332,12 @@ async def _result(
             ENDPOINT, f"{desk.endpoint.name}: the server refused the batch {batch.id}: {reasons}"
         )
     if not whole:
-        lost = Reply(problem=(LOST, f"the server has nothing of it in the batch {batch.id}"))
+        lost = ServerReply(problem=(LOST, f"the server has nothing of it in the batch {batch.id}"))
         replies = dict.fromkeys(batch.money, lost) | replies
     return state.status, replies
 
 
-def _replies(content: bytes) -> tuple[dict[str, Reply], bool]:
+def _replies(content: bytes) -> tuple[dict[str, ServerReply], bool]:
     """(what came by the key of the request, whether all lines are whole) of a file of the server;
     ValueError if none is.
     """
@@ -347,9 +347,9 @@ def _replies(content: bytes) -> tuple[dict[str, Reply], bool]:
             record = _Line.model_validate(object_in(line))
             response, error = record.response, record.error or _Error()
             reason = EXPIRED if error.code == "batch_expired" else SERVER_ERROR
-            reply = Reply(problem=(reason, str(error.message)))
+            reply = ServerReply(problem=(reason, str(error.message)))
             if response is not None:
-                reply = Reply(response.status_code, json.dumps(response.body).encode())
+                reply = ServerReply(response.status_code, json.dumps(response.body).encode())
             replies[record.custom_id] = reply
             whole += 1
     if lines and not replies:
@@ -379,7 +379,7 @@ async def _call(
         if reply.status in NOT_THERE and gone is not None:
             return gone
         refusal = object_in(reply.body) if (reply.status or 0) >= 400 else None
-        problem = failure_of(reply, refusal)
+        problem = reply_failure(reply, refusal)
         if problem is None:
             try:
                 return read(reply.body)

@@ -13,7 +13,7 @@ from types import ModuleType
 
 from recuse.base.errors import LONGEST, ConfigError
 from recuse.collect.cost import cost, worst_cost
-from recuse.collect.ledger import Entry
+from recuse.collect.ledger import LedgerEntry
 from recuse.collect.requests import Endpoint, Request
 from recuse.collect.responses import NO_LOGPROBS, fault_in, usage_in
 from recuse.collect.secrets import Secrets
@@ -49,7 +49,7 @@ SNAPSHOT = r"[-@:](v?\d{3,}[\d-]*|latest)"
 
 
 @dataclass(frozen=True)
-class Reply:
+class ServerReply:
     """What came, or why nothing came."""
 
     status: int | None = None
@@ -103,7 +103,7 @@ class Client:
             ) from error
         self._turns = cycle(self._clients)
 
-    async def send(self, request: Request) -> Reply:
+    async def send(self, request: Request) -> ServerReply:
         """Send a request once, and take what comes within the endpoint's timeout, at most `LARGEST`
         bytes.
         """
@@ -115,7 +115,7 @@ class Client:
 
     async def call(
         self, method: str, address: object, seconds: float, largest: int = 0, **content: object
-    ) -> Reply:
+    ) -> ServerReply:
         """Call an address; largest: bytes of the body that are taken, if not LARGEST; content: as
         of httpx2.
         """
@@ -129,15 +129,15 @@ class Client:
                     body += chunk
                     if len(body) > largest:
                         problem = TOO_LARGE, f"more than {largest:,} bytes"
-                        return Reply(
+                        return ServerReply(
                             response.status_code, bytes(body[:largest]), response.headers, problem
                         )
-                return Reply(response.status_code, bytes(body), response.headers)
+                return ServerReply(response.status_code, bytes(body), response.headers)
         except (TimeoutError, httpx.TimeoutException):
-            return Reply(problem=(TIMEOUT, f"no whole response in {seconds:g} s"))
+            return ServerReply(problem=(TIMEOUT, f"no whole response in {seconds:g} s"))
         except httpx.HTTPError as error:
             message = f"{type(error).__name__}: {error}"
-            return Reply(
+            return ServerReply(
                 problem=(CONNECTION, message), sent=not isinstance(error, httpx.ConnectError)
             )
 
@@ -154,14 +154,14 @@ def now() -> str:
 
 def entry_of(
     request: Request,
-    reply: Reply,
+    reply: ServerReply,
     secrets: Secrets,
     *,
     attempt: int = 1,
     started: str,
     seconds: float,
     batch: str | None = None,
-) -> Entry:
+) -> LedgerEntry:
     """What a reply to a request is worth: an answer, or the reason why it is none. No key of a
     server is in it.
 
@@ -180,7 +180,7 @@ def entry_of(
     # Cut only when the key is out: of one that the cut divides, the start would be left
     if response is None and reply.body:
         text = secrets.removed(reply.body.decode("utf-8", "replace"))[:LONGEST_TEXT]
-    return Entry(
+    return LedgerEntry(
         key=request.key,
         judge=request.endpoint.name,
         asked=secrets.removed(request.identity),
@@ -215,7 +215,7 @@ def _is_too_deep(value: object, left: int = DEEPEST) -> bool:
     return left == 0 or any(_is_too_deep(each, left - 1) for each in inner)
 
 
-def failure_of(reply: Reply, response: Mapping | None) -> tuple[str, str] | None:
+def reply_failure(reply: ServerReply, response: Mapping | None) -> tuple[str, str] | None:
     """The reason why nothing came, or a status other than 2xx, and a message; None if something
     came.
 
@@ -243,9 +243,11 @@ def failure_of(reply: Reply, response: Mapping | None) -> tuple[str, str] | None
     return _reason_of(status, error), f"status {status}: {message}"
 
 
-def _problem(request: Request, reply: Reply, response: Mapping | None) -> tuple[str, str] | None:
+def _problem(
+    request: Request, reply: ServerReply, response: Mapping | None
+) -> tuple[str, str] | None:
     """The reason why a reply is no answer, and a message; None if it is one."""
-    failure = failure_of(reply, response)
+    failure = reply_failure(reply, response)
     if failure is not None:
         return failure
     if response is None:

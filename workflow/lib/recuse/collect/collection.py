@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from recuse.base.errors import ConfigError, DiskError
 from recuse.collect.client import NO_QUOTA, NOT_ALLOWED, Client
 from recuse.collect.cost import worst_cost
-from recuse.collect.ledger import Entry, Ledger
+from recuse.collect.ledger import Ledger, LedgerEntry
 from recuse.collect.pace import Pace
 from recuse.collect.requests import Endpoint, Request
 from recuse.collect.responses import NO_LOGPROBS
@@ -54,7 +54,7 @@ class Outcome:
         """Requests without an answer."""
         return self.total - self.before - self.answered
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LedgerEntry) -> None:
         """Count an attempt."""
         self.asked += 1
         if entry.reason is None:
@@ -187,7 +187,7 @@ class Collection:
             )
         return worst
 
-    def record(self, desk: Desk, attempts: Iterable[tuple[Request, Entry, float]]) -> bool:
+    def record(self, desk: Desk, attempts: Iterable[tuple[Request, LedgerEntry, float]]) -> bool:
         """Store attempts, each with what was reserved for it, at once; queue what follows from the
         answers. False: no room.
         """
@@ -203,7 +203,7 @@ class Collection:
         self.report()
         return True
 
-    def store(self, records: Iterable[Entry | Mapping]) -> bool:
+    def store(self, records: Iterable[LedgerEntry | Mapping]) -> bool:
         """Append records to the ledger; False, and the run ends, if there is no room."""
         try:
             self.ledger.append(records)

@@ -7,10 +7,11 @@ from pathlib import Path
 from recuse.base.errors import CollectError, ConfigError, check_known
 from recuse.commands import write_page
 from recuse.data.registry import COMPARED, RATED
-from recuse.inputs import in_folder, inputs_in
+from recuse.inputs import inputs_in
+from recuse.pipeline import in_folder
 
 
-def add_commands(command: Callable) -> None:
+def add_collect_command(command: Callable) -> None:
     """Add `collect`; command: adds one, and returns its parser."""
     words = (
         "Ask judges what a study's `collect` describes. Every response is kept in a ledger; what it"
@@ -63,7 +64,7 @@ def run_collect(arguments: Namespace) -> None:
         if "collect" in entry
     ]
     if arguments.study is not None:
-        check_known("--study", [arguments.study], studies, "the studies that ask judges")
+        check_known(["--study"], [arguments.study], studies, "the studies that ask judges")
         studies = [arguments.study]
     if len(studies) != 1:
         named = (

@@ -5,7 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from recuse.collect.ledger import Entry
+from recuse.collect.ledger import LedgerEntry
 from recuse.collect.requests import LENGTHS, Price, Request
 
 CHARACTERS_PER_TOKEN = 4.0  # of English prose
@@ -60,7 +60,7 @@ def worst_cost(request: Request) -> float | None:
     return cost(price, tokens_in(request, FEWEST_CHARACTERS), out, request.endpoint.batch)
 
 
-def characters_per_token(entries: Iterable[Entry]) -> dict[tuple[str, bool], float]:
+def characters_per_token(entries: Iterable[LedgerEntry]) -> dict[tuple[str, bool], float]:
     """The ratio for each judge of a ledger, over all its prompts whose tokens the server counted,
     apart for those that rate.
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from recuse.check.prompts_needed import in_words, planned, published, requests_for
-from recuse.collect.estimate import estimates, page
+from recuse.check.prompts_needed import planned, prompts_in_words, published, requests_for
+from recuse.collect.estimate import cost_page, estimates
 from recuse.collect.plan import RATINGS
 from recuse.collect.study import Collected, merged_in_words
 
@@ -46,5 +46,5 @@ def page_before(
             if size
             else []
         )
-        notes += in_words(rows, size, **sought)
-    return page(estimates(every, known), requests[0], spent=entries.spent, notes=notes)
+        notes += prompts_in_words(rows, size, **sought)
+    return cost_page(estimates(every, known), requests[0], spent=entries.spent, notes=notes)

@@ -18,7 +18,7 @@ from recuse.collect.cost import (
     tokens_in,
     worst_cost,
 )
-from recuse.collect.ledger import Entry
+from recuse.collect.ledger import LedgerEntry
 from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Endpoint, Request
 from recuse.collect.secrets import Secrets
 
@@ -33,7 +33,7 @@ NAMED = 3  # judges in a sentence
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """What one judge, or all of them, will take; tokens, money and time are of what is left to
     ask.
     """
@@ -55,7 +55,7 @@ class Estimate:
         return self.requests - self.answered
 
 
-def estimates(requests: Iterable[Request], answers: Iterable[Entry]) -> list[Estimate]:
+def estimates(requests: Iterable[Request], answers: Iterable[LedgerEntry]) -> list[CostEstimate]:
     """Estimate what each judge will take, in the order of the plan; answers: those to requests of
     it in the ledger.
 
@@ -97,7 +97,7 @@ def estimates(requests: Iterable[Request], answers: Iterable[Entry]) -> list[Est
             wait += fmean(seconds[kind] or [SECONDS + written / TOKENS_PER_SECOND])
         worst = [worst_cost(request) for request in left]
         found.append(
-            Estimate(
+            CostEstimate(
                 judge=endpoint.name,
                 requests=len(asked),
                 answered=len(asked) - len(left),
@@ -127,18 +127,18 @@ def _minutes(endpoint: Endpoint, requests: int, tokens: float, seconds: float) -
     return max(seconds / 60 / endpoint.concurrency, by_requests, by_tokens)
 
 
-def total(of_judges: Sequence[Estimate], name: str = "all") -> Estimate:
+def total(of_judges: Sequence[CostEstimate], name: str = "all") -> CostEstimate:
     """The estimate of several judges, which answer at the same time."""
     sums = {}
     for field in ("requests", "answered", "tokens_in", "tokens_out", "money", "most", "minutes"):
         values = [getattr(each, field) for each in of_judges]
         combined = max if field == "minutes" else sum
         sums[field] = None if None in values else combined(values)
-    return Estimate(name, **sums, learnt=all(each.learnt for each in of_judges))
+    return CostEstimate(name, **sums, learnt=all(each.learnt for each in of_judges))
 
 
-def page(
-    of_judges: Sequence[Estimate],
+def cost_page(
+    of_judges: Sequence[CostEstimate],
     request: Request,
     *,
     spent: float = 0.0,
@@ -177,7 +177,7 @@ def page(
     return "\n".join([*lines, *shown]) + "\n"
 
 
-def _headline(whole: Estimate) -> str:
+def _headline(whole: CostEstimate) -> str:
     if not whole.left:
         return f"Nothing is left to ask: {counted(whole.requests, 'request')}, all answered."
     money = "an unknown sum" if whole.money is None else f"about {_money(whole.money)} units"
@@ -189,7 +189,7 @@ def _headline(whole: Estimate) -> str:
     return f"{counted(whole.left, 'request')} to ask, {money}, {time}."
 
 
-def _table(rows: Sequence[Estimate]) -> list[str]:
+def _table(rows: Sequence[CostEstimate]) -> list[str]:
     """The rows, in columns of equal width."""
     import pandas as pd
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from recuse.base.errors import ConfigError
 from recuse.collect.parse import REASONS
 from recuse.collect.requests import LOGPROBS
-from recuse.collect.rubrics import criterion_of, scale_of, wording_of
+from recuse.collect.rubrics import criterion_of, criterion_scale, wording_of
 from recuse.collect.settings import Collect
 from recuse.config.declared.sections import validated
 from recuse.data.registry import COMPARED, RATED, finest_step
@@ -42,8 +42,7 @@ def _collects(study: object) -> bool:
 def _with_import(section: str, name: str, study: Mapping) -> Mapping:
     if not _collects(study):
         return study
-    where = f"config: {section}: {name}: collect"
-    collect = validated(Collect, study["collect"], name=where)
+    collect = validated(Collect, study["collect"], within=[section, name, "collect"])
     further = study.get("import", {})
     if not isinstance(further, Mapping):
         return study
@@ -66,7 +65,7 @@ def _scales(collect: Collect) -> dict[str, list[int]]:
     for each in collect.wordings:
         wording = wording_of("ratings", each, collect.templates)
         for name in collect.names_of_criteria():
-            scale = scale_of(criterion_of(name, wording, collect.criteria))
+            scale = criterion_scale(criterion_of(name, wording, collect.criteria))
             if scales.setdefault(name, scale) != scale:
                 first = collect.wordings[0]
                 ends = [f"from {low} to {high}" for low, high in (scales[name], scale)]

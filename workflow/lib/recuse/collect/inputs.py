@@ -19,7 +19,8 @@ from recuse.config.declared.sections import validated
 from recuse.config.read import read
 from recuse.config.studies import Study
 from recuse.imports.inputs import imported
-from recuse.inputs import Inputs, in_folder, inputs_in, tables_of
+from recuse.inputs import Inputs, inputs_in
+from recuse.pipeline import RatingsPipeline, in_folder
 
 
 def collect_settings(study: Study) -> Collect:
@@ -70,7 +71,8 @@ def stopping_rule(study: Study) -> Callable[[Collected], bool] | None:
         with redirect_stderr(StringIO()), in_folder(inputs) as folder:
             inputs = _with_answers(inputs, collected, folder)
             level = study.config["confidence"]
-            return enough(tables_of(inputs, folder), width, confidence=level)
+            tables = RatingsPipeline(inputs, folder).tables()
+            return enough(tables, width, confidence=level)
 
     return enough_collected
 

@@ -15,7 +15,7 @@ from pydantic import Field, InstanceOf, model_validator
 from recuse.base.errors import REMEDIES, ConfigError, DataError, DiskError
 from recuse.base.log import warn
 from recuse.base.words import counted, enumerated
-from recuse.collect.responses import Part, Text, Usage, fault_in, usage_in
+from recuse.collect.responses import ResponsePart, Text, Usage, fault_in, usage_in
 
 VERSION = 1
 START = b'{"recuse": '  # of every line
@@ -24,7 +24,7 @@ SEEN = "results/{study}/raw/ledger.json"  # digests of a ledger as the last job 
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """An attempt to have a request answered, and what came of it. Fields that do not apply are
     None.
     """
@@ -58,7 +58,7 @@ class Entry:
 MOST_MONEY = 1e12  # of an attempt; larger sums are not believed
 
 
-class _Asked(Part):
+class _Asked(ResponsePart):
     """What is read of the request in an attempt."""
 
     model: Text
@@ -68,12 +68,12 @@ class _Asked(Part):
     mode: Text
 
 
-class _Failure(Part):
+class _Failure(ResponsePart):
     reason: Text
     message: Text
 
 
-class _Attempt(Part):
+class _Attempt(ResponsePart):
     """What a line about an attempt must have."""
 
     key: Text
@@ -95,7 +95,7 @@ class _Attempt(Part):
         return self
 
 
-class _Step(Part):
+class _Step(ResponsePart):
     """What a line about a step of a batch must have; the first step has a judge, a time and
     keys.
     """
@@ -108,15 +108,15 @@ class _Step(Part):
     keys: InstanceOf[dict] | list[Text] = Field(default_factory=dict)
 
 
-def line_of(record: Entry | Mapping) -> bytes:
+def ledger_line(record: LedgerEntry | Mapping) -> bytes:
     """The line of an entry, or of a step of a batch. It is ASCII, as a text that a model wrote need
     not be valid UTF-8.
     """
-    values = vars(record) if isinstance(record, Entry) else record
+    values = vars(record) if isinstance(record, LedgerEntry) else record
     return (json.dumps({"recuse": VERSION, **values}, default=dict) + "\n").encode()
 
 
-def read(path: str | Path) -> Iterator[Entry]:
+def read_ledger(path: str | Path) -> Iterator[LedgerEntry]:
     """Yield the entries of a ledger in their order, and warn about lines that are cut off, which
     are skipped.
 
@@ -126,7 +126,7 @@ def read(path: str | Path) -> Iterator[Entry]:
     return (_entry(record) for _, record in _records(path) if "key" in record)
 
 
-class Answers(Mapping[str, Entry]):
+class LedgerAnswers(Mapping[str, LedgerEntry]):
     """The last answer to each request of a ledger by its key; each is read from the file when it is
     asked for.
 
@@ -140,7 +140,7 @@ class Answers(Mapping[str, Entry]):
         self.path = Path(path)
         self._places: dict[str, int] = {}  # key -> byte at which the line starts
 
-    def __getitem__(self, key: str) -> Entry:
+    def __getitem__(self, key: str) -> LedgerEntry:
         """Read the answer from the file."""
         with self.path.open("rb") as file:
             file.seek(self._places[key])
@@ -177,17 +177,17 @@ def credible(money: object) -> float | None:
     return float(money) if is_number and 0 <= money <= MOST_MONEY else None
 
 
-def answers_in(path: str | Path) -> Answers:
+def answers_in(path: str | Path) -> LedgerAnswers:
     """The answers of a ledger that another process may be writing; none if there is no such
     file.
     """
-    answers = Answers(path)
+    answers = LedgerAnswers(path)
     for place, record in _records(path) if Path(path).exists() else ():
         answers.note(record, place)
     return answers
 
 
-class Ledger(Answers):
+class Ledger(LedgerAnswers):
     """A ledger that this process alone writes: `with Ledger(path) as ledger`. It is also the
     answers that it holds.
 
@@ -241,7 +241,7 @@ class Ledger(Answers):
         came = self._came.get(batch.get("batch"), ())
         return {key: credible(money) for key, money in keys.items() if key not in came}
 
-    def append(self, records: Iterable[Entry | Mapping]) -> None:
+    def append(self, records: Iterable[LedgerEntry | Mapping]) -> None:
         """Add the lines of entries, and of steps of batches, at once: from here on a kill of the
         process loses none of them.
 
@@ -252,8 +252,8 @@ class Ledger(Answers):
         rest = b"\n" * self._cut
         noted = []
         for record in records:
-            line = line_of(record)
-            noted.append((vars(record) if isinstance(record, Entry) else record, place))
+            line = ledger_line(record)
+            noted.append((vars(record) if isinstance(record, LedgerEntry) else record, place))
             place += len(line)
             rest += line
         with self._disk():
@@ -351,9 +351,9 @@ def _record_in(line: bytes) -> dict | None:
     return record if line.startswith(START) else None
 
 
-def _entry(record: Mapping) -> Entry:
-    values = {name: record.get(name) for name in Entry.__dataclass_fields__}
-    return Entry(**values | {name: credible(values[name]) for name in ("cost", "at_most")})
+def _entry(record: Mapping) -> LedgerEntry:
+    values = {name: record.get(name) for name in LedgerEntry.__dataclass_fields__}
+    return LedgerEntry(**values | {name: credible(values[name]) for name in ("cost", "at_most")})
 
 
 def _lock(file: int, path: Path) -> None:

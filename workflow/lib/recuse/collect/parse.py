@@ -59,7 +59,7 @@ NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 WHOLE = re.compile(r"(-?\d+)\.0+")  # as in 4.0
 
 # The keys and values of a JSON object, as often as they occur
-Pairs = tuple[tuple[str, object], ...]
+_Pairs = tuple[tuple[str, object], ...]
 
 
 class Score(NamedTuple):
@@ -138,7 +138,7 @@ def _stated(criteria: Sequence[Criterion], reply: str) -> dict[str, Score]:
     return read
 
 
-def _split(reply: str) -> tuple[Pairs, str]:
+def _split(reply: str) -> tuple[_Pairs, str]:
     """The JSON object from the first to the last brace of a reply, and the text around it.
 
     Without such an object, the whole reply is text, unless it starts with a brace or leaves one
@@ -163,7 +163,7 @@ def _split(reply: str) -> tuple[Pairs, str]:
 
 
 def _in_json(
-    pairs: Pairs, names: Mapping[str, str], general: Mapping[str, str]
+    pairs: _Pairs, names: Mapping[str, str], general: Mapping[str, str]
 ) -> list[tuple[str, object]]:
     """(dimension, value) for each name of a criterion at any depth, and for each general name whose
     criterion is clear.

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from recuse.base.errors import ConfigError, check_known
 from recuse.collect.designs import assigned, waves
-from recuse.collect.ledger import Entry
+from recuse.collect.ledger import LedgerEntry
 from recuse.collect.parse import repair
 from recuse.collect.requests import (
     LENGTHS,
@@ -36,7 +36,7 @@ from recuse.collect.rubrics import (
     words_of,
 )
 from recuse.collect.settings import AskedModel, Collect
-from recuse.collect.texts import Answer, path_of, read_answers, read_prompts
+from recuse.collect.texts import ModelAnswer, path_of, read_answers, read_prompts
 
 RATINGS, VERDICTS = "ratings", "verdicts"
 SHOWN = "[model]"  # in place of a name that a judge may not see
@@ -74,7 +74,7 @@ class Plan:
     collect: Collect
     prompts: Mapping[str, str]  # id -> text, in the order of the file
     datasets: Mapping[str, str]
-    given: Sequence[Answer]  # answers in a file
+    given: Sequence[ModelAnswer]  # answers in a file
     judges: Mapping[str, Asked]
     writers: Mapping[str, Asked]
     wordings: Sequence[Wording]
@@ -118,7 +118,7 @@ class Plan:
         named = collect.names_of_criteria()
         models = _in_order(answers, writers)
         check_known(
-            "collect: against",
+            ["collect", "against"],
             [] if collect.against is None else [collect.against],
             models,
             "the models with answers",
@@ -144,7 +144,7 @@ class Plan:
         _check_used(collect, kind, named)
         for family, members in families.items():
             check_known(
-                f"families: {family}",
+                ["families", family],
                 members,
                 {*models, *judges},
                 "the judges and the models with answers",
@@ -222,7 +222,9 @@ class Plan:
             for name, asked in self.writers.items()
         ]
 
-    def answers(self, entries: Mapping[str, Entry], *, absent: str | None = None) -> list[Answer]:
+    def answers(
+        self, entries: Mapping[str, LedgerEntry], *, absent: str | None = None
+    ) -> list[ModelAnswer]:
         """The answers in the file and those written, by what the ledger has of them (key -> entry).
 
         absent: the start of what stands for one that is not written yet; None: it is left out.
@@ -234,10 +236,10 @@ class Plan:
             if request.key in entries:
                 text = choice_in(entries[request.key].response).text
             if text is not None:
-                written.append(Answer(request.about["prompt"], request.about["writer"], text))
+                written.append(ModelAnswer(request.about["prompt"], request.about["writer"], text))
         return [*self.given, *written]
 
-    def waves(self, answers: Sequence[Answer]) -> list[list[Request]]:
+    def waves(self, answers: Sequence[ModelAnswer]) -> list[list[Request]]:
         """A request for each rating or verdict, prompt by prompt in random order, so that a run
         that ends early is balanced.
 
@@ -357,8 +359,8 @@ class Plan:
         return repair(request, response) if self.collect.repair else None
 
     def asked_for(
-        self, request: Request, entries: Mapping[str, Entry]
-    ) -> list[tuple[Request, Entry | None]]:
+        self, request: Request, entries: Mapping[str, LedgerEntry]
+    ) -> list[tuple[Request, LedgerEntry | None]]:
         """A request and the one that repairs its reply, if there is to be one, each with its
         answer, if there is one.
         """
@@ -394,7 +396,7 @@ def _asked(name: str, entry: AskedModel, prices: Mapping[str, Price], mode: str 
     return Asked(endpoint, entry.sampling, mode)
 
 
-def _in_order(answers: Iterable[Answer], writers: Iterable[str]) -> list[str]:
+def _in_order(answers: Iterable[ModelAnswer], writers: Iterable[str]) -> list[str]:
     """The models that wrote answers, or are to, each once."""
     return [*dict.fromkeys([*(answer.model for answer in answers), *writers])]
 
@@ -410,9 +412,9 @@ def _check_used(collect: Collect, kind: str, named: Sequence[str]) -> None:
         if key in collect.model_fields_set:
             raise ConfigError(f"collect: {key}: has no meaning for {kind}; leave it out")
     check_known(
-        "collect: templates", collect.templates, collect.wordings, "the `wordings` to ask in"
+        ["collect", "templates"], collect.templates, collect.wordings, "the `wordings` to ask in"
     )
-    check_known("collect: criteria", collect.criteria, named, "the `rubrics` to ask by")
+    check_known(["collect", "criteria"], collect.criteria, named, "the `rubrics` to ask by")
     for name in collect.hidden:
         if len(name) == 1:
             raise ConfigError(

@@ -10,5 +10,5 @@ PRODUCT = Product(
     },
     completes="recuse.collect.imported:with_imports",
     reads={"collect": "recuse.collect.inputs:collected"},
-    commands="recuse.collect.command:add_commands",
+    commands="recuse.collect.command:add_collect_command",
 )

@@ -25,13 +25,13 @@ def progress(clock: Callable[[], float] = time.monotonic) -> Callable[[Outcome],
         nonlocal printed
         if clock() - printed >= every:
             printed = clock()
-            line = line_of(outcome)
+            line = progress_line(outcome)
             print(line.ljust(WIDTH) if on_terminal else line, file=sys.stderr, end=end, flush=True)
 
     return show
 
 
-def line_of(outcome: Outcome) -> str:
+def progress_line(outcome: Outcome) -> str:
     """As in `collect: 40 of 100 answers, 0.12 units spent, 3.1 answers/s, about 19 s left`."""
     rate = outcome.answered / outcome.seconds if outcome.seconds else 0.0
     line = (

@@ -19,20 +19,20 @@ Text = InstanceOf[str]  # of any characters: a model may write half a pair of su
 Tokens = Annotated[int, Field(ge=1, le=MOST_TOKENS)]
 
 
-class Part(BaseModel):
+class ResponsePart(BaseModel):
     """A part of a response: what is used of it has these types exactly; the rest is ignored."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
 
-class Message(Part):
+class Message(ResponsePart):
     """What a model wrote; both fields may be absent."""
 
     content: Text | None = None
     refusal: Text | None = None
 
 
-class Choice(Part):
+class Choice(ResponsePart):
     """A reply, and why it ended; its log probabilities are checked where they are used, by
     `Logprobs`.
     """
@@ -63,21 +63,21 @@ class Choice(Part):
         return content.encode("utf-8", "replace").decode().strip()
 
 
-class Completion(Part):
+class Completion(ResponsePart):
     """A response of chat completions, of which the first choice is read."""
 
     choices: Annotated[list[object], Field(min_length=1)]
     model: Text | None = None
 
 
-class Token(Part):
+class Token(ResponsePart):
     """A token that the model might have written, and the logarithm of its probability."""
 
     token: Text
     logprob: Annotated[float, Field(le=ROUNDING, allow_inf_nan=False)]
 
 
-class _Position(Part):
+class _Position(ResponsePart):
     top_logprobs: list[Token]
 
     @model_validator(mode="after")
@@ -87,13 +87,13 @@ class _Position(Part):
         return self
 
 
-class Logprobs(Part):
+class Logprobs(ResponsePart):
     """Log probabilities, of which the first token's are read."""
 
     content: list[_Position] | None = None
 
 
-class Usage(Part):
+class Usage(ResponsePart):
     """Tokens of the prompt and of the reply."""
 
     prompt_tokens: Tokens

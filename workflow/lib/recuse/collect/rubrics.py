@@ -86,7 +86,9 @@ def wording_of(kind: str, name: str, declared: Mapping[str, "OwnWording"]) -> Wo
     Also if its template lacks a text that it must have, or names an unknown one.
     """
     published = _published()[kind]
-    check_known("collect: wordings", [name], {**published, **declared}, f"the wordings for {kind}")
+    check_known(
+        ["collect", "wordings"], [name], {**published, **declared}, f"the wordings for {kind}"
+    )
     own = declared.get(name)
     wording = Wording(name, **(published[name] if own is None else own.as_written()))
     needed = OF_RATINGS if kind == "ratings" else OF_VERDICTS
@@ -94,9 +96,9 @@ def wording_of(kind: str, name: str, declared: Mapping[str, "OwnWording"]) -> Wo
         needed = (*needed, "reply")
     places = PLACE.findall(wording.template)
     known = (*needed, *OF_OWN) if name in declared else (*needed, *OF_OWN, *OF_PAPER)
-    check_known(f"wordings: {name}: the template", places, known, "what may be in braces")
+    check_known(["wordings", name, "the template"], places, known, "what may be in braces")
     check_known(
-        f"wordings: {name}", needed, places, "the texts in braces in the template, which it needs"
+        ["wordings", name], needed, places, "the texts in braces in the template, which it needs"
     )
     if kind == "verdicts" and not wording.labels:
         raise ConfigError(
@@ -121,7 +123,7 @@ def criterion_of(
                 " choose another wording"
             )
         return Criterion(dimension, entry.question, tuple(entry.labels), entry.low)
-    check_known("collect: rubrics", [dimension], [*dimensions(), *declared], "the criteria")
+    check_known(["collect", "rubrics"], [dimension], [*dimensions(), *declared], "the criteria")
     entry = _published()["criteria"][dimension]
     if wording.single:
         return Criterion(
@@ -131,7 +133,7 @@ def criterion_of(
     return Criterion(dimension, f"{entry['question']} ({ends})", ONE_TO_FIVE)
 
 
-def scale_of(criterion: Criterion) -> list[int]:
+def criterion_scale(criterion: Criterion) -> list[int]:
     """The lowest and the highest rating."""
     return [criterion.low, criterion.low + len(criterion.labels) - 1]
 

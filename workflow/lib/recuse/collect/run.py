@@ -24,7 +24,7 @@ from recuse.collect.client import (
     OVERLOADED,
     PASSING,
     RATE_LIMIT,
-    Reply,
+    ServerReply,
     entry_of,
     now,
 )
@@ -39,7 +39,7 @@ from recuse.collect.collection import (
     Outcome,
 )
 from recuse.collect.cost import most_out, tokens_in
-from recuse.collect.ledger import Entry, Ledger
+from recuse.collect.ledger import Ledger, LedgerEntry
 from recuse.collect.pace import wait_of
 from recuse.collect.requests import Request
 
@@ -198,7 +198,7 @@ class _Run:
         try:
             reply = await desk.client.send(request)
         except asyncio.CancelledError:
-            reply = Reply(problem=(INTERRUPTED, "the run was ended"))
+            reply = ServerReply(problem=(INTERRUPTED, "the run was ended"))
         finally:
             desk.pace.end()
         seconds = time.monotonic() - clock
@@ -213,7 +213,12 @@ class _Run:
             self._after_failure(desk, request, entry, sent, reply.headers)
 
     def _after_failure(
-        self, desk: Desk, request: Request, entry: Entry, sent: float, headers: Mapping[str, str]
+        self,
+        desk: Desk,
+        request: Request,
+        entry: LedgerEntry,
+        sent: float,
+        headers: Mapping[str, str],
     ) -> None:
         """Slow down, ask again later, or give up."""
         # Seconds that the server asks to wait; with other failures, when its limits are renewed

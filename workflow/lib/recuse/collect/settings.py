@@ -5,7 +5,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from recuse.collect.requests import FIRST_LINE, FREE, LAST_LINE, LENGTHS, MODES, SCHEMA, Endpoint
+from recuse.collect.requests import (
+    FIRST_LINE,
+    FREE,
+    LAST_LINE,
+    LENGTHS,
+    MODES,
+    SCHEMA,
+    Criterion,
+    Endpoint,
+)
 from recuse.collect.rubrics import ONE_TO_FIVE, PLAIN, dimensions, wordings_of
 from recuse.config.declared.sections import (
     File,
@@ -119,17 +128,15 @@ class AskedModel(Section):
 
     def _check(self) -> None:
         if taken := [key for key in RESERVED if key in self.sampling]:
-            raise ValueError(f"sampling: {taken[0]}: is said by the plan; leave it out")
+            raise ValueError("sampling", taken[0], "is said by the plan; leave it out")
         for key in LENGTHS:
             most = self.sampling.get(key, 1)
             if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-                raise ValueError(
-                    f"sampling: {key}: found {most}; write the most tokens of a reply, a number"
-                    " from 1"
-                )
+                problem = f"found {most}; write the most tokens of a reply, a number from 1"
+                raise ValueError("sampling", key, problem)
 
 
-class Judge(AskedModel):
+class AskedJudge(AskedModel):
     """A judge, and how it states its ratings."""
 
     mode: Literal[MODES] = optional(
@@ -143,10 +150,8 @@ class Judge(AskedModel):
 def _check_labels(labels: list[str] | None) -> None:
     lowered = [label.lower() for label in labels or ()]
     if twice := [label for label in lowered if lowered.count(label) > 1]:
-        raise ValueError(
-            f"labels: found {twice[0]} twice, as capitals make no difference; write different"
-            " labels"
-        )
+        problem = f"found {twice[0]} twice, as capitals make no difference; write different labels"
+        raise ValueError("labels", problem)
 
 
 class OwnCriterion(Section):
@@ -157,7 +162,10 @@ class OwnCriterion(Section):
         "What a judge may answer, from the lowest to the highest; default: 1 to 5.",
         default=[*ONE_TO_FIVE],
     )
-    low: int = optional("The number that the first label stands for; default: 1.", default=1)
+    low: int = optional(
+        f"The number that the first label stands for; default: {Criterion.low}.",
+        default=Criterion.low,
+    )
 
     def _check(self) -> None:
         _check_labels(self.labels)
@@ -201,7 +209,7 @@ class Design(Section):
     )
 
 
-NAMED = by_kind({"text": Name, "a mapping": Judge})
+NAMED = by_kind({"text": Name, "a mapping": AskedJudge})
 
 
 class Collect(Section):
@@ -219,7 +227,7 @@ class Collect(Section):
         default=[],
     )
     instruction: Name = optional("System message to the writers.")
-    judges: Annotated[dict[Name, Judge], Field(min_length=1)] = required(
+    judges: Annotated[dict[Name, AskedJudge], Field(min_length=1)] = required(
         "The judges, by their names in the study."
     )
     rubrics: Names = optional(
@@ -299,7 +307,5 @@ class Collect(Section):
         if isinstance(self.writers, list):
             for name in self.writers:
                 if name not in self.judges:
-                    raise ValueError(
-                        f"writers: {name}: not a judge of this study; add it as `{{{name}: {{model:"
-                        " ...}}`"
-                    )
+                    problem = f"not a judge of this study; add it as `{{{name}: {{model: ...}}}}`"
+                    raise ValueError("writers", name, problem)

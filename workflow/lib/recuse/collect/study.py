@@ -11,7 +11,7 @@ from recuse.base.log import warn
 from recuse.base.tables import write_table
 from recuse.base.words import counted
 from recuse.collect.collection import DONE, Outcome
-from recuse.collect.ledger import Answers, Ledger, answers_in
+from recuse.collect.ledger import Ledger, LedgerAnswers, answers_in
 from recuse.collect.plan import RATINGS, Plan, is_here
 from recuse.collect.progress import progress
 from recuse.collect.requests import Request
@@ -21,10 +21,10 @@ from recuse.collect.table import (
     COLLECTED,
     COLLECTED_RATINGS,
     COLLECTED_VERDICTS,
-    counts_of,
-    rows_of,
+    collected_rows,
+    request_counts,
 )
-from recuse.collect.texts import Answer
+from recuse.collect.texts import ModelAnswer
 
 UNLIMITED = "unlimited"
 
@@ -34,7 +34,7 @@ class Collected:
     """What a plan asks, and what its ledger holds of that."""
 
     plan: Plan
-    entries: Answers
+    entries: LedgerAnswers
 
     @classmethod
     def in_ledger(cls, plan: Plan) -> "Collected":
@@ -42,7 +42,7 @@ class Collected:
         return cls(plan, answers_in(plan.ledger))
 
     @cached_property
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[ModelAnswer]:
         """The answers to be judged, without those that are still to be written."""
         return self.plan.answers(self.entries)
 
@@ -71,11 +71,13 @@ class Collected:
                 " collect` first"
             )
         columns = COLLECTED_RATINGS if self.plan.kind == RATINGS else COLLECTED_VERDICTS
-        write_table(path, columns, rows_of(self.plan, self.requests, self.answers, self.entries))
+        write_table(
+            path, columns, collected_rows(self.plan, self.requests, self.answers, self.entries)
+        )
 
     def counts(self) -> list[dict]:
         """The counts of each judge, with the columns COLLECTED."""
-        return counts_of(self.plan, self.requests, self.entries)
+        return request_counts(self.plan, self.requests, self.entries)
 
     def write_counts(self, path: str) -> None:
         """Write the counts of each judge."""
@@ -111,7 +113,7 @@ def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
 
 
 def merged_in_words(
-    plan: Plan, requests: Sequence[Request], answers: Sequence[Answer]
+    plan: Plan, requests: Sequence[Request], answers: Sequence[ModelAnswer]
 ) -> list[str]:
     """A line about requests that stand for several answers of the same words, and about names that
     were taken out of these.
@@ -164,7 +166,7 @@ def ask(
                 return
 
 
-def _warn_of_cut(plan: Plan, entries: Answers) -> None:
+def _warn_of_cut(plan: Plan, entries: LedgerAnswers) -> None:
     """Warn about written answers that end in mid-sentence, which judges see as they are."""
     written = (entries[request.key] for request in plan.writing() if request.key in entries)
     cut = Counter(entry.judge for entry in written if choice_in(entry.response).is_cut_off)

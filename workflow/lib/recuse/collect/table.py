@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from recuse.base.tables import column_names
-from recuse.collect.ledger import Entry
+from recuse.collect.ledger import LedgerEntry
 from recuse.collect.parse import NOT_ANSWERED, Score, scores
 from recuse.collect.plan import RATINGS, Plan
 from recuse.collect.requests import Request
 from recuse.collect.rubrics import VERDICT
-from recuse.collect.texts import Answer
+from recuse.collect.texts import ModelAnswer
 from recuse.imports.rows import ALL
 
 COLLECTED_RATINGS = column_names(
@@ -29,7 +29,7 @@ COLLECTED = column_names(
 OUTCOMES = {"ab": ("a", "tie", "b"), "ba": ("b", "tie", "a")}
 
 
-def read_scores(asked: Sequence[tuple[Request, Entry | None]]) -> dict[str, Score]:
+def read_scores(asked: Sequence[tuple[Request, LedgerEntry | None]]) -> dict[str, Score]:
     """The scores of a request and its repair, by dimension; asked: as of Plan.asked_for.
 
     A criterion that neither could be read of is missing for the reason that the first reply gave.
@@ -43,8 +43,11 @@ def read_scores(asked: Sequence[tuple[Request, Entry | None]]) -> dict[str, Scor
     return best or {each.dimension: Score(None, NOT_ANSWERED) for each in asked[0][0].criteria}
 
 
-def rows_of(
-    plan: Plan, requests: Sequence[Request], answers: Sequence[Answer], entries: Mapping[str, Entry]
+def collected_rows(
+    plan: Plan,
+    requests: Sequence[Request],
+    answers: Sequence[ModelAnswer],
+    entries: Mapping[str, LedgerEntry],
 ) -> Iterator[dict]:
     """A row for each rating or verdict that the requests ask for; a missing one has its reason in
     place of a number.
@@ -83,7 +86,9 @@ def rows_of(
             }
 
 
-def counts_of(plan: Plan, requests: Sequence[Request], entries: Mapping[str, Entry]) -> list[dict]:
+def request_counts(
+    plan: Plan, requests: Sequence[Request], entries: Mapping[str, LedgerEntry]
+) -> list[dict]:
     """For each judge, its requests, those answered and repaired, and its ratings: those there, and
     the missing by reason.
 

@@ -8,13 +8,13 @@ from pydantic import Field
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.collect.requests import Price
-from recuse.collect.responses import Part
+from recuse.collect.responses import ResponsePart
 from recuse.config.declared.sections import Section
 from recuse.data.files import place_of, reading
 from recuse.imports.rows import Table
 
 
-class Answer(NamedTuple):
+class ModelAnswer(NamedTuple):
     """An answer of a model to a prompt."""
 
     prompt: str
@@ -82,13 +82,13 @@ def read_prompts(settings: str | Section) -> tuple[dict[str, str], dict[str, str
     return texts, {prompt: dataset for _, prompt, _, dataset in rows if dataset is not None}
 
 
-def read_answers(settings: str | Section, prompts: Mapping[str, str]) -> list[Answer]:
+def read_answers(settings: str | Section, prompts: Mapping[str, str]) -> list[ModelAnswer]:
     """The answers to `prompts`; DataError about one to another prompt, and about a second of a
     model to one.
     """
     answers = []
     for record, *values in _rows(settings, ("prompt", "model", "text")):
-        answer = Answer(*values)
+        answer = ModelAnswer(*values)
         if answer.prompt not in prompts:
             unknown = (
                 f"the prompt '{answer.prompt}' is not in the table of"
@@ -99,7 +99,7 @@ def read_answers(settings: str | Section, prompts: Mapping[str, str]) -> list[An
     return answers
 
 
-class _Prices(Part):
+class _Prices(ResponsePart):
     input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     batch: Annotated[float, Field(ge=0, le=1)] = Price.batch

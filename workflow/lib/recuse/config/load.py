@@ -5,9 +5,10 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
 from recuse.base.products import registered
-from recuse.config.read import project_settings, read
+from recuse.config.read import located, project_settings, read
 from recuse.config.studies import with_names
 from recuse.data.registry import Registry
 
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 
 def checked(config: Mapping, project: Mapping) -> dict:
     """Return `config` in the order of the `project`'s own; ConfigError about an invalid setting."""
-    from recuse.config.declared.settings import check
+    from recuse.config.declared.settings import check_settings
 
     settings = in_order_of(project, _named(config))
     for product in registered():
         if product.completes:
             settings = resolve_name(product.completes)(settings)
-    declared = check(settings, project["specs"])
+    declared = check_settings(settings, project["specs"])
     return {**settings, "specs": _specs_by_name(settings, declared)}
 
 
@@ -85,7 +86,12 @@ def load(path: str | None) -> Mapping:
     project = config = project_settings()
     for file in files:
         config = merged(config, read(file))
-    return checked(config, project) if files else project  # tests check the project's own
+    if not files:
+        return project  # tests check the project's own
+    try:
+        return checked(config, project)
+    except ConfigError as error:
+        raise located(error, files) from None
 
 
 def with_study(config: Mapping, **added: Mapping) -> dict:

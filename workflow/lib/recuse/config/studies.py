@@ -27,7 +27,12 @@ from recuse.model.spec import Spec, in_place
 
 DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of published files
 # Origin -> kind of data; of several origins, the first counts.
-KINDS = {"simulate": "simulated", "files": "user", "import": "user", "source": "published"}
+KINDS_BY_ORIGIN = {
+    "simulate": "simulated",
+    "files": "user",
+    "import": "user",
+    "source": "published",
+}
 COMPRESSION = 8  # as CSV, parquet or gzip is about this many times its size
 # Keys of a study that is simulated for as long as its files are missing
 PLACEHOLDER = {"files", "simulate"}
@@ -59,8 +64,10 @@ def with_placeholders(config: Mapping, exists: Callable[[str], bool]) -> dict:
 
 
 def origin_of_verdicts(settings: Mapping) -> str | None:
-    """Origin of a study's verdicts, one of KINDS; None if its source has no single verdicts."""
-    origin = next(origin for origin in KINDS if origin in settings)
+    """Origin of a study's verdicts, a key of KINDS_BY_ORIGIN; None if its source has no single
+    verdicts.
+    """
+    origin = next(origin for origin in KINDS_BY_ORIGIN if origin in settings)
     return (
         None
         if origin == "source" and published_sources()[settings["source"]] != VERDICTS
@@ -116,9 +123,9 @@ class Study:
         """The path of a result."""
         return f"results/{self.name}/{result}"
 
-    def refusal(self, key: str, why: object) -> ConfigError:
-        """The error about what is under a key."""
-        return ConfigError(f"config: {self.section}: {self.name}: {key}: {why}")
+    def refusal(self, keys: Iterable[str], why: object) -> ConfigError:
+        """The error about what is under these keys of its entry."""
+        return ConfigError.at([self.section, self.name, *keys], why)
 
     def has_ratings(self) -> bool:
         """Whether it is a study of ratings, not of comparisons."""
@@ -126,7 +133,7 @@ class Study:
 
     def kind(self) -> str:
         """Kind of its data: simulated, published or user."""
-        return next(kind for origin, kind in KINDS.items() if origin in self.settings)
+        return next(kind for origin, kind in KINDS_BY_ORIGIN.items() if origin in self.settings)
 
     def is_simulated(self) -> bool:
         """Whether its data are simulated, also as a placeholder."""
@@ -229,13 +236,13 @@ class Study:
         try:
             raw = raw_files(self.entries())
         except ConfigError as error:
-            raise self.refusal("files", error) from None
+            raise self.refusal(["files"], error) from None
         for path, _ in raw:
             if "{" in path or "}" in path:  # in a folder; names in config have been checked
                 raise self.refusal(
-                    "files", f"'{path}': braces mean a wildcard to Snakemake; rename the file"
+                    ["files"], f"'{path}': braces mean a wildcard to Snakemake; rename the file"
                 )
-            self._existing("files", path)
+            self._existing(path, "files")
         return raw
 
     def raw_paths(self, part: str | None = None) -> list[str]:
@@ -255,7 +262,7 @@ class Study:
     def rater_files(self) -> list[str]:
         """The file of the single raters' scores, in a list; [] if there is none."""
         if "raters" in self.settings:
-            return [self._existing("raters", self.settings["raters"])]
+            return [self._existing(self.settings["raters"], "raters")]
         return [self.path("raw/raters.parquet")] if self.has_raters() else []
 
     def imported_files(self) -> list[str]:
@@ -264,19 +271,19 @@ class Study:
         """
         if self.asks_judges():
             return [self.import_settings()["files"]]
-        return self._files_named(self.import_settings(), "import: files")
+        return self._files_named(self.import_settings(), "import", "files")
 
     def reference_files(self) -> list[str]:
         """The files of human scores or verdicts that it imports."""
         references = self.import_settings().get("references", {})
-        return self._files_named(references, "import: references: files")
+        return self._files_named(references, "import", "references", "files")
 
     def collect_files(self) -> list[str]:
         """The files of prompts, answers and prices by which it asks judges."""
         collect = self.settings["collect"]
         tables = [collect[key] for key in ("prompts", "answers", "prices") if key in collect]
         paths = [table if isinstance(table, str) else table["file"] for table in tables]
-        return [self._existing("collect", path) for path in paths]
+        return [self._existing(path, "collect") for path in paths]
 
     def repository(self) -> dict[str, str]:
         """Its published repository and commit."""
@@ -297,10 +304,8 @@ class Study:
             ]
         manifest = Path(DATA, "sources", source["manifest"])
         if not manifest.is_file():
-            raise ConfigError(
-                f"config: sources: {self.source()}: manifest: '{manifest.name}': no such file in"
-                f" {manifest.parent}"
-            )
+            problem = f"'{manifest.name}': no such file in {manifest.parent}"
+            raise ConfigError.at(["sources", self.source(), "manifest"], problem)
         return [(row["path"], row["blob"]) for row in read_table(manifest)]
 
     def released_files(self) -> list[str]:
@@ -313,7 +318,7 @@ class Study:
         if origin == "source":
             return self.released_files()
         if origin == "files":
-            return [self._existing("files", path) for path, _ in self.entries()]
+            return [self._existing(path, "files") for path, _ in self.entries()]
         return [self.path(f"raw/{'verdicts' if origin == 'import' else 'comparisons'}.parquet")]
 
     def verdict_reader(self) -> str:
@@ -378,7 +383,7 @@ class Study:
             if os.path.realpath(path) not in places:
                 advice = did_you_mean(path, files)
                 raise self.refusal(
-                    "verify", f"'{path}' is not one of the files of the study{advice}"
+                    ["verify"], f"'{path}' is not one of the files of the study{advice}"
                 )
         return dict(declared)
 
@@ -510,7 +515,7 @@ class Study:
             "verdict": inference["verdict"],
         }
 
-    def _files_named(self, settings: Mapping, key: str) -> list[str]:
+    def _files_named(self, settings: Mapping, *keys: str) -> list[str]:
         """The files that a part of an `import` names, including those in folders."""
         try:
             paths = [
@@ -519,17 +524,17 @@ class Study:
                 for path in files_in(name)
             ]
         except ConfigError as error:
-            raise self.refusal(key, error) from None
-        return [self._existing(key, path) for path in paths]
+            raise self.refusal(keys, error) from None
+        return [self._existing(path, *keys) for path in paths]
 
-    def _existing(self, key: str, path: str) -> str:
+    def _existing(self, path: str, *keys: str) -> str:
         """The path of a user's file; ConfigError if it does not exist, or is where results are,
         whose changes are not seen.
         """
         if not os.path.isfile(path):
-            raise self.refusal(key, f"'{path}': no such file in {Path.cwd()}")
+            raise self.refusal(keys, f"'{path}': no such file in {Path.cwd()}")
         if is_result(path, self.shared):
-            raise self.refusal(key, f"'{path}' lies among the results; move it to another folder")
+            raise self.refusal(keys, f"'{path}' lies among the results; move it to another folder")
         return path
 
 
@@ -563,16 +568,13 @@ def studies_in(config: Mapping) -> dict[str, Study]:
     return {name: Study(name, config) for name in (*config[RATED], *config[COMPARED])}
 
 
-def check_names(studies: Mapping[str, Study], rules: Container[str]) -> None:
+def check_study_names(studies: Mapping[str, Study], rules: Container[str]) -> None:
     """Raise ConfigError if one of `rules` has the name of a study, which becomes the name of a
     rule.
     """
     for name, study in studies.items():
         if name in rules:
-            raise ConfigError(
-                f"config: {study.section}: {name}: the name of a rule of this workflow; choose"
-                " another"
-            )
+            raise study.refusal([], "the name of a rule of this workflow; choose another")
 
 
 def with_names(spec: Mapping, names: Mapping[str, str]) -> Mapping:
@@ -600,7 +602,7 @@ STAGES = {"fit": "stages/fit", "slices": "stages/slices", "ablations": "tables"}
 SLICES = ("by_dimension", "by_dataset", "by_task_type", "one_model_dropped")
 
 
-class Fit(NamedTuple):
+class FitRule(NamedTuple):
     """A rule that fits specs: of a stage, to some studies; order: its specs among those of earlier
     stages, as in config.
     """
@@ -612,7 +614,7 @@ class Fit(NamedTuple):
     order: list[str]
 
 
-def fits(config: Mapping) -> list[Fit]:
+def fit_rules(config: Mapping) -> list[FitRule]:
     """The rules that fit specs: one a stage for all studies, and for each study with specs of its
     own.
     """
@@ -628,7 +630,7 @@ def fits(config: Mapping) -> list[Fit]:
             of_stage = {name: spec for name, spec in specs.items() if stages[name] == stage}
             before += of_stage
             order = [name for name in specs if name in before]
-            rules.append(Fit(f"{stage}{suffix}", stage, fitted, of_stage, order))
+            rules.append(FitRule(f"{stage}{suffix}", stage, fitted, of_stage, order))
     return rules
 
 
@@ -693,4 +695,6 @@ def tables_of_checks(config: Mapping) -> list[str]:
 
 
 def _table(check: Mapping) -> str:
-    return check.get("table", "estimates")
+    from recuse.inference.robustness import RobustnessCheck
+
+    return check.get("table", RobustnessCheck.table)

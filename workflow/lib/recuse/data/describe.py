@@ -115,7 +115,7 @@ def correlations(cells: Cells, *, confidence: float) -> Iterator[dict]:
     for judge in np.unique(judges):
         mask = judges == judge
         counts = cells.counts[mask]
-        for name, (value, error) in agreement(
+        for name, (value, error) in score_agreement(
             counts, cells.reference[mask][:, None], cells.ratings_unit[mask]
         ).items():
             yield row("", judge, name, int(counts.sum()), value, error)
@@ -131,7 +131,9 @@ def correlations(cells: Cells, *, confidence: float) -> Iterator[dict]:
                 yield row(dimension, judge, name, int(table.sum()), value, error)
 
 
-def agreement(counts: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, tuple[float, float]]:
+def score_agreement(
+    counts: np.ndarray, x: np.ndarray, y: np.ndarray
+) -> dict[str, tuple[float, float]]:
     """Pearson's correlation and Cohen's kappa with quadratic weights of two scores, each with its
     standard error.
 
@@ -196,11 +198,12 @@ def _means(cells: Cells, total: np.ndarray, dimension: str, judge: str) -> Itera
         yield {**place, "mean": mean, "n": rows}
 
 
-def judges_astray(correlations: Iterable[Mapping]) -> list[str]:
-    """The judges whose correlation with the human scores, over all dimensions, is not clearly above
-    0.
+def agreement_with_people(correlations: Iterable[Mapping[str, str]]) -> dict[str, list[float]]:
+    """Judge -> its correlation with the human scores over all dimensions, and the ends of the
+    interval; NaN where there is none.
 
     correlations: rows of that table, texts as in a CSV file.
     """
     whole = [row for row in correlations if (row["dimension"], row["statistic"]) == ("", PEARSON)]
-    return [row["judge"] for row in whole if not (row["ci_low"] and float(row["ci_low"]) > 0)]
+    columns = ("value", "ci_low", "ci_high")
+    return {row["judge"]: [float(row[column] or "nan") for column in columns] for row in whole}

@@ -36,12 +36,25 @@ class Check:
     where: str = ""  # SQL for what the file calls the column, if rows differ in that
 
 
+def filled(column: str, what: str) -> Check:
+    """Check that a column is not empty; what: that it holds."""
+    return Check(column, f"{column} is null", "", f"'write {what}'")
+
+
+def one_of(column: str, words: Sequence[str], *, optional: bool = True) -> Check:
+    """Check that a column holds one of these words."""
+    listed = f"{', '.join(words[:-1])} or {words[-1]}"
+    broken = f"coalesce({name(column)} not in {words}, {not optional})"
+    empty = ", or leave it empty" if optional else ""
+    return Check(column, broken, f"which is none of {listed}", f"'write {listed}{empty}'")
+
+
 # Shared by several kinds of files.
 NAMED = {
-    "judge": Check("judge", "judge is null", "", "'write the id of the judge'"),
-    "model": Check("model", "model is null", "", "'write the id of the model that was rated'"),
-    "prompt": Check("prompt_id", "prompt_id is null", "", "'write the id of the prompt'"),
-    "rater": Check("rater", "rater is null", "", "'write a number or a name for the rater'"),
+    "judge": filled("judge", "the id of the judge"),
+    "model": filled("model", "the id of the model that was rated"),
+    "prompt": filled("prompt_id", "the id of the prompt"),
+    "rater": filled("rater", "a number or a name for the rater"),
 }
 DECLARED_SCALE = Check(
     "dimension",
@@ -114,18 +127,14 @@ def raise_first_fault(
     (faults,) = connection.execute(f"select count(fault) from {rows}").fetchone()
     if faults == 0:
         return
-    columns = " ".join(
-        f"when {number} then {name(check.column)}" for number, check in enumerate(checks)
-    )
-    remedies = " ".join(f"when {number} then {check.remedy}" for number, check in enumerate(checks))
-    places = " ".join(
-        f"when {number} then {check.where}" for number, check in enumerate(checks) if check.where
-    )
-    place = f"case fault {places} end" if places else "null"
-    file, record, number, value, remedy, column = connection.execute(f"""
-        select file, record, fault, case fault {columns} end, case fault {remedies} end, {place} from {rows}
-        where fault is not null order by file, record limit 1""").fetchone()
+    first = "order by file, record limit 1"
+    (number,) = connection.execute(
+        f"select fault from {rows} where fault is not null {first}"
+    ).fetchone()
     check = checks[number]
+    file, record, value, remedy, column = connection.execute(f"""
+        select file, record, {name(check.column)}::varchar, {check.remedy}, {check.where or "null"}
+        from {rows} where fault = {number} {first}""").fetchone()
     shown = "nothing" if value is None else f"'{_shortened(value, LONGEST_ALONE)}'"
     if value is not None and not is_normalized("NFC", value):  # it may look like what is asked for
         shown += " (not in Unicode's form NFC)"

@@ -3,11 +3,9 @@ the lines of a CSV file.
 """
 
 import gzip
-import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import IO
 
 import numpy as np
@@ -33,37 +31,25 @@ class Lines:
     last_has_mark: bool
 
 
-def lines_of(path: str) -> Lines:
-    """Count the lines of a CSV file (plain or gzip), once per state of the file.
+def count_lines(path: str, file: IO[bytes], longest: int) -> Lines:
+    """Count the lines of a CSV file, opened by `opened`.
 
-    Raises DataError if a line is much longer than `longest_line` (DuckDB refuses the others),
+    Raises DataError if a line is much longer than `longest` bytes (DuckDB refuses the others),
     before it is held in memory, and if a gzip file is cut off, fails its checksums, or goes on
     after its end.
     """
-    return _lines_of(path, longest_line(), *state_of(path))
-
-
-def state_of(path: str) -> tuple[int, int, int]:
-    """Size, time and inode of a file, which change with its contents."""
-    state = os.stat(path)
-    return state.st_size, state.st_mtime_ns, state.st_ino
-
-
-@cache
-def _lines_of(path: str, longest: int, *state: int) -> Lines:
     feeds, returns, last, begun = 0, 0, b"", 0
     try:
-        with opened(path) as file:
-            while piece := file.read(PIECE):
-                content = np.frombuffer(piece, np.uint8)  # many times faster than to count in bytes
-                feeds += np.count_nonzero(content == ord("\n"))
-                returns += 0 if feeds else np.count_nonzero(content == ord("\r"))
-                last = piece[-1:]
-                mark = max(piece.rfind(b"\n"), piece.rfind(b"\r"))
-                # Bytes of the line that has not ended
-                begun = len(piece) - mark - 1 if mark >= 0 else begun + len(piece)
-                if begun > longest:
-                    raise DataError(f"{path}, line {(feeds or returns) + 1}: {too_long()}")
+        while piece := file.read(PIECE):
+            content = np.frombuffer(piece, np.uint8)  # many times faster than to count in bytes
+            feeds += np.count_nonzero(content == ord("\n"))
+            returns += 0 if feeds else np.count_nonzero(content == ord("\r"))
+            last = piece[-1:]
+            mark = max(piece.rfind(b"\n"), piece.rfind(b"\r"))
+            # Bytes of the line that has not ended
+            begun = len(piece) - mark - 1 if mark >= 0 else begun + len(piece)
+            if begun > longest:
+                raise DataError(f"{path}, line {(feeds or returns) + 1}: {too_long()}")
     except (OSError, EOFError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -94,11 +80,6 @@ def check_pages(path: str) -> None:
 
     Raises what DuckDB raises about a file whose footer cannot be read.
     """
-    _check_pages(path, *state_of(path))
-
-
-@cache
-def _check_pages(path: str, *state: int) -> None:
     chunks = (
         connect()
         .execute(f"""

@@ -7,26 +7,33 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from os.path import realpath
 from pathlib import Path
 
-from recuse.base.database import Connection, connect, frame_at, name, text
+from recuse.base.database import connect, frame_at, name, text
 from recuse.base.digests import sha256_of
 from recuse.base.errors import DataError
 from recuse.base.log import warn
 from recuse.base.words import counted, visible
-from recuse.data.files import (
-    SEPARATORS,
-    UNITS,
-    columns_of,
-    place_of,
-    read_as_texts,
-    reading,
-    separator_of,
-)
-from recuse.data.intact import Lines, lines_of, opened
+from recuse.data.files import SEPARATORS, UNITS, RawFile, header_of, place_of, reading
+from recuse.data.intact import opened
 
 FEWEST = 5  # lines in a field that, each with the commas of a row, are no text
 
 
-def check_lines(connection: Connection, path: str, rows: int, columns: Collection[str]) -> None:
+def check_filled(path: str, rows: int, each: str) -> None:
+    """Raise DataError if no `rows` were read from a file; each: what a row is about."""
+    if rows == 0:
+        raise DataError(f"{path}: the file holds no rows; it needs one row per {each}")
+
+
+def check_in_all(column: str, files: Mapping[bool, str]) -> None:
+    """Raise DataError if some files have a column and some do not; files: one of each kind."""
+    if len(files) > 1:
+        raise DataError(
+            f"{header_of(files[False])}, column {column}: missing, but {files[True]} has it; write"
+            " it in all files, or in none"
+        )
+
+
+def check_lines(path: str, rows: int, columns: Collection[str]) -> None:
     """Raise DataError unless the `rows` that were read from a CSV file are its lines; do nothing
     for other files.
 
@@ -37,9 +44,10 @@ def check_lines(connection: Connection, path: str, rows: int, columns: Collectio
     """
     if Path(path).suffix in UNITS or frame_at(path):
         return
-    lines, separator = lines_of(path), separator_of(path)
-    if separator != ",":
-        print(visible(f"{path}: fields are separated by {SEPARATORS[separator]}"), file=sys.stderr)
+    file = RawFile.open(path)
+    lines, separator = file.lines, SEPARATORS[file.separator]
+    if file.separator != ",":
+        print(visible(f"{path}: fields are separated by {separator}"), file=sys.stderr)
     if not lines.last_has_mark:
         warn(
             f"{path}, line {lines.count}: ends without a line break, as in a file that was cut off;"
@@ -47,10 +55,8 @@ def check_lines(connection: Connection, path: str, rows: int, columns: Collectio
         )
     if rows == lines.count - 1:
         return
-    header = columns_of(connection, path)
-    within = sum(column.count(lines.mark) for column in header) + _within_fields(
-        connection, path, lines, header, columns
-    )
+    within = sum(column.count(lines.mark) for column in file.columns)
+    within += _within_fields(file, columns)
     rest = lines.count - 1 - rows - within
     if rest and not 0 < rest <= _blank_lines(path):
         raise DataError(
@@ -59,24 +65,19 @@ def check_lines(connection: Connection, path: str, rows: int, columns: Collectio
         )
 
 
-def _within_fields(
-    connection: Connection, path: str, lines: Lines, header: list[str], columns: Collection[str]
-) -> int:
+def _within_fields(file: RawFile, columns: Collection[str]) -> int:
     """The number of line breaks within fields; DataError about the first column that may not have
     them.
     """
-    relation, _ = read_as_texts(path, header)
-    separator = text(separator_of(path))
+    separator, mark = text(file.separator), f"chr({ord(file.lines.mark)})"
     counts = ", ".join(
-        _counts(place, len(header), f"chr({ord(lines.mark)})", separator)
-        for place in range(len(header))
+        _counts(place, len(file.columns), mark, separator) for place in range(len(file.columns))
     )
-    query = f"select {counts} from (select *, row_number() over () as record from {relation})"
-    with reading(path):
-        by_column = connection.execute(query).fetchone()
-    broken = [
-        (column, count) for column, count in zip(header, by_column, strict=True) if count["fields"]
-    ]
+    query = f"select {counts} from (select *, row_number() over () as record from {file.relation})"
+    with reading(file.path):
+        by_column = connect().execute(query).fetchone()
+    by_name = zip(file.columns, by_column, strict=True)
+    broken = [(column, count) for column, count in by_name if count["fields"]]
     for column, count in broken:
         if count["rows"] is not None or column in columns:
             what, record = (
@@ -85,7 +86,7 @@ def _within_fields(
                 else ("rows of the file", count["rows"])
             )
             raise DataError(
-                f"{place_of(path, record)}, column {column}: found {what} within a field that a"
+                f"{place_of(file.path, record)}, column {column}: found {what} within a field that a"
                 " double quote opens; close it where it ends, and double each one within it"
             )
     for column, count in broken:
@@ -94,7 +95,7 @@ def _within_fields(
             f" {counted(count['breaks'], 'line break')}"
         )
         warn(
-            f"{place_of(path, count['first'])}, column {column}: {fields}; if these are no texts,"
+            f"{place_of(file.path, count['first'])}, column {column}: {fields}; if these are no texts,"
             " close the double quote"
         )
     return sum(count["breaks"] for _, count in broken)
@@ -121,19 +122,11 @@ def _blank_lines(path: str) -> int:
         return sum(not line.strip() for line in file)
 
 
-def rows_in_table(path: str) -> int:
-    """The number of rows of a CSV or parquet file."""
-    connection = connect()
-    relation, _ = read_as_texts(path, columns_of(connection, path))
-    with reading(path):
-        return connection.execute(f"select count(*) from {relation}").fetchone()[0]
-
-
 def check_declared(
     paths: Iterable[str],
     declared: Mapping[str, Mapping] | None,
     *,
-    rows_in: Callable[[str], int] = rows_in_table,
+    rows_in: Callable[[str], int] = lambda path: RawFile.open(path).count_rows(),
 ) -> None:
     """Raise DataError about the first of the files whose `sha256` or `rows` are not what is
     declared for its path.

@@ -12,8 +12,8 @@ from recuse.base.tables import column_names
 from recuse.data.cells import occasion_in
 from recuse.data.describe import spearman
 from recuse.data.faults import NAMED, Check, first_twice, known, on_scale, raise_first_fault
-from recuse.data.files import as_number, check_columns, columns_of, read_as_texts, reading, texts_of
-from recuse.data.lines import check_declared, check_lines
+from recuse.data.files import RawFile, as_number, reading, texts_of, whole_as_text
+from recuse.data.lines import check_declared, check_filled, check_lines
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
 AGREEMENT = column_names("study dimension statistic value n")
@@ -75,19 +75,15 @@ def check_raters(
     """
     check_declared([path], declared)
     connection = connect()
-    columns = columns_of(connection, path, REQUIRED)
-    check_columns(path, columns, REQUIRED, OPTIONAL)
+    file = RawFile.open(path, REQUIRED, OPTIONAL)
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
     connection.execute(f"create temp view rated as select * from {files(ratings)}")
     with reading(path):
-        count = _create_typed(connection, path, columns, registry.sql_name("name", "model"))
-    if count == 0:
-        raise DataError(
-            f"{path}: the file holds no rows; it needs one row per rater and completion"
-        )
-    check_lines(connection, path, count, {*REQUIRED, *OPTIONAL} - {"prompt_id"})
+        count = _create_typed(connection, file, registry.sql_name("name", "model"))
+    check_filled(path, count, "rater and completion")
+    check_lines(path, count, {*REQUIRED, *OPTIONAL} - {"prompt_id"})
     raise_first_fault(connection, "typed", CHECKS)
-    if "occasion" not in columns:
+    if "occasion" not in file.columns:
         _check_one_occasion(connection, path)
     twice = first_twice(connection, "typed", KEY)
     if twice is not None:
@@ -113,7 +109,7 @@ def check_raters(
             f" '{theirs}' in dataset '{of_theirs}', the study's '{ours}' in '{of_ours}'; write the"
             " same ids and datasets in both files"
         )
-    occasion = "nullif(occasion, '') as occasion, " if "occasion" in columns else ""
+    occasion = "nullif(occasion, '') as occasion, " if "occasion" in file.columns else ""
     canonical = (
         f"model_name as model, dimension, dataset, prompt_id, {occasion}team, rater,"
         " rating_number::integer as rating"
@@ -140,17 +136,16 @@ def _check_one_occasion(connection: Connection, path: str) -> None:
         )
 
 
-def _create_typed(
-    connection: Connection, path: str, columns: Sequence[str], name_of_model: str
-) -> int:
+def _create_typed(connection: Connection, file: RawFile, name_of_model: str) -> int:
     """Create the table `typed` of the file's texts and their values; return the number of rows.
 
     name_of_model: SQL, from the `model` of the file and its `name` in the table `registry`.
     """
-    relation, expressions = read_as_texts(path, columns)
-    texts = texts_of(expressions, (*REQUIRED, "occasion"), ("rating",))
+    stored = file.stored
+    stored["prompt_id"] = whole_as_text(stored["prompt_id"])
+    texts = texts_of(stored, (*REQUIRED, "occasion"), ("rating",))
     texts["occasion"] = f"coalesce({texts.get('occasion', 'null')}, '')"
-    team = f"nullif(trim({expressions['team']}::varchar), '')" if "team" in expressions else "null"
+    team = f"nullif(trim({stored['team']}::varchar), '')" if "team" in stored else "null"
     texts["team"] = f"coalesce({team}, {text(RATERS)})"
     picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
     query = f"""
@@ -159,7 +154,7 @@ def _create_typed(
                 select dimension, any_value(scale_low) as scale_low, any_value(scale_high) as scale_high
                 from rated group by all),
              datasets as (select distinct dataset, dataset as rated_dataset from rated),
-             texts as (select {text(path)} as file, row_number() over () as record, {picked} from {relation})
+             texts as (select {file.origin}, {picked} from {file.relation})
         select texts.*, {name_of_model} as model_name, scale_low, scale_high, rated_dataset,
                {as_number("rating")} as rating_number,
                (select string_agg(dimension, ', ' order by dimension) from scales) as all_dimensions,
@@ -168,7 +163,7 @@ def _create_typed(
     return connection.execute(query).fetchone()[0]
 
 
-def agreement(path: str) -> Iterator[dict]:
+def rater_agreement(path: str) -> Iterator[dict]:
     """Yield the rows of the agreement table from the canonical raters (parquet), by dimension and
     then on average.
 

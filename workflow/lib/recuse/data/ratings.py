@@ -31,6 +31,7 @@ from recuse.data.faults import (
     NAMED,
     Check,
     fault_number,
+    filled,
     known,
     on_scale,
     raise_first_fault,
@@ -41,19 +42,16 @@ from recuse.data.files import (
     REQUIRED,
     RatingsFile,
     as_number,
-    checked_columns,
     place_of,
     reading,
-    select_rows,
-    select_stored,
     texts_as_read,
 )
-from recuse.data.lines import check_declared, check_lines
+from recuse.data.lines import check_declared, check_filled, check_lines
 from recuse.data.registry import DEFAULT, IMPORTED_SCALES, MOST_LEVELS, OBSERVED, Registry, scale_of
 from recuse.data.shards import (
-    Plan,
+    ShardPlan,
     Summary,
-    first_twice,
+    first_repeated_row,
     plan_shards,
     summarise,
     write_sorted,
@@ -67,7 +65,7 @@ ON_ONE_LINE = {*REQUIRED, *OPTIONAL} - {"prompt_id", "wording"}  # these may be 
 CHECKS = (
     NAMED["judge"],
     NAMED["model"],
-    Check("dataset", "dataset is null", "", "'write the name of the dataset'"),
+    filled("dataset", "the name of the dataset"),
     NAMED["prompt"],
     known("judge"),
     known("model"),
@@ -161,7 +159,7 @@ class StudyFiles:
         )
 
 
-def normalise(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
+def normalise_ratings(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
     """Write the canonical ratings (parquet) and the completeness table (CSV) of a study.
 
     Ratings have the columns judge, model, judge_family, model_family, dimension, dataset,
@@ -201,15 +199,15 @@ def in_units(ratings: Sequence[str], steps: Mapping[str, float], columns: Sequen
 
 
 def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
-    """Check raw files and count their rows into cells, as `normalise` and `build_cells` do, without
-    a table of the rows.
+    """Check raw files and count their rows into cells, as `normalise_ratings` and `build_cells` do,
+    without a table of the rows.
 
     Raises what these raise; temporary files stay in `folder`.
     """
     with reading(_paths(source.files)):
         coded, plan, rows = _coded_and_planned(study, source, folder)
         groups = coded.groups(plan.levels)
-        _raise_twice(source, first_twice(coded, groups, plan.levels))
+        _raise_twice(source, first_repeated_row(coded, groups, plan.levels))
         if not any(row["used"] for row in rows):
             raise no_complete_row(source.files)
         counts = (
@@ -231,7 +229,7 @@ def _paths(files: Sequence[RatingsFile]) -> str:
 
 
 def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
-    """Check some of a study's raw files, as `normalise` does; write their rows, sorted by
+    """Check some of a study's raw files, as `normalise_ratings` does; write their rows, sorted by
     prompt_id, and a summary (parquet).
 
     Sorted, the rows of one shard are found without reading the others.
@@ -269,10 +267,10 @@ def write_shard(
     """Write the canonical ratings (parquet) of one shard, from 0, of the `plan`, from the `checked`
     rows of all raw files.
 
-    All shards in order are what `normalise` writes. DataError if a
+    All shards in order are what `normalise_ratings` writes. DataError if a
     judge-model-dimension-dataset-prompt occurs twice.
     """
-    read = Plan.read(plan)
+    read = ShardPlan.read(plan)
     coded = code_checked(connect(), checked, read.levels, read.shards[shard].sql)
     with empty_folder(work_folder_of(ratings)) as folder:
         _write(source, coded, read, shard, ratings=ratings, folder=folder)
@@ -280,7 +278,7 @@ def write_shard(
 
 def _coded_and_planned(
     study: str, source: StudyFiles, folder: str
-) -> tuple[CodedRows, Plan, list[dict]]:
+) -> tuple[CodedRows, ShardPlan, list[dict]]:
     """The checked rows, the plan of one shard, and the rows of the completeness table."""
     coded, scales = _check_rows(source, folder)
     summarise(coded, f"{folder}/summary.parquet")
@@ -289,7 +287,7 @@ def _coded_and_planned(
 
 def _planned(
     study: str, source: StudyFiles, scales: Mapping, summaries: Sequence[str], *, shards: int
-) -> tuple[Plan, list[dict]]:
+) -> tuple[ShardPlan, list[dict]]:
     summary = Summary.read(summaries)
     if not summary.datasets:
         place = _paths(source.files) or f"studies: {study}: files"
@@ -311,7 +309,7 @@ def _planned(
 
 
 def _write(
-    source: StudyFiles, coded: CodedRows, plan: Plan, shard: int, *, ratings: str, folder: str
+    source: StudyFiles, coded: CodedRows, plan: ShardPlan, shard: int, *, ratings: str, folder: str
 ) -> None:
     written = f"{folder}/ratings.parquet"
     _raise_twice(
@@ -325,21 +323,17 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, t
     the first fault.
     """
     check_declared([file.path for file in source.files], source.declared)
-    connection, columns, typed, scales = _open(source)
+    connection, typed, scales = _open(source)
     # Types of columns -> path -> SQL for the rows of the file
     alike: dict[tuple, dict[str, str]] = {}
-    for number, (file, names) in enumerate(zip(source.files, columns, strict=True)):
-        rows = f"select * exclude (file, record) from ({select_stored(file, names)})"
+    for number, file in enumerate(source.files):
+        rows = f"select * exclude (file, record) from ({file.stored()})"
         if not file.path.endswith(".parquet"):  # read once
             copy = f"{folder}/{number}.parquet"
             with reading(file.path):
                 count = write_rows(connection, rows, copy, compression="uncompressed")
-            if count == 0:  # of parts, some may have no rows
-                raise DataError(
-                    f"{file.path}: the file holds no rows; it needs one row per judge, model and"
-                    " prompt"
-                )
-            check_lines(connection, file.path, count, ON_ONE_LINE)
+            check_filled(file.path, count, "judge, model and prompt")  # parts may have no rows
+            check_lines(file.path, count, ON_ONE_LINE)
             rows = f"from {files([copy])}"
         with reading(file.path):
             types = tuple(kind for _, kind, *_ in connection.execute(f"describe {rows}").fetchall())
@@ -366,9 +360,7 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, t
         }
         tables.append((rows, meanings))
     if faults:
-        texts = " union all ".join(
-            select_rows(*each) for each in zip(source.files, columns, strict=True)
-        )
+        texts = " union all ".join(file.texts() for file in source.files)
         raise_first_fault(connection, f"({typed.format(texts)})", CHECKS)
     return code_rows(connection, tables), scales
 
@@ -409,9 +401,7 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
         for name in (judge, model)
     ]
     connection = connect()
-    rows = " union all ".join(
-        select_rows(file, checked_columns(connection, file)) for file in source.files
-    )
+    rows = " union all ".join(file.texts() for file in source.files)
     same = "judge in ? and model in ? and dimension = ? and dataset = ? and prompt_id = ?"
     same += " and occasion is null" if occasion is None else f" and occasion = {text(occasion)}"
     # The first two as the files are read, which ends there: to join or order millions of equal rows
@@ -434,16 +424,13 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
     )
 
 
-def _open(
-    source: StudyFiles,
-) -> tuple[Connection, list[list[str]], str, dict[str, tuple[int, int]]]:
-    """A connection with the names that config lists, the columns of each file, and the scales.
+def _open(source: StudyFiles) -> tuple[Connection, str, dict[str, tuple[int, int]]]:
+    """A connection with the names that config lists, and the scales.
 
-    The third is SQL on the connection for typed rows, with {} for those of `select_rows`.
+    The second is SQL on the connection for typed rows, with {} for those of `RatingsFile.texts`.
     """
     connection, registry = connect(), source.registry
-    columns = [checked_columns(connection, file) for file in source.files]
-    rows = [select_rows(*each) for each in zip(source.files, columns, strict=True)]
+    rows = [file.texts() for file in source.files]
     scales = {
         dimension: (
             (0, _highest(connection, source.files, rows, dimension))
@@ -469,7 +456,7 @@ def _open(
         left join registry as models on rows.model = models.id
         left join scales using (dimension)
         left join datasets using (dataset)"""
-    return connection, columns, typed, scales
+    return connection, typed, scales
 
 
 def _scales_by_name(

@@ -248,10 +248,8 @@ class Registry:
             for model_id in entry.get("ids", ()):
                 if names.setdefault(model_id, name) != name:
                     both = f"'{names[model_id]}' and '{name}'"
-                    raise ConfigError(
-                        f"config: models: found the id '{model_id}' under {both}; write it under"
-                        " one of them"
-                    )
+                    problem = f"found the id '{model_id}' under {both}; write it under one of them"
+                    raise ConfigError.at(["models"], problem)
         return cls({name: entry["family"] for name, entry in models.items()}, names, imported)
 
     def family_of(self, name: str) -> str:
@@ -267,6 +265,13 @@ class Registry:
         absent) and as `written`.
         """
         return f"coalesce({looked_up}, {written})" if self.imported else looked_up
+
+
+def named_as(value: str) -> str:
+    """SQL for the name that config gives a judge or model (SQL), from the table `registry`; else
+    its own.
+    """
+    return f"coalesce((select name from registry where id = {value}), {value})"
 
 
 def models_with(

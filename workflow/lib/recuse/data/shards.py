@@ -148,7 +148,7 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ShardPlan:
     """All that one needs to know of the whole study to write the ratings of one shard."""
 
     levels: Levels
@@ -159,7 +159,7 @@ class Plan:
         write_text(path, json.dumps(asdict(self), ensure_ascii=False))
 
     @classmethod
-    def read(cls, path: str) -> "Plan":
+    def read(cls, path: str) -> "ShardPlan":
         """Read what `write` wrote."""
         plan = json.loads(Path(path).read_text("utf-8"))
         return cls(Levels(**plan["levels"]), [Shard(**shard) for shard in plan["shards"]])
@@ -173,7 +173,7 @@ def plan_shards(
     families: Mapping[str, str],
     task_types: Mapping[str, str],
     shards: int,
-) -> Plan:
+) -> ShardPlan:
     """Plan shards of about equal rows; with fewer prompts than shards, or prompts of very many
     rows, some are empty.
 
@@ -210,10 +210,10 @@ def plan_shards(
         first, last, count = runs.get(shard, (None, None, 0))
         planned.append(Shard(first, last, number))
         number += count
-    return Plan(levels, planned)
+    return ShardPlan(levels, planned)
 
 
-def first_twice(coded: CodedRows, groups: str, levels: Levels) -> tuple[str, ...] | None:
+def first_repeated_row(coded: CodedRows, groups: str, levels: Levels) -> tuple[str, ...] | None:
     """The first judge, model, dimension, dataset, prompt_id and occasion that two rows share, of
     SQL for these, or None.
     """
@@ -231,14 +231,14 @@ def first_twice(coded: CodedRows, groups: str, levels: Levels) -> tuple[str, ...
 
 
 def write_sorted(
-    coded: CodedRows, plan: Plan, *, first: int, ratings: str
+    coded: CodedRows, plan: ShardPlan, *, first: int, ratings: str
 ) -> tuple[str, ...] | None:
     """Write the rows with a rating as canonical ratings: names, units, prompts numbered from
     `first` on.
 
     They are sorted by prompt_id, dataset, group_code and occasion. The group has the dataset, so
     two rows with the same prompt_id, group_code and occasion are a fault, and the order is unique.
-    Returns what `first_twice` says of such rows; then nothing is written.
+    Returns what `first_repeated_row` says of such rows; then nothing is written.
     """
     levels, connection = plan.levels, coded.connection
     groups = coded.groups(levels)
@@ -297,7 +297,7 @@ def write_sorted(
     except error_of_duckdb("InvalidInputException") as error:
         if TWICE not in str(error):
             raise
-        return first_twice(coded, groups, levels)
+        return first_repeated_row(coded, groups, levels)
     # A join keeps the order of its left side only if DuckDB takes the right one for the smaller and
     # it fits into memory.
     place = "(prompt, group_code, occasion_code)"

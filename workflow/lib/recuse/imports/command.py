@@ -15,7 +15,8 @@ from recuse.base.outputs import replacing
 from recuse.base.tables import read_table
 from recuse.commands import CONFIGURATION, ELSEWHERE, check_output, run_check, write_page, writing
 from recuse.data.registry import IMPORTED_SCALES, files_in
-from recuse.inputs import imported, in_folder, inputs_in
+from recuse.inputs import inputs_in
+from recuse.pipeline import imported, in_folder
 
 
 def add_commands(command: Callable) -> None:

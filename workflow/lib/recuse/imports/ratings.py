@@ -22,7 +22,7 @@ from recuse.data.faults import (
     raise_first_fault,
 )
 from recuse.data.files import ASKED, IN_ONE, SOURCE, as_number, header_of, place_of, reading
-from recuse.data.lines import check_declared, check_lines
+from recuse.data.lines import check_declared, check_in_all, check_lines
 from recuse.data.registry import (
     DEFAULT,
     FORMATS,
@@ -54,7 +54,8 @@ from recuse.imports.rows import (
     between_steps,
     further,
     in_steps,
-    scores_of,
+    scores_in,
+    spread,
     value_checks,
     whole,
 )
@@ -134,7 +135,7 @@ def import_ratings(
     paths: the files of judgments, all in one format. references: the files of human scores.
     settings, scales, models: `import`, `scales` (in the units of the files) and `models` of config.
     outputs: paths of `ratings`, `imported` and, with single raters, `raters`. Ratings are written
-    as whole numbers of steps, with the columns that `recuse.data.ratings.normalise` reads,
+    as whole numbers of steps, with the columns that `recuse.data.ratings.normalise_ratings` reads,
     `failure`, source_file, source_record, and every other column of the files, as text. A judge or
     model that config does not list is a family of its own, which is printed; prompts in several
     datasets, and what has no human score, are printed, too. Raises DataError naming file, line and
@@ -514,17 +515,11 @@ def _create_marks(
                 {verb} select texts.*, coalesce(registry.name, model) as model_name, {as_number("rating")} as rating_number
                 from ({rows}) as texts left join registry on model = id""").fetchone()
         check_lines(
-            connection,
             path,
             count // len(scores),
             {*columns.values(), *scores} - {columns.get("prompt_id")},
         )
-    if len(by_dataset) > 1:
-        place = header_of(by_dataset[False])
-        raise DataError(
-            f"{place}, column dataset: missing, but {by_dataset[True]} has it; write it in all"
-            " files, or in none"
-        )
+    check_in_all("dataset", by_dataset)
     if sources:
         _check_one_kind(connection)
     return [path for path, *_ in sources], named
@@ -635,7 +630,7 @@ def _scores_in(
         connection.execute(f"create temp table {name(path)} as {rows.scores}")
         return _scores_of_logs(connection, path, f"(from {name(path)})")
     file = Table(connection, path, references, table="human_objects")
-    scores = scores_of(file, ("model", "dimension"), of_list="rater")
+    scores = spread(file, "rating", ("model", "dimension"), of_list="rater")
     texts = {
         "dimension": text(dimensions[0] if len(dimensions) == 1 else OVERALL),
         "dataset": "null",
@@ -646,21 +641,13 @@ def _scores_in(
     for key, column in (
         keys | ({"rater": "rater"} if "rater" in references.get("columns", {}) else {})
     ).items():
-        value = (
-            scores.level
-            if key == scores.role
-            else file.take(key, column, named=column, needed=key in needed)
-        )
-        texts |= {} if value is None else {column: value}
-    texts |= {scores.role: scores.level} if scores.role == "rater" else {}
+        if key not in scores.levels:
+            value = file.take(key, column, named=column, needed=key in needed)
+            texts |= {} if value is None else {column: value}
+    texts |= scores.levels
     texts["dataset"] = f"coalesce({texts['dataset']}, '')"  # no rating has an empty one
     texts["kind"] = text("scores" if len(scores.columns) > 1 else "rows")
-    texts |= {
-        "rating": scores.value,
-        "failure": scores.failure,
-        COLUMN: scores.column,
-        WORD: scores.word,
-    }
+    texts |= scores_in(file, scores)
     picked = ", ".join(f"({expression})::varchar as {name}" for name, expression in texts.items())
     named = file.named | {"rating": ", ".join(scores.columns)}
     return path, f"select file, record, {picked} from {scores.source}", named, scores.columns

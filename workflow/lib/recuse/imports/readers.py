@@ -11,9 +11,10 @@ from recuse.base.database import Connection, connect, frame_at, text
 from recuse.base.errors import DataError
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import Check, raise_first_fault
-from recuse.data.files import IN_ONE, reading
-from recuse.data.lines import check_lines, rows_in_table
-from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, refused_key
+from recuse.data.files import IN_ONE, RawFile, reading
+from recuse.data.lines import check_lines
+from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, named_as, refused_key
+from recuse.data.verdicts import ORDERS
 from recuse.imports.formats import (
     ratings_of_mt_bench,
     verdicts_of_alpaca_eval,
@@ -23,16 +24,17 @@ from recuse.imports.formats import (
 from recuse.imports.inspect_logs import inspect_records
 from recuse.imports.rows import (
     ALL,
-    COLUMN,
     RATING_COLUMNS,
     VERDICT_COLUMNS,
-    WORD,
     Rows,
+    Spread,
     Table,
     count_objects,
     first_keys,
+    names_and_columns,
     rows_of,
-    scores_of,
+    scores_in,
+    spread,
 )
 from recuse.imports.tools import READERS_OF_LOGS
 
@@ -54,7 +56,6 @@ VERDICT_KEYS = ("judge", "item", "model_a", "model_b", "outcome")
 LENGTHS = ("length_a", "length_b")
 # As LMArena writes votes for neither answer
 TIES = ("tie (bothbad)", "tie (both bad)", "both_bad", "bothbad")
-SIDES = ("outcome", "human")  # columns that name an answer, by `values:` also in other words
 
 
 def create_imported(
@@ -92,7 +93,7 @@ def create_imported(
             connection.execute(f"create temp table scores_{place} as {rows.scores}")
         elif count == 0 and not path.endswith(".parquet"):
             raise DataError(f"{path}: found no rows; it needs one for each judgment")
-        check_lines(connection, path, count // max(1, len(rows.columns)), rows.on_one_line)
+        check_lines(path, count // max(1, len(rows.columns)), rows.on_one_line)
         parts.append(rows)
     tables = " union all by name ".join(f"from rows_{place}" for place in range(len(paths)))
     connection.execute(f"create temp view imported as {tables}")
@@ -173,16 +174,11 @@ def ratings_of_table(
     """
     file = Table(connection, path, settings, table="objects")
     taken = {key: file.take(key, column, named=column) for key, column in RATING_KEYS.items()}
-    scores = scores_of(file, ROLES)
-    texts = {
-        "rating": scores.value,
-        "failure": scores.failure,
-        COLUMN: scores.column,
-        WORD: scores.word,
-    }
+    scores = spread(file, "rating", ROLES)
+    texts = scores_in(file, scores)
     texts |= {"dimension": text(scales[0] if scales else OVERALL), "dataset": text(ALL)}
     for key, column in RATING_KEYS.items():
-        value = scores.level if key == scores.role else taken[key]
+        value = scores.levels.get(key, taken[key])
         if value is None and (key in NEEDED or (key == "dimension" and len(scales) > 1)):
             file.needed(key, column)
         texts |= {} if value is None else {column: value}
@@ -191,13 +187,7 @@ def ratings_of_table(
         named["gt"], texts["gt"] = human, file.score(human)
     if length := file.column("length", "pred_length"):
         named["pred_length"], texts["pred_length"] = length, file.number(length)
-    if scores.role is not None:
-        print(
-            visible(
-                f"{path}: each of the columns {enumerated(scores.columns, most=5)} is one"
-                f" {scores.role}"
-            )
-        )
+    print_spread(path, scores)
     named = named | {"rating": ", ".join(scores.columns)}
     used = {*file.named.values(), *scores.columns}
     return rows_of(
@@ -222,17 +212,23 @@ def verdicts_of_table(
     config's `import`.
     """
     file = Table(connection, path, settings, table="objects")
-    texts = {column: file.take(column, needed=column in VERDICT_KEYS) for column in VERDICT_COLUMNS}
-    texts = {column: value for column, value in texts.items() if value is not None}
+    outcomes = spread(file, "outcome", roles_of_outcomes(settings))
+    texts = dict(outcomes.levels)
+    for column in VERDICT_COLUMNS:
+        if column not in (*texts, "outcome"):
+            value = file.take(column, needed=column in VERDICT_KEYS)
+            texts |= {} if value is None else {column: value}
+    print_spread(path, outcomes)
     columns = file.named
     texts |= {
         column: f"trim({file.number(columns[column])})" for column in LENGTHS if column in columns
     }
-    texts |= {column: file.answer(columns[column]) for column in SIDES if column in columns}
-    failure = file.failure(columns["outcome"])
+    texts["outcome"] = outcomes.each(file.answer)
+    if "human" in columns:
+        texts["human"] = file.answer(columns["human"])
+    is_error = f"lower({texts['outcome']}) = 'error'"
     texts["failure"] = (
-        f"coalesce({failure}, case when lower({texts['outcome']}) = 'error' then 'outcome error'"
-        " end)"
+        f"coalesce({outcomes.each(file.failure)}, case when {is_error} then 'outcome error' end)"
     )
     texts["outcome"] = (
         f"case when {texts['failure']} is not null then 'error' else"
@@ -244,25 +240,40 @@ def verdicts_of_table(
         for model, order in (("model_a", "ab"), ("model_b", "ba"))
     )
     with reading(path):
-        check_letters(connection, file.source, texts)
+        check_letters(connection, outcomes.source, texts)
     texts["order"] = f"case {named_as(shown)} {' '.join(models)} else lower({shown}) end"
     if "human" in texts:
         texts["human"] = winner(texts["human"], texts)
     return rows_of(
-        file.source,
+        outcomes.source,
         texts,
         VERDICT_COLUMNS,
-        named=columns,
+        named=columns | {"outcome": ", ".join(outcomes.columns)},
         texts=file.of_columns(),
-        used=columns.values(),
+        used={*columns.values(), *outcomes.columns},
+        scores=outcomes.columns,
     )
 
 
-def named_as(value: str) -> str:
-    """SQL for the name that config gives a judge or model (SQL), from the table `registry`; else
-    its own.
+def roles_of_outcomes(settings: Mapping) -> tuple[str, ...]:
+    """What columns of outcomes stand for: the order that was shown if they are called so, else the
+    judge, or both in two levels.
     """
-    return f"coalesce((select name from registry where id = {value}), {value})"
+    asked = settings.get("columns", {}).get("outcome")
+    if not isinstance(asked, Mapping):
+        return ("judge",)
+    if {*asked} <= {*ORDERS}:
+        return ("order",)
+    return ("judge", "order")[: len(next(names_and_columns(asked))[0])]
+
+
+def print_spread(path: str, values: Spread) -> None:
+    """Print what each of several columns stands for."""
+    if values.levels:
+        columns = enumerated(values.columns, most=5)
+        print(
+            visible(f"{path}: each of the columns {columns} is one {' and '.join(values.levels)}")
+        )
 
 
 def check_letters(connection: Connection, source: str, texts: Mapping[str, str]) -> None:
@@ -322,4 +333,4 @@ def count_rows(path: str) -> int:
         return sum(1 for _ in inspect_records(path)[0].get("samples").entries())
     if path.endswith((".jsonl", ".json")):
         return count_objects(connect(), path)
-    return rows_in_table(path)
+    return RawFile.open(path).count_rows()

@@ -6,7 +6,7 @@ of steps.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os.path import isfile
@@ -16,19 +16,18 @@ import numpy as np
 
 from recuse.base.database import Connection, frame_at, name, reader, text
 from recuse.base.errors import ColumnError, DataError
-from recuse.base.words import INVISIBLE
-from recuse.data.faults import Check, raise_first_fault
+from recuse.base.words import INVISIBLE, enumerated
+from recuse.data.faults import LONGEST, MOST_LISTED, Check, raise_first_fault
 from recuse.data.files import (
     IN_ONE,
     MISSING,
     SOURCE,
+    RawFile,
     as_number,
-    columns_of,
     header_of,
     is_number,
     is_utf16,
     missing_as_null,
-    read_as_texts,
     reading,
     whole_as_text,
 )
@@ -322,20 +321,21 @@ class Table:
             self.texts = create_objects(connection, path, (), (), table=table)
             self.columns, self.source = [*self.texts], table
             return
-        self.columns = columns_of(connection, path, ("the names of its columns",))
-        relation, texts = read_as_texts(path, self.columns)
+        file = RawFile.open(path)
+        self.columns = [*file.columns]
         # By place: a column may have the name of one of the two that are added.
         listed = ", ".join(
-            f"{texts[column]} as c{place}" for place, column in enumerate(self.columns)
+            f"{stored} as c{place}" for place, stored in enumerate(file.stored.values())
         )
         self.source = (
             f"(select {text(path)} as file, row_number() over () as record, {listed} from"
-            f" {relation})"
+            f" {file.relation})"
         )
         kinds = iter(())
         if path.endswith(".parquet") or frame_at(path):
             kinds = (
-                kind for _, kind, *_ in connection.execute(f"describe from {relation}").fetchall()
+                kind
+                for _, kind, *_ in connection.execute(f"describe from {file.relation}").fetchall()
             )
         self.texts = {
             column: _as_text(f"c{place}", next(kinds, ""))
@@ -520,6 +520,10 @@ class Table:
                 whens.append(f"{equal} then {text(str(meaning))}")
         return f"case when {' when '.join(whens)} end" if whens else "null::varchar"
 
+    def word(self, column: str) -> str:
+        """SQL for the file's own word, trimmed, if `values:` gives it a meaning; else NULL."""
+        return f"case when {self.read_as(column)} is not null then trim({self.texts[column]}) end"
+
     def _with_points(self, value: str) -> str:
         """SQL for a text in which, with `decimal: ","`, a decimal comma is a point, and a point
         makes it no number.
@@ -552,72 +556,88 @@ def whole_in_json(value: str) -> str:
 
 
 @dataclass(frozen=True)
-class Scores:
-    """The scores of a table as rows, one for each column of scores: SQL for each value, where
-    `source` has the rows.
+class Spread:
+    """The values of one key of `columns:` as rows, one for each of the `columns` that hold them.
 
-    level: what a column stands for, of the `role` that has no column of its own; both None if there
-    is one column.
+    source: the rows, SQL as of Table. levels: SQL for what a row's column stands for, by the roles
+    that have no column of their own; empty if one column holds all values.
     """
 
     source: str
-    role: str | None
-    level: str | None
-    value: str
-    failure: str
-    word: str  # the file's own, if it was read as another value
-    column: str  # the file's name
+    levels: Mapping[str, str]
     columns: Sequence[str]
 
+    def each(self, value: Callable[[str], str]) -> str:
+        """SQL for a value of each row, from the function that gives SQL for that of a column."""
+        return _of_place([value(column) for column in self.columns])
 
-def scores_of(file: Table, roles: Sequence[str], *, of_list: str | None = None) -> Scores:
-    """Find the scores of a table: a column, a list of columns or a mapping from names to columns,
-    by `columns: rating`.
 
-    roles: keys of `columns:`; columns of scores stand for the first one that the file has no column
-    for. of_list: the role of a list of columns, if always the same.
+def _of_place(values: Sequence[str]) -> str:
+    """SQL for that of the values whose place is the row's `wide`."""
+    if len(values) == 1:
+        return values[0]
+    whens = " ".join(f"when {place} then {value}" for place, value in enumerate(values))
+    return f"case wide {whens} end"
+
+
+def spread(file: Table, key: str, roles: Sequence[str], *, of_list: str | None = None) -> Spread:
+    """Find the values of a key of `columns:`: a column, a list of columns, a mapping from names to
+    columns, or from names to such mappings.
+
+    roles: keys of `columns:`; the names stand for the first one that the file has no column for,
+    those in two levels for the first two. of_list: the role of a list of columns, if always the
+    same.
     """
-    asked = file.settings.get("columns", {}).get("rating")
+    asked = file.settings.get("columns", {}).get(key)
     if asked is None or isinstance(asked, str):
-        column = file.needed("rating")
-        return Scores(file.source, None, None, *_of_score(file, column), [column])
-    role = of_list if isinstance(asked, list) else None
-    absent = [key for key in roles if not file.has(key)]
-    role = role or next(iter(absent), None)
-    if role is None:
-        every = ", ".join(roles)
-        remedy = (
-            f"leave out the column of what these stand for, {every}, or name one column under"
-            " `rating:`"
-        )
+        return Spread(file.source, {}, [file.needed(key)])
+    columns = {}
+    for names, column in names_and_columns(asked):
+        file.existing(key, column)
+        columns[column] = names or (file.keys.get(column, column),)
+    depth = len(columns[column])
+    absent = [role for role in roles if not file.has(role)]
+    if of_list is not None and isinstance(asked, list):
+        absent = [of_list]
+    if len(absent) < depth:
+        present = enumerated([role for role in roles if file.has(role)])
         raise DataError(
-            f"{header_of(file.path)}, columns of ratings: found a column for each of {every}, too;"
-            f" {remedy}"
+            f"{header_of(file.path)}, columns of {key}s: found a column for {present}, too; leave"
+            f" out the column of what these stand for, or name one column under `{key}:`"
         )
-    if {"judge", "model"} <= {*absent}:
+    if depth == 1 and {"judge", "model"} <= {*absent}:
         file.needed("judge")
-    levels = asked.items() if isinstance(asked, Mapping) else [(None, column) for column in asked]
-    levels = [(name, file.existing("rating", column)) for name, column in levels]
-    columns = {column: name or file.keys.get(column, column) for name, column in levels}
-
-    def of_place(values: Sequence[str]) -> str:
-        return (
-            "case wide"
-            f" {' '.join(f'when {place} then {value}' for place, value in enumerate(values))} end"
-        )
-
     places = ", ".join(f"({place})" for place in range(len(columns)))
-    source = f"(from {file.source} cross join (values {places}) as listed(wide))"
-    values = map(of_place, zip(*(_of_score(file, column) for column in columns), strict=True))
-    return Scores(
-        source, role, of_place([text(level) for level in columns.values()]), *values, [*columns]
+    levels = zip(absent, zip(*columns.values(), strict=True), strict=False)
+    return Spread(
+        f"(from {file.source} cross join (values {places}) as listed(wide))",
+        {role: _of_place([*map(text, names)]) for role, names in levels},
+        [*columns],
     )
 
 
-def _of_score(file: Table, column: str) -> tuple[str, str, str, str]:
-    """Value, failure, word and column of Scores, for one column of a file."""
-    word = f"case when {file.read_as(column)} is not null then trim({file.texts[column]}) end"
-    return file.score(column), file.failure(column), word, text(column)
+def names_and_columns(asked: Sequence | Mapping) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The columns of a list, without names, or of a mapping from names to columns, in one level or
+    two, each with its names.
+    """
+    if not isinstance(asked, Mapping):
+        yield from (((), column) for column in asked)
+        return
+    for outer, inner in asked.items():
+        if isinstance(inner, Mapping):
+            yield from (((outer, other), column) for other, column in inner.items())
+        else:
+            yield (outer,), inner
+
+
+def scores_in(file: Table, scores: Spread) -> dict[str, str]:
+    """SQL for the columns of the table that a row's score fills."""
+    return {
+        "rating": scores.each(file.score),
+        FAILURE: scores.each(file.failure),
+        COLUMN: scores.each(text),
+        WORD: scores.each(file.word),
+    }
 
 
 def failure_of(value: str, given_up: Sequence[str]) -> str:
@@ -710,7 +730,6 @@ def value_checks(
     )
 
 
-MOST_LISTED, LONGEST = 20, 40  # values in a line for config, and characters of each
 POLES = {  # of a yes-no question, in lower case
     "true": 1, "yes": 1, "y": 1, "t": 1, "pass": 1, "passed": 1, "correct": 1, "right": 1,
     "false": 0, "no": 0, "n": 0, "f": 0, "fail": 0, "failed": 0, "incorrect": 0, "wrong": 0,

@@ -15,19 +15,18 @@ from recuse.config.declared.sections import (
     required,
 )
 from recuse.data.registry import COMPARED, FORMATS, RATED, refused_key
-from recuse.data.verdicts import OUTCOMES
-from recuse.imports.rows import spellings
+from recuse.data.verdicts import ORDERS, OUTCOMES
+from recuse.imports.rows import names_and_columns, spellings
 
 
-def _several(columns: list[str]) -> list[str]:
-    if len(columns) < 2:
+def _several(columns: list | dict) -> list | dict:
+    listed = [*names_and_columns(columns)]
+    if len(listed) < 2:
         raise ValueError(f"found {columns}; write several columns, or the only one as text")
-    return columns
-
-
-def _different(columns: dict[str, str]) -> dict[str, str]:
-    if len(set(columns.values())) < len(columns):
+    if len({column for _, column in listed}) < len(listed):
         raise ValueError(f"found {columns}; write another column for each name")
+    if len({len(names) for names, _ in listed}) > 1:
+        raise ValueError(f"found {columns}; write a column for each name, or a mapping for each")
     return columns
 
 
@@ -42,10 +41,20 @@ FAILURES = (
     "Values that mark a failed judgment, such as -1 or ERROR; they and empty values count as"
     " missing."
 )
-Columns = Annotated[dict[Name, Name], Field(min_length=2), AfterValidator(_different)]
-ColumnOrColumns = by_kind(
-    {"text": Name, "a list": Annotated[Some[Name], AfterValidator(_several)], "a mapping": Columns}
-)
+
+
+def _column_or_columns(inner: object) -> object:
+    """The type of a column or of several: a list, or a mapping from names to columns or to mappings
+    of the type `inner`.
+    """
+    column = by_kind({"text": Name, "a mapping": inner})
+    listed = Annotated[Some[Name], AfterValidator(_several)]
+    by_name = Annotated[dict[Name, column], Field(min_length=1), AfterValidator(_several)]
+    return by_kind({"text": Name, "a list": listed, "a mapping": by_name})
+
+
+ColumnOrColumns = _column_or_columns(Annotated[dict[Name, Name], Field(min_length=1)])
+Outcomes = _column_or_columns(Annotated[dict[Literal[ORDERS], Name], Field(min_length=1)])
 ColumnOrConstant = by_kind({"text": Name, "a mapping": Constant})
 Values = Annotated[
     dict[bool | float | str, by_kind({"text": Literal[OUTCOMES], "a number": float})],
@@ -72,7 +81,8 @@ class ColumnsOfJudgments(SomeKeys):
     rating: ColumnOrColumns = optional(
         "Ratings: the judge's rating; or several columns, one for each judge, model or dimension,"
         " whichever has no column of its own: a list of columns named like these, or a mapping from"
-        " their names to the columns."
+        " their names to the columns. With a column for each judge and model, `{<judge>: {<model>:"
+        " <column>}}`."
     )
     dimension: ColumnOrConstant = optional(
         "Ratings: what was rated; required if `scales` names several dimensions."
@@ -92,7 +102,12 @@ class ColumnsOfJudgments(SomeKeys):
     item: Name = optional("Verdicts: id of the question.")
     model_a: Name = optional("Verdicts: model of one answer.")
     model_b: Name = optional("Verdicts: model of the other answer.")
-    outcome: Name = optional("Verdicts: a, b, tie or error, or the model that won.")
+    outcome: Outcomes = optional(
+        "Verdicts: a, b, tie or error, or the model that won; or several columns: a list of columns"
+        " named like the judges, a mapping from judges to columns, `{ab: <column>, ba: <column>}` for"
+        " the two orders, or `{<judge>: {ab: <column>, ba: <column>}}`. In each, `a` is the answer of"
+        " model_a, whichever was shown first."
+    )
     order: Name = optional("Verdicts: ab, ba or the model shown first; default: model_a was.")
     length_a: Name = optional("Verdicts: words of model_a's answer.")
     length_b: Name = optional("Verdicts: words of model_b's answer.")

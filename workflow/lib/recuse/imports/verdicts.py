@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from recuse.base.database import Connection, connect, create_table, name, write_rows
 from recuse.base.errors import DataError
 from recuse.base.tables import write_table
-from recuse.data.faults import Check, raise_first_fault
+from recuse.data.faults import filled, one_of, raise_first_fault
 from recuse.data.files import SOURCE, header_of, reading
-from recuse.data.lines import check_declared, check_lines
-from recuse.data.registry import COMPARED, IMPORTED, Registry
+from recuse.data.lines import check_declared, check_in_all, check_lines
+from recuse.data.registry import COMPARED, IMPORTED, Registry, named_as
 from recuse.data.verdicts import LABELS
 from recuse.imports.guess import advising
 from recuse.imports.ratings import counts_of
-from recuse.imports.readers import count_rows, create_imported, named_as, winner
+from recuse.imports.readers import count_rows, create_imported, winner
 from recuse.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
 
 COLUMNS = ("item", "model_a", "model_b", "human")
@@ -25,13 +25,8 @@ BY_LMARENA = {"item": ("question_id", "id"), "human": ("winner",)}
 TURNS = "select 1 from imported where item like '%, turn %' limit 1"
 VOTES = "case human when 'a' then 1 when 'b' then -1 when 'tie' then 0 end"
 CHECKS = (
-    *(Check(column, f"{column} is null", "", f"'write the {column}'") for column in COLUMNS[:3]),
-    Check(
-        "human",
-        f"human is not null and human not in {LABELS}",
-        "which is none of a, b and tie, and neither model",
-        "'write one of these, or leave it empty'",
-    ),
+    *(filled(column, f"the {column}") for column in COLUMNS[:3]),
+    one_of("human", LABELS),
 )
 
 
@@ -116,16 +111,12 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
                 f" {file.source}"
             )
             (count,) = connection.execute(query).fetchone()
-        check_lines(connection, path, count, {*columns.values()} - {columns["item"]})
+        check_lines(path, count, {*columns.values()} - {columns["item"]})
         raise_first_fault(connection, "labelled", CHECKS, named=columns)
         connection.execute(
             "insert into votes by name select * exclude (file, record) from labelled"
         )
-    if len(by_experiment) > 1:
-        place = f"{header_of(by_experiment[False])}, column experiment"
-        raise DataError(
-            f"{place}: missing, but {by_experiment[True]} has it; write it in all files, or in none"
-        )
+    check_in_all("experiment", by_experiment)
     several = True in by_experiment and connection.execute(
         "select count(experiment) from named"
     ).fetchone() != (0,)

@@ -29,7 +29,7 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.inference.verdict import KINDS, Reply, verdict_rows
 from recuse.model.least_squares import detectable, wald_columns
-from recuse.model.spec import BIASES
+from recuse.model.spec import FAMILY, SELF
 
 GOLD = column_names(
     "study quantity term case baseline share baseline_share measure",
@@ -38,7 +38,6 @@ GOLD = column_names(
     "n questions verdict favours detectable reason",
 )
 
-SELF, FAMILY = BIASES
 OTHER_JUDGES, OTHER_ANSWERS, SAME_QUESTIONS, BOTH = BASELINES = (
     "other judges",
     "other answers",
@@ -63,7 +62,7 @@ KIND = KINDS["gold"]
 DECIDED = ("verdict", "favours", "detectable", "reason")  # columns by the engine
 
 
-class Part(NamedTuple):
+class _Part(NamedTuple):
     """One share: its sums by question, (questions,) each, and the sign with which its value
     counts.
     """
@@ -84,7 +83,7 @@ class Contrast:
 
     names: dict[str, str]  # quantity, term, case and baseline
     questions: np.ndarray  # (questions,)
-    parts: Sequence[Part]
+    parts: Sequence[_Part]
     n: int  # marks of own answers
 
 
@@ -100,7 +99,7 @@ SCALES: dict[str, tuple[Callable, Callable]] = {
 }
 
 
-def contrast(parts: Sequence[Part], measure: str, *, confidence: float) -> dict[str, float]:
+def contrast(parts: Sequence[_Part], measure: str, *, confidence: float) -> dict[str, float]:
     """Return the contrast of shares on a scale, with its interval and p-value, clustered by
     question.
 
@@ -288,10 +287,10 @@ def contrasts(connection: Connection) -> Iterator[Contrast]:
             n, others = sums["n"], sums.get("n_answers", sums["n"])
             if not n.sum() or not others.sum():
                 continue
-            parts = [Part(sums["own_sum"], n, 1)]
+            parts = [_Part(sums["own_sum"], n, 1)]
             for name, sign in (("judges", -1), ("answers", -1), ("judges_answers", 1)):
                 if name in sums:
-                    parts.append(Part(sums[name], others, sign))
+                    parts.append(_Part(sums[name], others, sign))
             names = dict(zip(("quantity", "term", "case"), keys[start], strict=True))
             yield Contrast(
                 names | {"baseline": baseline}, table["question"][start:end], parts, int(n.sum())
@@ -311,7 +310,7 @@ def legitimate_share(right: Contrast, wrong: Contrast) -> Contrast:
         wins, losses = np.zeros(len(questions)), np.zeros(len(questions))
         wins[np.searchsorted(questions, right.questions)] = of_right.numerator
         losses[np.searchsorted(questions, wrong.questions)] = of_wrong.numerator
-        parts.append(Part(wins, wins + losses, of_right.sign))
+        parts.append(_Part(wins, wins + losses, of_right.sign))
     return Contrast(right.names | {"case": LEGITIMATE_SHARE}, questions, parts, right.n + wrong.n)
 
 
@@ -388,7 +387,7 @@ def gold(
         yield from filter(None, shares)
 
 
-def _expected(others: Sequence[Part], measure: str) -> float:
+def _expected(others: Sequence[_Part], measure: str) -> float:
     """The share of own answers that the baseline expects: where the contrast would be 0."""
     if measure == DIFFERENCE:
         return -sum(part.sign * part.share for part in others)

@@ -51,7 +51,7 @@ WATCHED = 1.6  # errors from 0 at which a verdict depends on the probability
 # Of the scale of its prior: a smaller standard deviation makes no difference, and chains get stuck
 # there
 LEAST = 0.05
-Test = tuple[float, float]  # an estimate and its standard error
+_Test = tuple[float, float]  # an estimate and its standard error
 Density = Callable[[np.ndarray], np.ndarray]
 # Logarithm of a standard deviation that a lattice tries: beyond it, squares overflow
 LARGEST = 50.0
@@ -70,7 +70,7 @@ class Posterior(NamedTuple):
     positive: float  # probability that the bias is above 0
 
 
-class Grid:
+class _Grid:
     """The judge x model table as arrays; a cell without a rating has no weight."""
 
     def __init__(self, cells: CellMeans, fit: MixedFit) -> None:
@@ -150,7 +150,7 @@ class Sampler:
     first.
     """
 
-    def __init__(self, grid: Grid) -> None:
+    def __init__(self, grid: _Grid) -> None:
         """Start all chains at the spreads of the mixed model and at usual values of the rest,
         without biases.
         """
@@ -420,7 +420,7 @@ class Sampler:
 
 
 def posteriors(
-    cells: CellMeans, fit: MixedFit, tests: Mapping[tuple[str, str], Test]
+    cells: CellMeans, fit: MixedFit, tests: Mapping[tuple[str, str], _Test]
 ) -> dict[tuple[str, str], Posterior]:
     """The posterior of each self- and family-bias, by quantity and judge or family.
 
@@ -433,7 +433,7 @@ def posteriors(
     """
     from scipy.special import ndtr
 
-    sampler = Sampler(Grid(cells, fit))
+    sampler = Sampler(_Grid(cells, fit))
     names = sampler.grid.judges.tolist(), sampler.grid.families[sampler.biased].tolist()
     keys = [
         (quantity, term) for quantity, terms in zip(BIASES, names, strict=True) for term in terms

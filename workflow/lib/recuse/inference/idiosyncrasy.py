@@ -20,7 +20,7 @@ from recuse.base.words import percent
 from recuse.data.study import StudyTables
 from recuse.inference.hierarchy import Posterior, posteriors
 from recuse.inference.judge_model import CellMeans, tables_of_slices
-from recuse.inference.mixed import Errors, MixedFit, Pooled, Table, pooled
+from recuse.inference.mixed import CellTable, ContrastErrors, MixedFit, Pooled, pooled
 from recuse.model.design import ALL_JUDGES, NO_ROWS
 from recuse.model.least_squares import ALONE, quantile, wald_columns, wald_p_value
 from recuse.model.spec import BIASES, C, Spec, biases_of
@@ -264,7 +264,7 @@ class Idiosyncrasy:
         residuals = fit.residuals(means[fit.fitted])
         if not math.sqrt(residuals @ residuals / fit.df) > NO_VARIATION:
             return because(Reason.NO_RESIDUAL)
-        mixed = MixedFit(Table.of(self.cells), means)
+        mixed = MixedFit(CellTable.of(self.cells), means)
         if not mixed.converged:
             return because(Reason.NOT_CONVERGED)
         self.fit = mixed
@@ -284,7 +284,7 @@ class Idiosyncrasy:
         return np.array([self._contrast(bias.among) for bias in self._targets])
 
     @cached_property
-    def _errors(self) -> Errors:
+    def _errors(self) -> ContrastErrors:
         """The errors of the contrasts."""
         fixed = [
             bias.among / bias.cells * (bias.quantity == "family_bias") for bias in self._targets
@@ -366,7 +366,7 @@ class Idiosyncrasy:
         """The pooled mean of some biases of one quantity."""
         return pooled(np.array([bias.estimate for bias in biases]), self._errors_of(biases))
 
-    def _errors_of(self, biases: Sequence[Bias]) -> Errors:
+    def _errors_of(self, biases: Sequence[Bias]) -> ContrastErrors:
         """The errors of some of the biases."""
         terms = [(bias.quantity, bias.term) for bias in self._targets]
         return self._errors.among(

@@ -198,7 +198,7 @@ def linked_judges(study: StudyTables, *, dimensions: Sequence[str] = ()) -> Link
     """
     factors = study.moments().factors
     check_known(
-        "inference: panel: dimensions",
+        ["inference", "panel", "dimensions"],
         dimensions,
         np.unique(factors["dimension"]).tolist(),
         "dimensions",

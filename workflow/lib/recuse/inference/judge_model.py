@@ -23,7 +23,7 @@ BORROWED = 10
 
 
 @dataclass(frozen=True)
-class Pairs:
+class JudgeModelPairs:
     """Cells of a judge x model table: names, or their codes."""
 
     judge: np.ndarray  # (cells,), as are the next three
@@ -53,7 +53,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class CellMeans(Pairs):
+class CellMeans(JudgeModelPairs):
     """The judge x model cells of a slice, in the order of judge and model, without those of a judge
     without slope.
     """

@@ -25,7 +25,7 @@ from recuse.model.covariance import FEW
 from recuse.model.estimable import moments_of
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 from recuse.model.resampling import ResampledTotals
-from recuse.model.spec import BIASES, C, Spec, biases_of, estimand_of
+from recuse.model.spec import BIASES, FAMILY, SELF, C, Spec, biases_of, estimand_of
 
 LEADERBOARD = column_names(
     "study spec slice scores estimand model judges score std_error ci_low ci_high",
@@ -48,7 +48,6 @@ RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY = (
 HUMAN = "human"
 REGRESSION = "regression"  # the setting that subtracts a spec's own coefficients
 SHRUNK = f"{C}, shrunk"
-SELF, FAMILY = BIASES
 # A bias, as (self_bias, judge) or (family_bias, family) -> its size and standard error, NaN where
 # it is not estimable.
 Biases: TypeAlias = Mapping[tuple[str, str], tuple[float, float]]
@@ -104,7 +103,7 @@ def debiased_by(estimand: str) -> str:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class SlicePairs:
     """The pairs of a judge and a model in one slice: all its judges by all its models."""
 
     judges: np.ndarray  # (J,) of str
@@ -112,7 +111,7 @@ class Pairs:
     pair: np.ndarray  # (groups,) place of each group's pair in the raveled (J, M)
 
     @classmethod
-    def of(cls, moments: Moments) -> "Pairs":
+    def of(cls, moments: Moments) -> "SlicePairs":
         """The pairs of the groups of `moments`."""
         judges, judge = np.unique(moments.factors["judge"], return_inverse=True)
         models, model = np.unique(moments.factors["model"], return_inverse=True)
@@ -123,7 +122,7 @@ class Pairs:
         """(J, M)."""
         return len(self.judges), len(self.models)
 
-    def human_means(self, totals: "PairTotals", among: "Pairs") -> np.ndarray:
+    def human_means(self, totals: "PairTotals", among: "SlicePairs") -> np.ndarray:
         """The means of the human scores in `totals` of these pairs, placed `among` others that
         include them: (1 + replicates, J, M), NaN for the others.
         """
@@ -173,14 +172,14 @@ class PairTotals(ResampledTotals):
 
 def totals_of_slices(
     spec: Spec, study: StudyTables, *, replicates: int, seed: int
-) -> Iterator[tuple[str, Moments, Pairs, PairTotals]]:
+) -> Iterator[tuple[str, Moments, SlicePairs, PairTotals]]:
     """Yield label, rows, pairs and totals of each slice of the spec that has rows, after one pass
     over them.
     """
     groups, slices = moments_of(spec, study), []
     for label, mask in spec.selection.slices(groups.factors):
         rows = groups.select(mask)
-        pairs = Pairs.of(rows)
+        pairs = SlicePairs.of(rows)
         number, width = int(np.prod(pairs.shape)), groups.tensor.shape[1] - 1
         if number:
             totals = PairTotals(
@@ -224,7 +223,7 @@ def tail(confidence: float, prompts: int) -> float:
 SAME = 1e-9
 
 
-def ranks(scores: np.ndarray) -> np.ndarray:
+def score_ranks(scores: np.ndarray) -> np.ndarray:
     """Rank scores, (models,), 1 the highest: 1 + number of higher ones, so that equal scores share
     the lower number.
     """
@@ -337,14 +336,14 @@ def leaderboards(
             of_people, totals = scored[label]
             sample["human_prompts"] = totals.prompts
             sample["human"] = of_people.human_means(totals, pairs)
-        for row in leaderboard(pairs, means, bias, family, **sample, confidence=confidence):
+        for row in leaderboard_rows(pairs, means, bias, family, **sample, confidence=confidence):
             estimand = removed.estimand if row["scores"] == DEBIASED else ""
             yield {"spec": spec.name, "slice": label, "estimand": estimand, **row}
 
 
 def bias_of_pairs(
     spec: Spec,
-    pairs: Pairs,
+    pairs: SlicePairs,
     factors: Mapping[str, np.ndarray],
     removed: Biases,
     *,
@@ -376,8 +375,8 @@ def bias_of_pairs(
     return bias.reshape(1 + replicates, *pairs.shape)
 
 
-def leaderboard(
-    pairs: Pairs,
+def leaderboard_rows(
+    pairs: SlicePairs,
     means: np.ndarray,
     bias: np.ndarray,
     family: np.ndarray,
@@ -422,7 +421,7 @@ def _rows(
     changes[np.abs(changes) < SAME] = 0.0
     # Raw scores, too, lack a pair without rows
     drawn = np.flatnonzero(~np.isnan(changes[1:]).any(axis=1)) + 1
-    columns, note = {"score": scores[0], "rank": ranks(scores[0])}, ""
+    columns, note = {"score": scores[0], "rank": score_ranks(scores[0])}, ""
     if prompts < FEW:
         note = because(Reason.SHORT_INTERVALS, prompts=prompts, few=FEW)
     shown = {"": scores} if kind == RAW else {"": scores, "change_": changes}

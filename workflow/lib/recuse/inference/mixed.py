@@ -34,7 +34,7 @@ from functools import cached_property
 
 import numpy as np
 
-from recuse.inference.judge_model import CellMeans, Pairs, connected_parts
+from recuse.inference.judge_model import CellMeans, JudgeModelPairs, connected_parts
 from recuse.model.least_squares import ROUNDING, inverted
 
 # Priors of the parameters, which matter where the cells say little: mean and standard deviation of
@@ -56,7 +56,7 @@ ENOUGH = 1e-5  # gain in log likelihood below which a fit has converged
 
 
 @dataclass(frozen=True)
-class Table(Pairs):
+class CellTable(JudgeModelPairs):
     """A judge x model table without its numbers: codes of names, and the sampling variance of each
     cell.
     """
@@ -64,14 +64,14 @@ class Table(Pairs):
     sampling: np.ndarray  # (cells,) variance of the cell mean by sampling of prompts
 
     @classmethod
-    def of(cls, cells: CellMeans) -> Table:
+    def of(cls, cells: CellMeans) -> CellTable:
         """The table of some cell means with sampling variances."""
         return cls.named(
             cells.judge, cells.model, cells.judge_family, cells.model_family, cells.variance
         )
 
     @classmethod
-    def named(cls, judge, model, judge_family, model_family, sampling: np.ndarray) -> Table:
+    def named(cls, judge, model, judge_family, model_family, sampling: np.ndarray) -> CellTable:
         """The table of cells of these names, (cells,) of str each, and sampling variances,
         (cells,).
         """
@@ -134,7 +134,7 @@ class Block:
     alike: tuple[np.ndarray, ...]
 
     @classmethod
-    def of(cls, table: Table, places: np.ndarray) -> Block:
+    def of(cls, table: CellTable, places: np.ndarray) -> Block:
         """The block of some cells."""
         judge = np.searchsorted(table.judges, table.judge[places])
         model, family = table.model[places], table.model_family[places]
@@ -146,7 +146,7 @@ class Block:
         )
 
 
-class Covariance:
+class CellCovariance:
     """The covariance of the cells at some parameters, block by block, and its derivatives by the
     parameters.
 
@@ -154,7 +154,7 @@ class Covariance:
     """
 
     def __init__(
-        self, table: Table, parameters: np.ndarray, slope: np.ndarray, used: np.ndarray
+        self, table: CellTable, parameters: np.ndarray, slope: np.ndarray, used: np.ndarray
     ) -> None:
         """slope: (cells,) c_m about its mean, by which b_j acts; used: places among w_1 to w_3."""
         self.parameters, self._slope = parameters, slope
@@ -225,7 +225,7 @@ class Covariance:
 class Restricted:
     """Generalised least squares of the cells other than own ones, at one covariance."""
 
-    covariance: Covariance
+    covariance: CellCovariance
     inverses: list[np.ndarray]  # V^-1 of the cells of each block that are fitted
     kept: list[np.ndarray]  # which these are, (n,) of bool
     solved: np.ndarray  # V^-1 X, (cells, terms); 0 at own cells
@@ -294,7 +294,7 @@ class MixedFit:
     """The mixed model of a table, fitted to cell means or planned at given parameters."""
 
     def __init__(
-        self, table: Table, mean: np.ndarray | None = None, *, plan: Preferences | None = None
+        self, table: CellTable, mean: np.ndarray | None = None, *, plan: Preferences | None = None
     ) -> None:
         """mean: (cells,) of which those of own cells are not used to fit; plan: parameters of a
         study without means.
@@ -329,7 +329,7 @@ class MixedFit:
         others = [*plan.ratios[self._used], 2 * np.log(plan.tau)]
         self.parameters = np.concatenate([2 * np.log(plan.spread), others])
         self.slope = plan.effects[np.searchsorted(np.unique(self.table.model), self.table.model)]
-        covariance = Covariance(self.table, self.parameters, self.slope, self._used)
+        covariance = CellCovariance(self.table, self.parameters, self.slope, self._used)
         generator = np.random.default_rng(np.random.SeedSequence(0))
         drawn = np.zeros((PLANS, len(self.slope)))
         for block, matrix in zip(covariance.blocks, covariance.matrices, strict=True):
@@ -422,9 +422,11 @@ class MixedFit:
         return parameters, state
 
     def _state(self, parameters: np.ndarray, values: np.ndarray) -> Restricted:
-        return self._restricted(Covariance(self.table, parameters, self.slope, self._used), values)
+        return self._restricted(
+            CellCovariance(self.table, parameters, self.slope, self._used), values
+        )
 
-    def _restricted(self, covariance: Covariance, values: np.ndarray) -> Restricted:
+    def _restricted(self, covariance: CellCovariance, values: np.ndarray) -> Restricted:
         """Fit the effects at one covariance."""
         design = self._design
         solved = np.zeros_like(design)
@@ -543,7 +545,7 @@ class MixedFit:
         row = (weights @ self._design) * judges_and_models
         return weights - self.state.solved @ (self.state.spread @ row)
 
-    def errors(self, contrasts: np.ndarray, fixed: np.ndarray | None = None) -> Errors:
+    def errors(self, contrasts: np.ndarray, fixed: np.ndarray | None = None) -> ContrastErrors:
         """The errors of some contrasts of the means, (contrasts, cells).
 
         fixed: (contrasts, cells) weights of the fitted cells in them that the variances do not
@@ -567,7 +569,7 @@ class MixedFit:
             added += _summed(moved @ inverse, moved, spread[np.ix_(at, at)])
             fixed_effects[at] += moved @ state.solved_of_blocks[number]
         added -= _summed(fixed_effects @ state.spread, fixed_effects, spread)
-        return Errors(variance + added, variance, slopes, spread, self._most_df)
+        return ContrastErrors(variance + added, variance, slopes, spread, self._most_df)
 
     def single_errors(self, contrasts: np.ndarray) -> list[tuple[float, float]]:
         """Variance of each contrast, as if variances were known, and its degrees of freedom;
@@ -599,7 +601,7 @@ def _summed(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndar
 
 
 @dataclass(frozen=True)
-class Errors:
+class ContrastErrors:
     """Covariance of contrasts, that at the variances as if known, its derivatives, and the
     covariance of the parameters.
     """
@@ -620,7 +622,7 @@ class Errors:
         df = 2 * at_variances**2 / uncertainty if uncertainty > 0 else np.inf
         return float(weights @ self.covariance @ weights), float(min(max(df, 1.0), self.most_df))
 
-    def among(self, places: np.ndarray) -> Errors:
+    def among(self, places: np.ndarray) -> ContrastErrors:
         """The errors of some of the contrasts."""
         pairs = np.ix_(places, places)
         derivatives = self.derivatives[:, places][:, :, places]
@@ -645,7 +647,7 @@ class Pooled:
     unweighted: tuple[float, float, float]
 
 
-def pooled(estimates: np.ndarray, errors: Errors) -> Pooled:
+def pooled(estimates: np.ndarray, errors: ContrastErrors) -> Pooled:
     """The random-effects mean of some biases, (biases,), whose errors may be correlated.
 
     tau^2 solves (g - mu)' (W + tau^2)^-1 (g - mu) = biases - 1 (Paule and Mandel 1982), W the

@@ -16,7 +16,7 @@ from recuse.base.reasons import Reason, because, code
 from recuse.base.tables import column_names
 from recuse.data.study import StudyTables
 from recuse.inference.judge_levels import LinkedJudges
-from recuse.inference.verdict import Verdict
+from recuse.inference.verdict import Verdict, hardly_agrees
 from recuse.model.least_squares import quantile
 from recuse.model.spec import BIASES
 
@@ -233,24 +233,23 @@ def panel_rows(
 
     reliability: of the human scores, by dimension; verdicts: rows of the table of verdicts; least:
     ratings of a model by a judge that count. A judge with a verdict other than `not shown` is not
-    recommended with the ratings that the verdict is about.
+    recommended with the ratings that the verdict is about; one that hardly agrees with people is in
+    no panel.
     """
     if judges is None:
         return [{"note": because(Reason.NO_SHARED_ANSWERS)}]
-    crossing, verdicts, disagreeing = judges.crossing, list(verdicts), set()
-    for row in verdicts:
-        if code(row.get("note", "")) is Reason.DISAGREES_WITH_PEOPLE:
-            disagreeing.add(row["term"])
+    crossing, verdicts = judges.crossing, list(verdicts)
+    strangers = [row["term"] for row in verdicts if hardly_agrees(row)]
     number = judges.sums.number
     # In every part of a jackknife
     usable = (number.sum(axis=0) >= least) & ((number > 0).sum(axis=0) > 1)
     linked = (usable & ~crossing.related).any(axis=0)
-    agrees = ~np.isin(crossing.judges, list(disagreeing))
+    agrees = ~np.isin(crossing.judges, strangers)
     fits = linked & agrees
     absent = dict.fromkeys(
         [*judges.unlinked, *crossing.judges[~linked].tolist()], Reason.FEW_SHARED_ANSWERS
     )
-    absent |= dict.fromkeys(crossing.judges[~agrees].tolist(), Reason.DISAGREES_WITH_PEOPLE)
+    absent |= dict.fromkeys(crossing.judges[~agrees].tolist(), Reason.HARDLY_AGREES)
     notes = [{"panel": name, "size": 1, "note": because(reason)} for name, reason in absent.items()]
     row = {
         "family_ratings": LEFT_OUT,

@@ -24,7 +24,7 @@ from recuse.inference.idiosyncrasy import (
     refusal,
 )
 from recuse.inference.judge_model import CellMeans
-from recuse.inference.mixed import MixedFit, Preferences, Table
+from recuse.inference.mixed import CellTable, MixedFit, Preferences
 from recuse.model.design import CONSTANT, estimable_terms, layout_of, regressors_of, terms_of
 from recuse.model.design import REFERENCE as SLOPE
 from recuse.model.estimable import slices_of
@@ -124,7 +124,7 @@ class PlannedStudy:
         if self.preferences is None:
             return None
         n, of = self.rows.ravel(), self.rated
-        table = Table.named(
+        table = CellTable.named(
             **of, sampling=np.repeat(np.square(self.noise), len(self.models))[n > 0] / n[n > 0]
         )
         spread = dict(zip(self.judges, self.preferences.spread, strict=True))

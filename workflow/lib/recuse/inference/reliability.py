@@ -2,7 +2,7 @@
 raters.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,6 +117,16 @@ def reliability_of_alphas(path: str, *, raters: int) -> dict[str, Reliability]:
         name: Reliability(alpha, raters, spearman_brown(alpha, raters), OF_ALPHA)
         for name, alpha in alphas.items()
     }
+
+
+def mean_reliability(rows: Iterable[Mapping[str, str]]) -> float:
+    """The mean over dimensions of the reliability of the mean human score, between 0 and 1; 1 where
+    none is known.
+
+    rows: of the table of reliabilities, texts as in a CSV file.
+    """
+    known = [min(max(float(row["mean"]), 0.0), 1.0) for row in rows]
+    return sum(known) / len(known) if known else 1.0
 
 
 def unusable(reliability: Mapping[str, float], dimensions: np.ndarray) -> str:

@@ -16,7 +16,7 @@ from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import REACH, noncentrality
 from recuse.inference.verdict import Reply
 from recuse.model.covariance import COVARIANCES, FEW
-from recuse.model.spec import BIASES, in_place
+from recuse.model.spec import BIASES, Errors, in_place
 
 CONCLUSIONS = column_names(
     "study slice quantity term check spec estimand estimate ci_low ci_high p_value",
@@ -105,11 +105,13 @@ class RobustnessCheck:
 
     def has(self, quantity: str, spec: Mapping) -> bool:
         """Whether it has biases of this quantity with a spec of these settings."""
-        return quantity in (spec.get("tests", BIASES) if self.table == "multiplicity" else BIASES)
+        return quantity in (
+            spec.get("tests", Errors.tests) if self.table == "multiplicity" else BIASES
+        )
 
     def errors(self, spec: Mapping) -> str:
         """The kind of its standard errors with a spec of these settings."""
-        return TABLES[self.table].errors or spec.get("covariance", "HC0")
+        return TABLES[self.table].errors or spec.get("covariance", Errors.covariance)
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class Robustness:
         return replace(self, checks=checks or self.checks)
 
     def of_study(
-        self, tables: "Tables", not_estimable: "Rows", *, instead: Mapping[str, str]
+        self, tables: "Tables", not_estimable: "_Rows", *, instead: Mapping[str, str]
     ) -> "Robustness":
         """The same for the study of these tables, which may have no human scores.
 
@@ -204,7 +206,7 @@ def concluded(estimate: Estimate, *, confidence: float) -> Conclusion:
     return Conclusion.FAVOURS if estimate.estimate > 0 else Conclusion.HARSHER
 
 
-def compared(first: Conclusion, conclusion: Conclusion) -> str:
+def compared_conclusion(first: Conclusion, conclusion: Conclusion) -> str:
     """Compare a conclusion with the first one.
 
     A bias HOLDS if it is found again, and else is LOST or REVERSED; where there was none one is
@@ -224,7 +226,7 @@ SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: standard errors may be too 
 OWN_SPECS = (ESTIMATES, "multiplicity", OF_C)  # tables in which no spec replaces another
 BY_PROMPTS = (ESTIMATES, "measurement_error")  # tables whose column df is of the errors
 
-Rows = Iterable[Mapping[str, str]]
+_Rows = Iterable[Mapping[str, str]]
 
 
 class Tables:
@@ -232,7 +234,7 @@ class Tables:
     term.
     """
 
-    def __init__(self, tables: Mapping[str, Rows], not_estimable: Rows, wordings: Rows = ()):
+    def __init__(self, tables: Mapping[str, _Rows], not_estimable: _Rows, wordings: _Rows = ()):
         """Index the tables by name; ESTIMATES are those of all specs. wordings: rows whose
         intervals replace narrower ones.
         """
@@ -361,7 +363,7 @@ def conclusions(
                 continue
             first = rows[0]["conclusion"]
             for row in rows:
-                verdict = compared(first, row["conclusion"])
+                verdict = compared_conclusion(first, row["conclusion"])
                 yield row | {
                     "first": first,
                     "verdict": verdict,

@@ -13,9 +13,9 @@ decisive question, whose estimate and interval are the ones to show; the others 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import isnan, nan
+from math import isnan, nan, sqrt
 
-from recuse.base.reasons import Reason, because
+from recuse.base.reasons import Reason, because, code
 from recuse.base.tables import column_names
 from recuse.base.words import percent
 from recuse.model.least_squares import holm
@@ -24,7 +24,7 @@ from recuse.model.spec import BIASES
 VERDICTS = column_names(
     "study kind quantity term verdict favours estimate ci_low ci_high p_value adjusted_p_value",
     "probability_positive detectable A A_ci_low A_ci_high B B_ci_low B_ci_high reason note",
-    "wordings",
+    "wordings agreement agreement_ci_low agreement_ci_high agreement_least",
 )
 
 AGAINST_PEOPLE, AGAINST_JUDGES, BEYOND = "A", "B", "C"
@@ -46,6 +46,10 @@ NUMBERS = (
 )
 # Probability by all judges together that a bias is on the side of its own interval
 LEAST_SUPPORT = 0.8
+# A judge whose correlation with people is below this, with all of its interval, hardly agrees.
+# Where the human scores have errors it is times the root of their reliability, by which errors
+# lower every correlation.
+LEAST_AGREEMENT = 0.3
 ROUNDING = 1e-12  # A p-value may miss the level by so much and still equal it.
 
 
@@ -128,7 +132,7 @@ KINDS = {
 }
 
 
-def verdict(reply: Reply, adjusted_p: float, *, confidence: float) -> Verdict:
+def verdict_on_reply(reply: Reply, adjusted_p: float, *, confidence: float) -> Verdict:
     """The verdict by a decisive reply.
 
     A bias whose interval excludes 0 is established if all judges together support its side with
@@ -168,7 +172,7 @@ def verdict_rows(
     p_values = [nan if reply.reason else reply.p_value for reply in decisive]
     adjusted = [nan] * len(p_values) if kind.adjust is None else kind.adjust(p_values)
     for (term, each), reply, adjusted_p in zip(replies.items(), decisive, adjusted, strict=True):
-        found = verdict(reply, adjusted_p, confidence=confidence)
+        found = verdict_on_reply(reply, adjusted_p, confidence=confidence)
         row = {
             "kind": kind.name,
             "quantity": quantity,
@@ -198,8 +202,9 @@ def verdict_rows(
 def verdicts_on_ratings(
     conclusions: Iterable[Mapping],
     judges: Iterable[str],
-    disagreeing: Iterable[str],
+    agreement: Mapping[str, Sequence[float]],
     *,
+    reliability: float = 1.0,
     checks: Mapping[str, str],
     confidence: float,
 ) -> Iterator[dict]:
@@ -209,8 +214,10 @@ def verdicts_on_ratings(
     there are none on judges.
 
     conclusions: rows by `recuse.inference.robustness.conclusions`; those of the whole study count.
-    judges: all that rate; disagreeing: those whose ratings do not follow the human scores. checks:
-    question -> the robustness check that answers it.
+    judges: all that rate; agreement: judge -> correlation with the human scores and the ends of its
+    interval. Of a judge whose interval is not above 0, A says nothing. reliability: of the human
+    scores, the share of their variance that is not error. checks: question -> the robustness check
+    that answers it.
     """
     letters = {check: letter for letter, check in checks.items()}
     replies: dict[str, dict[str, dict[str, Reply]]] = {
@@ -225,13 +232,28 @@ def verdicts_on_ratings(
     of_judges, of_families = replies.values()
     if not any(of_judges.values()) and of_families:
         of_judges.clear()
-    disagreeing = of_judges.keys() & set(disagreeing)
+    disagreeing = {
+        judge for judge, (_, low, _) in agreement.items() if judge in of_judges and not low > 0
+    }
     for judge in disagreeing:
         of_judges[judge].pop(AGAINST_PEOPLE, None)
-    for quantity, of_terms in replies.items():
-        for row in verdict_rows(KINDS["ratings"], quantity, of_terms, confidence=confidence):
-            is_disagreeing = quantity == BIASES[0] and row["term"] in disagreeing
-            yield row | ({"note": because(Reason.DISAGREES_WITH_PEOPLE)} if is_disagreeing else {})
+    for row in verdict_rows(KINDS["ratings"], BIASES[0], of_judges, confidence=confidence):
+        if row["term"] in agreement:
+            columns = ("agreement", "agreement_ci_low", "agreement_ci_high")
+            row |= dict(zip(columns, agreement[row["term"]], strict=True))
+            row["agreement_least"] = LEAST_AGREEMENT * sqrt(reliability)
+        if row["term"] in disagreeing:
+            row["note"] = because(Reason.DISAGREES_WITH_PEOPLE)
+        yield row
+    yield from verdict_rows(KINDS["ratings"], BIASES[1], of_families, confidence=confidence)
+
+
+def hardly_agrees(row: Mapping[str, str]) -> bool:
+    """Whether a judge hardly agrees with people, by its row of the table of verdicts."""
+    if code(row.get("note") or "") is Reason.DISAGREES_WITH_PEOPLE:
+        return True
+    high = row.get("agreement_ci_high")
+    return bool(high) and float(high) < float(row["agreement_least"])
 
 
 def _reply(row: Mapping) -> Reply:

@@ -20,7 +20,7 @@ from recuse.inference.idiosyncrasy import idiosyncrasies
 from recuse.inference.power import REACH, noncentrality
 from recuse.inference.robustness import ESTIMATES, OF_C, RobustnessCheck
 from recuse.model.estimable import estimable_specs, sliced_by, study_for
-from recuse.model.fit import fits
+from recuse.model.fit import fitted_slices
 from recuse.model.least_squares import quantile, wald_columns
 from recuse.model.spec import BIASES, C, Spec, estimand_of
 
@@ -35,7 +35,7 @@ NOTES = {
     1: "asked in one wording: nothing is known of others",
     2: "two wordings: t has one degree of freedom at most, and the interval is very wide",
 }
-Bias = tuple[str, str]  # quantity, term
+_Bias = tuple[str, str]  # quantity, term
 
 
 class Part(NamedTuple):
@@ -247,7 +247,7 @@ def _specs_of(
     return [spec.changed(slice=None, whole=False, bootstrap=None, wild=None) for spec in estimable]
 
 
-def _biases(spec: Spec, study: StudyTables, estimand: str) -> dict[Bias, Part]:
+def _biases(spec: Spec, study: StudyTables, estimand: str) -> dict[_Bias, Part]:
     """The biases that the rows of a spec determine, with their errors."""
     if estimand == C:
         (each,) = idiosyncrasies(spec, study)
@@ -260,7 +260,7 @@ def _biases(spec: Spec, study: StudyTables, estimand: str) -> dict[Bias, Part]:
         }
     return {
         (row.quantity, row.term): Part(row.estimate, row.std_error, row.df, row.n_term)
-        for fitted in fits(spec, study_for(spec, study), seed=None)
+        for fitted in fitted_slices(spec, study_for(spec, study), seed=None)
         for row in fitted.coefficients
         if row.quantity in BIASES and row.std_error > 0
     }

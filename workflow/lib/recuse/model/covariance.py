@@ -46,7 +46,7 @@ LEFT = 1e-10  # share of a term's squares left without a prompt: below it, only 
 AT_ONCE = 250  # prompts of the jackknife, which bounds memory
 
 
-def fit(
+def fit_least_squares(
     moments: Moments,
     regressors: np.ndarray,
     *,

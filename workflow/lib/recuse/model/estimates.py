@@ -12,7 +12,7 @@ from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import column_names
 from recuse.data.study import StudyTables
 from recuse.model.estimable import LEFT_OUT, fitted_to, missing, not_estimable, study_for
-from recuse.model.fit import Coefficient, Fitted, fits
+from recuse.model.fit import Coefficient, Fitted, fitted_slices
 from recuse.model.least_squares import (
     NEGLIGIBLE,
     benjamini_hochberg,
@@ -89,7 +89,7 @@ def estimate(spec: Spec, study: StudyTables, *, confidence: float, seed: int = 0
         having = "not every row" if study.is_partly_scored else "no row"
         spec, remarks = reduced, [*remarks, LEFT_OUT.format(having)]
     tables.remarks.extend({**about, "slice": "", "remark": remark} for remark in remarks)
-    slices = list(fits(spec, study, seed=seed))
+    slices = list(fitted_slices(spec, study, seed=seed))
     if spec.errors.bootstrap is not None or spec.errors.wild is not None:
         tables.multiplicity.extend(
             {**about, **row} for row in adjusted(spec, slices, confidence=confidence)
@@ -178,8 +178,8 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
     the simultaneous intervals contain all coefficients at once with probability `confidence`: see
     `max_t`. The p-value is at least p_value, and the interval at least as wide as that by t or the
     normal distribution.
-    slices: of the spec, by recuse.model.fit.fits, where a draw gives a prompt one weight in all
-    slices.
+    slices: of the spec, by recuse.model.fit.fitted_slices, where a draw gives a prompt one weight
+    in all slices.
     """
     tested = [
         (fitted.slice, row)

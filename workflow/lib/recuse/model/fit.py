@@ -23,7 +23,7 @@ from recuse.model.covariance import (
     EffectiveClusters,
     OfJudges,
     TwoWay,
-    fit,
+    fit_least_squares,
 )
 from recuse.model.design import Term, absent_terms, designs_of, estimable_terms, layout_of
 from recuse.model.estimable import moments_of, slices_of
@@ -93,7 +93,7 @@ class PromptErrors:
     effective: Mapping[int, float]
 
 
-def fits(spec: Spec, study: StudyTables, *, seed: int | None) -> Iterator[Fitted]:
+def fitted_slices(spec: Spec, study: StudyTables, *, seed: int | None) -> Iterator[Fitted]:
     """Fit each slice of the spec to the study; `seed` is that of its bootstraps."""
     errors = repeat(None)
     if spec.errors.by_prompt:
@@ -248,7 +248,7 @@ def _least_squares(
         if kind.judges_alone:
             result = result.without_errors(~shared_by_judges(terms, rows.factors["judge"]))
     else:
-        result = fit(
+        result = fit_least_squares(
             rows,
             layout_of(spec, terms, rows),
             covariance=covariance,

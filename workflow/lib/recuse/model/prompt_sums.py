@@ -177,7 +177,7 @@ def gram_places(layouts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.nonzero(np.triu(used.T.astype(float) @ used + np.eye(used.shape[1])))
 
 
-def joined(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
+def joined_blocks(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
     """Number of the block of X'X of each term, (terms,), its first term; between blocks X'X and its
     inverse are 0.
     """
@@ -208,7 +208,7 @@ def shifts_of(
     """
     row, column = places
     entries, scores = np.split(totals, [len(row)], axis=1)
-    block = joined(places, scores.shape[1])
+    block = joined_blocks(places, scores.shape[1])
     if block.any():
         shifts = np.empty_like(scores)
         for number in np.unique(block):

@@ -14,7 +14,13 @@ import numpy as np
 
 from recuse.base.log import steps
 from recuse.model.least_squares import NEGLIGIBLE, Solution, small_sample_factor
-from recuse.model.prompt_sums import gram_and_score_weights, gram_places, joined, mapped, shifts_of
+from recuse.model.prompt_sums import (
+    gram_and_score_weights,
+    gram_places,
+    joined_blocks,
+    mapped,
+    shifts_of,
+)
 
 PROMPTS = 1024  # codes of a piece: the draws of a seed, and the memory, depend on it
 DRAWS = 250  # at a time: the weights of a seed, and the memory, depend on it
@@ -165,7 +171,7 @@ class WildBootstrap(Pieces):
         tested, terms = self._rows.shape
         # A coefficient depends only on the terms joined to it: in a slice by dimension, those of
         # its judges' family.
-        block = joined(self._gram, terms)
+        block = joined_blocks(self._gram, terms)
         self._joined = block[self._places][:, None] == block  # (tested, terms)
         self._coefficient, self._term = np.nonzero(self._joined)
         self._products = np.zeros((tested, terms, terms))  # sum over prompts of H'H
@@ -267,7 +273,7 @@ def joined_to(layouts: np.ndarray, places: Sequence[int]) -> np.ndarray:
     """Number of terms that X'X joins to each of some coefficients, (places,); layouts: (cells, w,
     terms).
     """
-    block = joined(gram_places(layouts), layouts.shape[2])
+    block = joined_blocks(gram_places(layouts), layouts.shape[2])
     return np.bincount(block)[block[places]]
 
 

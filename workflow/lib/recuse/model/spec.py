@@ -9,7 +9,7 @@ from recuse.model.covariance import COVARIANCES
 
 EQUATION_1 = ("judge", "judge:reference", "self", "same_family", "dimension")
 ON_HUMAN_SCORES = ("reference", "judge:reference")  # terms with the reference as regressor
-BIASES = ("self_bias", "family_bias")
+SELF, FAMILY = BIASES = ("self_bias", "family_bias")
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def changes_of(spec: Spec, *, whose: str = "each family's", most: int | None = N
     return ", ".join(changes)
 
 
-def in_words(spec: Spec) -> str:
+def spec_in_words(spec: Spec) -> str:
     """The model of a spec, as in `Equation 1 without Llama 3 8B, by dataset`."""
     changes = [changes_of(spec), SLICED.get(spec.selection.slice, "")]
     return f"Equation 1 {', '.join(filter(None, changes))}".rstrip()

@@ -39,7 +39,7 @@ CHOSE_TWICE = "outcome_ab in ('a', 'b') and outcome_ba in ('a', 'b')"
 FOLLOWED = "outcome_ab = favoured_ab and outcome_ba = favoured_ba"
 
 
-class Bias(NamedTuple):
+class CognitiveBias(NamedTuple):
     """The test of a bias: the condition, and SQL for comparisons concerned, informative (else left
     out) and biased.
     """
@@ -51,15 +51,15 @@ class Bias(NamedTuple):
 
 
 BIASES = {  # in the order of every table and figure
-    "order_first": Bias("order", ALL, SHOWN_TWICE, FIRST),
-    "order_last": Bias("order", ALL, SHOWN_TWICE, LAST),
-    "compassion_first": Bias("compassion", ALL, SHOWN_TWICE, FIRST),
-    "compassion_last": Bias("compassion", ALL, SHOWN_TWICE, LAST),
-    "egocentric_order": Bias("order", OWN, SHOWN_TWICE, CHOSE_OWN),
-    "egocentric_comp": Bias("compassion", OWN, SHOWN_TWICE, CHOSE_OWN),
-    "salience": Bias("order", SAME_ANSWER, LENGTHS_DIFFER, CHOSE_LONGER),
-    "bandwagon": Bias("bandwagon", ALL, TOLD_TWICE, FOLLOWED),
-    "attentional": Bias("attentional", ALL, TOLD_TWICE, FOLLOWED),
+    "order_first": CognitiveBias("order", ALL, SHOWN_TWICE, FIRST),
+    "order_last": CognitiveBias("order", ALL, SHOWN_TWICE, LAST),
+    "compassion_first": CognitiveBias("compassion", ALL, SHOWN_TWICE, FIRST),
+    "compassion_last": CognitiveBias("compassion", ALL, SHOWN_TWICE, LAST),
+    "egocentric_order": CognitiveBias("order", OWN, SHOWN_TWICE, CHOSE_OWN),
+    "egocentric_comp": CognitiveBias("compassion", OWN, SHOWN_TWICE, CHOSE_OWN),
+    "salience": CognitiveBias("order", SAME_ANSWER, LENGTHS_DIFFER, CHOSE_LONGER),
+    "bandwagon": CognitiveBias("bandwagon", ALL, TOLD_TWICE, FOLLOWED),
+    "attentional": CognitiveBias("attentional", ALL, TOLD_TWICE, FOLLOWED),
 }
 # Shares of a judge that chooses either place with probability 1/2 in both passes: 1/4 for one place
 # in both passes, its own answer in both, or the favoured one in both. Salience is asked of verdicts

@@ -97,7 +97,7 @@ class Terms:
         return self.of_kinds([SENSITIVITY]) * 1.0
 
 
-class Cells:
+class PairCells:
     """Verdicts summed by group: judge, pair of models and order."""
 
     def __init__(self, verdicts: Verdicts) -> None:
@@ -189,7 +189,7 @@ class Cells:
 class State:
     """Log-likelihood, gradient and information at some coefficients."""
 
-    def __init__(self, cells: Cells, coefficients: np.ndarray) -> None:
+    def __init__(self, cells: PairCells, coefficients: np.ndarray) -> None:
         """coefficients: (terms,)."""
         self.cells, self.entries = cells, cells.entries(coefficients)
         eta = cells.eta(coefficients, self.entries)

@@ -30,7 +30,7 @@ from recuse.pairwise.davidson import (
     SENSITIVITY,
     STRENGTH,
     TIED,
-    Cells,
+    PairCells,
     State,
 )
 
@@ -46,10 +46,10 @@ NOT_CONVERGED = "the regression of verdicts has not converged; leave `regression
 
 
 @dataclass(frozen=True)
-class Fit:
+class MaximumFit:
     """Coefficients at the maximum, and what their errors are made of."""
 
-    cells: Cells
+    cells: PairCells
     coefficients: np.ndarray  # (terms,)
     free: np.ndarray  # (terms,) of bool: estimated
     identified: np.ndarray  # (terms,) of bool: estimated, and determined by the verdicts
@@ -94,13 +94,13 @@ class Fit:
         return factor * influence.T @ influence
 
 
-def fit(
-    cells: Cells,
+def fit_maximum(
+    cells: PairCells,
     free: Collection[str],
     *,
     given: np.ndarray | None = None,
     precision: Mapping[str, float] | None = None,
-) -> Fit:
+) -> MaximumFit:
     """Maximise the likelihood over the terms of the kinds in `free` by Newton's method.
 
     given: coefficients (terms,) to start from, at which all other terms stay; by default the
@@ -132,12 +132,12 @@ def fit(
         if certain is None or not certain.any():
             return replace(fitted, separated=separated & ~fitted.identified)
         separated |= estimated
-        cells = Cells(cells.verdicts.among(~certain))
+        cells = PairCells(cells.verdicts.among(~certain))
 
 
 def _maximised(
-    cells: Cells, free: np.ndarray, start: np.ndarray, prior: np.ndarray, *, bilinear: bool
-) -> Fit:
+    cells: PairCells, free: np.ndarray, start: np.ndarray, prior: np.ndarray, *, bilinear: bool
+) -> MaximumFit:
     """The fit of the terms `free`, (terms,) of bool, from some coefficients; prior: (terms,)
     precisions.
     """
@@ -150,9 +150,11 @@ def _maximised(
 
     for _ in range(STEPS):
         gradient = basis.T @ (state.gradient - prior * (coefficients - default))
-        inverse, _, definite = inverted(basis.T @ (state.information() + np.diag(prior)) @ basis)
+        inverse, _, definite = inverse_information(
+            basis.T @ (state.information() + np.diag(prior)) @ basis
+        )
         if not definite:
-            inverse, _, _ = inverted(
+            inverse, _, _ = inverse_information(
                 basis.T @ (state.information(observed=False) + np.diag(prior)) @ basis
             )
         step = inverse @ gradient
@@ -169,18 +171,18 @@ def _maximised(
     else:
         raise DataError(NOT_CONVERGED)
     information = state.information()
-    inverse, _, _ = inverted(basis.T @ (information + np.diag(prior)) @ basis)
-    _, null, _ = inverted(basis.T @ state.information(observed=False) @ basis)
+    inverse, _, _ = inverse_information(basis.T @ (information + np.diag(prior)) @ basis)
+    _, null, _ = inverse_information(basis.T @ state.information(observed=False) @ basis)
     identified = free & (np.abs(basis @ null) < IDENTIFIED).all(axis=1)
     rank = basis.shape[1] - null.shape[1]
     never = np.zeros(len(free), dtype=bool)
-    return Fit(
+    return MaximumFit(
         cells, coefficients, free, identified, never, information, basis @ inverse @ basis.T, rank
     )
 
 
 def _basis(
-    cells: Cells, free: np.ndarray, information: np.ndarray, *, bilinear: bool
+    cells: PairCells, free: np.ndarray, information: np.ndarray, *, bilinear: bool
 ) -> np.ndarray:
     """Orthonormal directions, (terms, k), in which the free terms may move."""
     strengths, sensitivities, positions = (
@@ -189,7 +191,7 @@ def _basis(
     constraints = [kind for kind in (strengths, sensitivities & bilinear) if kind.any()]
     basis = _orthogonal(free, constraints)
     others = basis.T @ information @ basis
-    _, null, _ = inverted(others)
+    _, null, _ = inverse_information(others)
     moved = np.abs(basis @ null) > IDENTIFIED
     shared = moved[strengths].any(axis=0) & moved[positions].any(axis=0)
     # Each model has its place: an effect of places common to all judges is one of strengths
@@ -209,7 +211,7 @@ def _orthogonal(free: np.ndarray, constraints: Sequence[np.ndarray]) -> np.ndarr
     return basis @ np.linalg.qr(rows.T, mode="complete")[0][:, len(rows) :]
 
 
-def inverted(information: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+def inverse_information(information: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
     """Inverse on the directions that hold information, those that hold none, (k, directions), and
     if none is negative.
     """
@@ -227,7 +229,7 @@ def inverted(information: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
     )
 
 
-def is_suspect(fitted: Fit) -> bool:
+def is_suspect(fitted: MaximumFit) -> bool:
     """Whether log odds of some verdict, or of a tie, are so large that coefficients may be
     infinite.
     """
@@ -235,7 +237,7 @@ def is_suspect(fitted: Fit) -> bool:
     return bool(probability[probability > 0].min(initial=1.0) < UNCERTAIN)
 
 
-def separation(fitted: Fit) -> np.ndarray:
+def separation(fitted: MaximumFit) -> np.ndarray:
     """Verdicts that become certain along the direction that separates most, (verdicts,) of bool.
 
     Sensitivities that are estimated together with strengths stay as they are.

@@ -139,7 +139,7 @@ def quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     )
 
 
-class Share(NamedTuple):
+class VoteShare(NamedTuple):
     """A share of a group's comparisons or verdicts, with its interval (NaN if there is none)."""
 
     names: dict[str, str]
@@ -158,7 +158,7 @@ def shares(
     *,
     confidence: float,
     seed: int,
-) -> Iterator[Share]:
+) -> Iterator[VoteShare]:
     """Yield each of `statistics`, quotients of two of the `columns` of `Group.sums`, of each group;
     see `share_intervals`.
     """
@@ -178,7 +178,7 @@ def shares(
         for statistic, value, low, high, questions in zip(
             statistics, quotients(totals), *intervals, strict=True
         ):
-            yield Share(group.names, statistic, by_name, value, low, high, int(questions))
+            yield VoteShare(group.names, statistic, by_name, value, low, high, int(questions))
 
 
 def share_intervals(

@@ -51,10 +51,10 @@ from recuse.pairwise.davidson import (
     SENSITIVITY,
     STRENGTH,
     TIE,
-    Cells,
+    PairCells,
     Verdicts,
 )
-from recuse.pairwise.maximum import Fit, fit, inverted
+from recuse.pairwise.maximum import MaximumFit, fit_maximum, inverse_information
 
 REGRESSION = column_names(
     "study question quantity term estimate std_error ci_low ci_high p_value df",
@@ -201,8 +201,8 @@ class Answered:
     """A fit that answers a question, with the influence of the questions on its coefficients."""
 
     question: str
-    cells: Cells  # all verdicts, also those that separate
-    fit: Fit
+    cells: PairCells  # all verdicts, also those that separate
+    fit: MaximumFit
     influence: np.ndarray  # (items, terms)
     p_value: float = math.nan  # of the humans' strengths, that all are alike
 
@@ -218,21 +218,21 @@ class Regression:
     def __init__(self, compared: Compared) -> None:
         """Sum the verdicts."""
         self.compared, self.verdicts = compared, compared.judges
-        self.cells = Cells(self.verdicts)
+        self.cells = PairCells(self.verdicts)
 
     @cached_property
     def against_judges(self) -> Answered:
         """B."""
-        fitted = fit(self.cells, KINDS, precision=NEAR_ONE)
+        fitted = fit_maximum(self.cells, KINDS, precision=NEAR_ONE)
         return Answered(B, self.cells, fitted, fitted.influence)
 
     @cached_property
-    def humans(self) -> Fit | None:
+    def humans(self) -> MaximumFit | None:
         """The strengths of the humans' labels; None without any."""
         return (
             None
             if self.compared.humans is None
-            else fit(Cells(self.compared.humans), (STRENGTH, LENGTH, TIE))
+            else fit_maximum(PairCells(self.compared.humans), (STRENGTH, LENGTH, TIE))
         )
 
     @cached_property
@@ -251,15 +251,15 @@ class Regression:
             else None
         )
 
-    def _on_strengths(self, humans: Fit) -> Answered:
+    def _on_strengths(self, humans: MaximumFit) -> Answered:
         """A: the judges' verdicts on the humans' strengths."""
         of_humans = humans.cells.terms.places(STRENGTH)
         known = humans.identified[of_humans]
         rows = self.compared.labelled & known[self.verdicts.first] & known[self.verdicts.second]
-        cells = Cells(self.verdicts.among(rows))
+        cells = PairCells(self.verdicts.among(rows))
         given = cells.terms.defaults()
         given[cells.terms.places(STRENGTH)] = np.where(known, humans.coefficients[of_humans], 0.0)
-        fitted = fit(cells, [kind for kind in KINDS if kind != STRENGTH], given=given)
+        fitted = fit_maximum(cells, [kind for kind in KINDS if kind != STRENGTH], given=given)
         influence = humans.influence[:, of_humans[known]]
         p_value = _p_value_of_all(
             humans.coefficients[of_humans[known]], influence, humans.questions
@@ -275,7 +275,7 @@ def _p_value_of_all(strengths: np.ndarray, influence: np.ndarray, questions: int
     """
     from scipy.special import fdtrc
 
-    inverse, null, _ = inverted(influence.T @ influence)
+    inverse, null, _ = inverse_information(influence.T @ influence)
     k = len(strengths) - null.shape[1]
     if not 0 < k < questions:
         return math.nan
@@ -298,10 +298,10 @@ def preference_table(verdicts: Verdicts) -> CellMeans:
     for code, judge in enumerate(verdicts.judges):
         rows = verdicts.judge == code
         own = {"judges": [judge], "family_of_judge": verdicts.family_of_judge[[code]]}
-        alone = Cells(
+        alone = PairCells(
             replace(verdicts.among(rows), judge=np.zeros(rows.sum(), dtype=np.int64), **own)
         )
-        fitted = fit(alone, WEAK, precision=WEAK)
+        fitted = fit_maximum(alone, WEAK, precision=WEAK)
         strengths = alone.terms.places(STRENGTH)
         models = np.flatnonzero(fitted.identified[strengths])
         names += [(code, model) for model in models]
@@ -397,7 +397,7 @@ def _families_of_judges(verdicts: Verdicts) -> list[int]:
     return np.unique(verdicts.family_of_judge[others.any(axis=1)]).tolist()
 
 
-def carrying(cells: Cells, quantity: str) -> tuple[np.ndarray, np.ndarray]:
+def carrying(cells: PairCells, quantity: str) -> tuple[np.ndarray, np.ndarray]:
     """How many verdicts, and how many questions, carry each term of a kind, (size,) each."""
     size, items = cells.terms.sizes[quantity], cells.verdicts.items
     entry = {SELF: cells.own, FAMILY: cells.of_family}.get(quantity, np.ones(len(cells.judge)))

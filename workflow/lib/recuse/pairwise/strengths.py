@@ -11,10 +11,18 @@ import numpy as np
 
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
-from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, rank_sets, ranks
+from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, rank_sets, score_ranks
 from recuse.model.least_squares import quantile
-from recuse.pairwise.davidson import LENGTH, POSITION, SENSITIVITY, STRENGTH, TIE, Cells, Verdicts
-from recuse.pairwise.maximum import Fit, fit
+from recuse.pairwise.davidson import (
+    LENGTH,
+    POSITION,
+    SENSITIVITY,
+    STRENGTH,
+    TIE,
+    PairCells,
+    Verdicts,
+)
+from recuse.pairwise.maximum import MaximumFit, fit_maximum
 from recuse.pairwise.regression import Regression, probability
 
 STRENGTHS = column_names(
@@ -73,17 +81,19 @@ def strength_rows(of: Regression, *, confidence: float, seed: int) -> Iterator[d
 
 
 def _raw(verdicts: Verdicts) -> Strengths:
-    return _of(fit(Cells(replace(verdicts, x=np.zeros(len(verdicts.x)))), (STRENGTH, TIE)))
+    return _of(
+        fit_maximum(PairCells(replace(verdicts, x=np.zeros(len(verdicts.x)))), (STRENGTH, TIE))
+    )
 
 
-def _of(fitted: Fit) -> Strengths:
+def _of(fitted: MaximumFit) -> Strengths:
     places = fitted.cells.terms.places(STRENGTH)
     return Strengths(
         fitted.identified[places], fitted.coefficients[places], fitted.influence[:, places]
     )
 
 
-def _standardised(fitted: Fit, *, lengths: bool) -> Strengths:
+def _standardised(fitted: MaximumFit, *, lengths: bool) -> Strengths:
     """Strengths of B as an average verdict shows them, with the error of all that they are made of.
 
     win_rate_m = mean over the judges of verdicts, both orders and QUANTILES of e of
@@ -156,7 +166,7 @@ def _rows(
         sets = rank_sets(
             values[models], values[models] + normal @ root, prompts=questions, confidence=confidence
         )
-    place, rank = np.cumsum(models) - 1, ranks(values[models])
+    place, rank = np.cumsum(models) - 1, score_ranks(values[models])
     for model, value in enumerate(values):
         if not models[model]:
             yield {"note": because(Reason.NO_STRENGTH)}

@@ -13,21 +13,17 @@ from recuse.base.database import files as parquet
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.tables import column_names, write_table
-from recuse.data.faults import Check, first_twice, raise_first_fault
+from recuse.data.faults import Check, filled, first_twice, one_of, raise_first_fault
 from recuse.data.files import (
-    SOURCE,
+    RawFile,
     as_number,
-    check_columns,
-    columns_of,
     header_of,
-    place_in,
     place_of,
     reading,
-    stored_in,
     texts_of,
 )
-from recuse.data.lines import check_declared, check_lines
-from recuse.data.registry import HUMAN, ORDER_DRAWN, Registry
+from recuse.data.lines import check_declared, check_filled, check_lines
+from recuse.data.registry import HUMAN, ORDER_DRAWN, Registry, named_as
 from recuse.data.verdicts import COMPARISONS, CONTROL, LABELS, ORDERS, OUTCOMES
 
 PAIRWISE_COMPLETENESS = column_names(
@@ -61,43 +57,23 @@ def select_stored(
     """
     sources = []
     for path in files:
-        columns = columns_of(connection, path, REQUIRED)
-        check_columns(path, columns, REQUIRED, OPTIONAL)
-        absent = [column for column in OPTIONAL if column not in columns]
-        imported = set(SOURCE) <= set(columns)  # keeps columns of any name
-        for column in () if imported else columns:
+        file = RawFile.open(path, REQUIRED, OPTIONAL)
+        absent = [column for column in OPTIONAL if column not in file.columns]
+        for column in () if file.is_imported else file.columns:
             close = difflib.get_close_matches(column.strip().lower(), absent, n=1, cutoff=ALIKE)
             if column not in COMPARISONS and close:
                 where = f"{header_of(path)}, column {column}"
                 raise DataError(
                     f"{where}: not known; write '{close[0]}' if that is meant, or another name"
                 )
-        relation, expressions = stored_in(path, columns)
+        stored = file.stored
         picked = ", ".join(
-            f"{expressions.get(column, 'null::varchar')} as {name(column)}"
-            for column in COMPARISONS
+            f"{stored.get(column, 'null::varchar')} as {name(column)}" for column in COMPARISONS
         )
         texts = texts_of({column: name(column) for column in COMPARISONS}, COMPARISONS, NUMBERED)
         texts = {column: f"trim({value})" for column, value in texts.items()}
-        sources.append((path, f"select {place_in(path, columns)}, {picked} from {relation}", texts))
+        sources.append((path, f"select {file.origin}, {picked} from {file.relation}", texts))
     return sources
-
-
-def _empty(column: str, what: str) -> Check:
-    return Check(
-        column, f"{column} is null", f"which names no {what}", f"'write the name of the {what}'"
-    )
-
-
-def _one_of(column: str, words: Sequence[str], *, optional: bool = True) -> Check:
-    listed = f"{', '.join(words[:-1])} or {words[-1]}"
-    broken = f"coalesce({name(column)} not in {words}, {not optional})"
-    return Check(
-        column,
-        broken,
-        f"which is none of {listed}",
-        f"'write {listed}{', or leave it empty' if optional else ''}'",
-    )
 
 
 def _count(column: str, number: str, *, what: str, of: str, whole: bool = False) -> Check:
@@ -112,10 +88,9 @@ def _count(column: str, number: str, *, what: str, of: str, whole: bool = False)
 
 
 CHECKS = (
-    _empty("judge", "judge"),
-    _empty("item", "question"),
-    _empty("model_a", "model"),
-    _empty("model_b", "model"),
+    filled("judge", "the name of the judge"),
+    filled("item", "the id of the question"),
+    *(filled(model, "the name of the model") for model in NAMED[1:]),
     Check(
         "model_b",
         "model_a = model_b",
@@ -123,11 +98,11 @@ CHECKS = (
         "'give two answers of one model different names, such as ' || model_a || ' and ' || model_a"
         " || ' (2)'",
     ),
-    _one_of("order", ORDERS, optional=False),
-    _one_of("outcome", OUTCOMES, optional=False),
-    _one_of("human", LABELS),
-    _one_of("favoured", LABELS[:2]),
-    *(_one_of(column, tuple(MARKS)) for column in MARKED),
+    one_of("order", ORDERS, optional=False),
+    one_of("outcome", OUTCOMES, optional=False),
+    one_of("human", LABELS),
+    one_of("favoured", LABELS[:2]),
+    *(one_of(column, tuple(MARKS)) for column in MARKED),
     *(_count(f"length_{side}", f"words_{side}", what="length", of="words") for side in "ab"),
     *(
         _count(
@@ -142,6 +117,12 @@ CHECKS = (
         "which is not the number of a vote",
         "'write an integer from 1, or leave it empty if there is one vote'",
     ),
+)
+NOT_HUMAN = Check(
+    "judge",
+    "experiment in (select experiment from typed where human is not null)",
+    "the name of the labels in column human in tables and figures",
+    f"'write another name, such as ''{HUMAN} judge'''",
 )
 CANONICAL = """
     select judge, item::varchar as item, model_a, model_b, "order", outcome, human, words_a as length_a, words_b as length_b,
@@ -198,13 +179,14 @@ def normalise(
     with empty_folder(work_folder_of(comparisons)) as folder:
         create_typed(connection, select(connection, files), folder)
     raise_first_fault(connection, "typed", CHECKS)
+    by_human = f"(select * from typed where judge = {text(HUMAN)})"
+    raise_first_fault(connection, by_human, [NOT_HUMAN])
     create_verdicts(connection)
-    check_names(connection)
     create_sorted(connection)
     check_unique(connection)
     check_same_answers(connection)
     counts = _completeness(connection, study)
-    if both_orders and not any(ORDER_DRAWN in columns_of(connection, path) for path in files):
+    if both_orders and not any(ORDER_DRAWN in RawFile.open(path).columns for path in files):
         check_both_orders(connection, sum(row["one_order"] for row in counts))
     # Each comparison has its orders together
     votes = connection.execute("select max(vote) from sorted").fetchone() != (1,)
@@ -252,20 +234,15 @@ def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) 
                 rows = f"select * from {parquet([f'{folder}/{number}.parquet'])}"
             (count,) = connection.execute(f"select count(*) from ({rows})").fetchone()
             for column, value in texts.items():
-                value = (
-                    f"coalesce((select name from registry where id = {value}), {value})"
-                    if column in NAMED
-                    else value
-                )
+                value = named_as(value) if column in NAMED else value
                 value = _mark(value) if column in MARKED else value
                 connection.execute(
                     f"""
                     create temp table {column}_texts_{number} as
                     select {name(column)} as stored, {value} as text from (select distinct {name(column)} from ({rows}))"""
                 )
-        if count == 0:
-            raise DataError(f"{path}: the file holds no rows; it needs one row per verdict")
-        check_lines(connection, path, count, {*COMPARISONS} - {"item", "wording"})
+        check_filled(path, count, "verdict")
+        check_lines(path, count, {*COMPARISONS} - {"item", "wording"})
         read.append((path, rows))
     words, empty = (
         ", ".join(f"({text(word)})" for word in ("", *ORDERS, *OUTCOMES, *LABELS, *MARKS)),
@@ -395,23 +372,6 @@ def create_verdicts(connection: Connection) -> None:
         f"""
         create temp view verdicts as {VERDICTS} from (select *, coalesce(model_a <> first_a, false) as turned from {joined})"""
     )
-
-
-def check_names(connection: Connection) -> None:
-    """DataError if a judge of an experiment with human labels has the name of these labels in
-    tables and figures.
-    """
-    row = connection.execute(f"""
-        select file, record, experiment from verdicts
-        where judge = {text(HUMAN)} and experiment in (select experiment from verdicts where human is not null)
-        order by file, record limit 1""").fetchone()
-    if row:
-        file, record, experiment = row
-        raise DataError(
-            f"{place_of(file, record)}, column judge: found '{HUMAN}'{_among(experiment)}, the name"
-            " of the labels in column human in tables and figures; write another name, such as"
-            f" '{HUMAN} judge'"
-        )
 
 
 def create_sorted(connection: Connection) -> None:

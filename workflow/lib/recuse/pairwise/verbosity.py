@@ -90,11 +90,11 @@ def verbosity(connection: Connection, *, confidence: float, seed: int) -> Iterat
         wrong_longer / n_longer
 
     (Saito et al., equation 6): above 0 the judge disagrees with the humans more often where they
-    prefer the shorter answer. Here and in `agreement` the humans' answer is the label, the majority
-    of their votes, as in the paper; `choices` takes shares of votes. The bias does not show that a
-    judge prefers longer answers more than people do: where the longer answer is truly the better
-    one in 80 to 82 % of pairs and 15 % of human labels are flipped at random, a judge blind to
-    length that always finds the better one has a bias of 0.37 to 0.41. See
+    prefer the shorter answer. Here and in `human_agreement` the humans' answer is the label, the
+    majority of their votes, as in the paper; `choices` takes shares of votes. The bias does not
+    show that a judge prefers longer answers more than people do: where the longer answer is truly
+    the better one in 80 to 82 % of pairs and 15 % of human labels are flipped at random, a judge
+    blind to length that always finds the better one has a bias of 0.37 to 0.41. See
     `recuse.pairwise.choices`. accuracy_parity_gap is its absolute value (equation 5).
 
     order: `debiased`, the verdict that both orders agree on, or else a draw (section 4); `ab` and
@@ -252,7 +252,7 @@ def position(connection: Connection, *, confidence: float, seed: int) -> Iterato
 AGREEMENT = {"agree": "{} = human", "n": "{} <> 'error'", "errors": "{} = 'error'"}
 
 
-def agreement(connection: Connection, *, confidence: float, seed: int) -> Iterator[dict]:
+def human_agreement(connection: Connection, *, confidence: float, seed: int) -> Iterator[dict]:
     """Yield the rows of the table of agreement, of comparisons with a human label, by order rule as
     in `verbosity`.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from recuse.inference.wordings import Crossed, Part
 from recuse.pairwise.regression import BIASES, Regression, numbers_of, regression_rows
 
-Key = tuple[str, str, str]  # question, quantity, term
+_Key = tuple[str, str, str]  # question, quantity, term
 
 
 def rows_over_wordings(of: Regression, *, confidence: float) -> Iterator[dict]:
@@ -31,11 +31,11 @@ def rows_over_wordings(of: Regression, *, confidence: float) -> Iterator[dict]:
         yield _over(row, [each[_key(row)] for each in parts if _key(row) in each], confidence)
 
 
-def _key(row: Mapping) -> Key:
+def _key(row: Mapping) -> _Key:
     return row["question"], row["quantity"], row["term"]
 
 
-def _parts(rows: Iterable[Mapping]) -> dict[Key, Part]:
+def _parts(rows: Iterable[Mapping]) -> dict[_Key, Part]:
     """The biases with an interval."""
     known = [row for row in rows if row["quantity"] in BIASES and "ci_low" in row]
     return {

@@ -19,7 +19,7 @@ from recuse.plot.intervals import (
     POINT,
     PRINTED,
     STROKE,
-    Rows,
+    PanelRows,
     draw_bar,
     draw_point,
     excludes,
@@ -41,9 +41,9 @@ from recuse.plot.page import (
     Page,
     page_of_words,
     tally,
-    with_names,
+    with_text_names,
 )
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent, widest
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent_as_given, widest
 
 COLUMNS = ("condition", "model_a", "model_b")  # of an experiment
 LIMITS = (-0.04, 1.04)
@@ -63,14 +63,14 @@ PLACES = {
 NO_VOTES = "No votes by position: there is no vote about perturbed answers."
 
 
-class Block(NamedTuple):
+class _Block(NamedTuple):
     """One experiment: its rates, its panels (condition, model_a, model_b), and their heading,
     judges and titles.
     """
 
     rates: pd.DataFrame
     panels: Sequence[tuple[str, str, str]]
-    rows: Rows
+    rows: PanelRows
     averages: Sequence[str]
 
 
@@ -92,7 +92,7 @@ def attack_success(
     """
     if rates.empty:
         return page_of_words(subject, NO_RATES)
-    rates, ranks = (with_names(table, "experiment", *COLUMNS) for table in (rates, ranks))
+    rates, ranks = (with_text_names(table, "experiment", *COLUMNS) for table in (rates, ranks))
     quoted = [row for path in published for row in read_attacks(path) if row["quantity"] == "asr"]
     rows = rates.to_dict("records")
     key = key_of_attack(quoted, rows)
@@ -105,7 +105,7 @@ def attack_success(
     counted = Entry("these votes", line={"color": BLUE, "lw": STROKE, **POINT})
     head = Head(
         _most_robust(rates),
-        f"share of attacks that succeed, lower is more robust; exact {percent(confidence)}"
+        f"share of attacks that succeed, lower is more robust; exact {percent_as_given(confidence)}"
         " interval",
     )
     printed = [Entry("as printed by Chen et al. for their votes", line=PRINTED)] * bool(
@@ -148,7 +148,7 @@ def _natural(names: Sequence[str]) -> list:
     ]
 
 
-def _block(rates: pd.DataFrame, ranks: pd.DataFrame) -> Block:
+def _block(rates: pd.DataFrame, ranks: pd.DataFrame) -> _Block:
     experiment = rates["experiment"].iloc[0]
     panels = sorted(set(zip(*(rates[name] for name in COLUMNS), strict=True)), key=_natural)
     conditions, first, second = (sorted(set(names)) for names in zip(*panels, strict=True))
@@ -171,10 +171,10 @@ def _block(rates: pd.DataFrame, ranks: pd.DataFrame) -> Block:
     texts = ["–" if np.isnan(averages[judge]) else f"{averages[judge]:.2f}" for judge in judges]
     samples = [rates.loc[(rates[list(COLUMNS)] == list(key)).all(axis=1), "n"] for key in panels]
     counts = ["n = " + "–".join(map(str, sorted({n.min(), n.max()}))) for n in samples]
-    rows = Rows(
+    rows = PanelRows(
         ": ".join(filter(None, [experiment, pair])), judges, list(zip(titles, counts, strict=True))
     )
-    return Block(rates, panels, rows, texts)
+    return _Block(rates, panels, rows, texts)
 
 
 def _draw_rates(axes: Axes, rates: pd.DataFrame, judges: Sequence[str]) -> None:
@@ -192,7 +192,7 @@ def _draw_rates(axes: Axes, rates: pd.DataFrame, judges: Sequence[str]) -> None:
 
 
 @language()
-def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def votes_by_position_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Shares of votes by place as stacked bars, and the difference of first and second with its
     interval.
 
@@ -201,7 +201,7 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     """
     if table.empty:
         return page_of_words(subject, NO_VOTES)
-    table = with_names(table, "experiment")
+    table = with_text_names(table, "experiment")
     # From the top down: an experiment, if any has a name, then its judges
     rows: list[tuple[str, Mapping | None]] = []
     for experiment, votes in table.groupby("experiment", sort=False):
@@ -222,7 +222,7 @@ def votes_by_position(table: pd.DataFrame, subject: Subject, *, confidence: floa
     who = () if table["judge"].is_unique else BY_CONDITION
     head = Head(
         tally(table, *verbs, *who),
-        f"share of votes; {percent(confidence)} bootstrap interval over questions",
+        f"share of votes; {percent_as_given(confidence)} bootstrap interval over questions",
     )
     places = [Entry(name, [swatch, swatch]) for name, swatch in PLACES.values()]
     legend = [places, interval_entries()]

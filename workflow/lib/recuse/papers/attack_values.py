@@ -15,8 +15,8 @@ PUBLISHED_RANKS = column_names(
 
 AUTHOR = "GPT-4"  # of the answers where the tables do not say (section 4.2)
 MAIN = "perturbations"  # the experiment of Tables 1 and 6
-Row = Mapping[str, str]
-Rows = Sequence[Row]
+_Row = Mapping[str, str]
+_Rows = Sequence[_Row]
 
 
 def read_attacks(path: str) -> list[dict[str, str]]:
@@ -41,7 +41,7 @@ def second_answer(model_a: str, model_b: str) -> str:
     return f"{model_b} (2)" if model_a == model_b else model_b
 
 
-def key_of_attack(*tables: Rows) -> Callable[[Row], tuple[str, ...]]:
+def key_of_attack(*tables: _Rows) -> Callable[[_Row], tuple[str, ...]]:
     """Return the function that gives the key by which rows of these tables of attack success rates
     are matched.
 
@@ -61,7 +61,7 @@ def key_of_attack(*tables: Rows) -> Callable[[Row], tuple[str, ...]]:
         if len(pairs) != 1:
             several.add(attack)
 
-    def key(row: Row) -> tuple[str, ...]:
+    def key(row: _Row) -> tuple[str, ...]:
         attack = row["experiment"], row["condition"]
         return (
             *attack,
@@ -72,7 +72,7 @@ def key_of_attack(*tables: Rows) -> Callable[[Row], tuple[str, ...]]:
     return key
 
 
-def published_ranks(rows: Rows) -> Iterator[dict]:
+def published_ranks(rows: _Rows) -> Iterator[dict]:
     """Yield, for each printed rank, average rank and difference, what the printed values give and
     what they allow.
 
@@ -145,7 +145,7 @@ def _verdict(equal: bool, possible: bool) -> str:
     return "equal" if equal else "possible" if possible else "impossible"
 
 
-def _possible_ranks(rows: Rows) -> dict[tuple[str, str], tuple[int, int]]:
+def _possible_ranks(rows: _Rows) -> dict[tuple[str, str], tuple[int, int]]:
     """Lowest and highest possible rank by judge and column."""
     possible = {}
     rates = [row for row in rows if row["quantity"] == "asr"]

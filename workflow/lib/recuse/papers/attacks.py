@@ -149,10 +149,8 @@ def worsening_among(rates: Sequence[Mapping], worsening: Sequence[str], *, study
     unknown = sorted({*worsening} - {*conditions, *WORSENING})
     if unknown:
         listed = ", ".join(conditions) or "none"
-        raise ConfigError(
-            f"config: comparisons: {study}: worsening: '{unknown[0]}' is no condition of its votes;"
-            f" found: {listed}"
-        )
+        problem = f"'{unknown[0]}' is no condition of its votes; found: {listed}"
+        raise ConfigError.at(["comparisons", study, "worsening"], problem)
     worse = ", ".join(sorted({*worsening} & {*conditions})) or "none"
     return f"perturbations: {', '.join(conditions)}; worsening: {worse}"
 

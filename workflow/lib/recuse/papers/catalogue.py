@@ -36,7 +36,7 @@ def published_texts(study: Study) -> dict[str, object]:
     return {"models": {}, "families": {}, "label": label, "kind": "published"}
 
 
-def figures(config: Mapping) -> dict[str, Figure]:
+def paper_figures(config: Mapping) -> dict[str, Figure]:
     """Name -> figure, in the order of the reports."""
     level = {"confidence": config["confidence"]}
     return {
@@ -81,7 +81,7 @@ def figures(config: Mapping) -> dict[str, Figure]:
             beside=from_source("judgement_bias"),
         ),
         "votes_by_position": of_table(
-            "recuse.papers.attack_figures:votes_by_position",
+            "recuse.papers.attack_figures:votes_by_position_figure",
             "Votes by the place of the answers",
             "votes_by_position",
             level,
@@ -95,7 +95,7 @@ def figures(config: Mapping) -> dict[str, Figure]:
             applies=with_analysis("attacks"),
         ),
         "length_confound": of_table(
-            "recuse.plot.length:length_confound",
+            "recuse.plot.length:length_confound_figure",
             "Change of the answers' length by perturbation and Bloom level",
             "length_confound",
             level,
@@ -103,7 +103,7 @@ def figures(config: Mapping) -> dict[str, Figure]:
             subject=published_texts,
         ),
         "scorecard": of_table(
-            "recuse.papers.scorecard_figure:scorecard",
+            "recuse.papers.scorecard_figure:scorecard_figure",
             "Published values against this study's",
             "scorecard",
             applies=is_in_a_paper,

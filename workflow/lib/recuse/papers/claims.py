@@ -30,25 +30,25 @@ NOTHING_LEFT = "no number that the criterion asks for"
 LISTED = 12  # findings written out; of more, the first ones against the claim
 
 
-class Finding(NamedTuple):
+class ClaimFinding(NamedTuple):
     """Whether one thing that a claim needs holds, and the numbers that decide it."""
 
     holds: bool
     text: str
 
 
-Findings = Iterator[Finding]
-Criterion = Callable[[Results], Findings]
-Test = Callable[[Value], bool]
+Findings = Iterator[ClaimFinding]
+_Criterion = Callable[[Results], Findings]
+_Test = Callable[[Value], bool]
 Quorum = Callable[[Sequence[bool]], bool]
-Names = Sequence[str]
+_Names = Sequence[str]
 
 
-def criterion(find: Callable[..., Findings]) -> Callable[..., Criterion]:
+def criterion(find: Callable[..., Findings]) -> Callable[..., _Criterion]:
     """Turn `find(results, ...)` into `find(...)`, a function of the results."""
 
     @wraps(find)
-    def of_settings(*args, **settings) -> Criterion:
+    def of_settings(*args, **settings) -> _Criterion:
         return lambda results: find(results, *args, **settings)
 
     return of_settings
@@ -64,7 +64,7 @@ def three_quarters(verdicts: Sequence[bool]) -> bool:
     return sum(verdicts) >= 0.75 * len(verdicts)
 
 
-def within(limit: float, of: float = 0.0) -> Test:
+def within(limit: float, of: float = 0.0) -> _Test:
     """The estimate is at most `limit` from a number."""
     return lambda value: abs(value.value - of) <= limit
 
@@ -72,12 +72,12 @@ def within(limit: float, of: float = 0.0) -> Test:
 @criterion
 def estimates_pass(
     results: Results,
-    test: Test,
-    terms: Names,
+    test: _Test,
+    terms: _Names,
     *,
     quantity: str = "self_bias",
     spec: str = "main",
-    slices: Names | None = ("",),
+    slices: _Names | None = ("",),
 ) -> Findings:
     """`test` of the estimate of each term in each slice, by default the whole; None: in every slice
     that has it.
@@ -85,12 +85,12 @@ def estimates_pass(
     for term in terms:
         for name in results.slices(spec, quantity, term) if slices is None else slices:
             value = results.estimate(spec, name, quantity, term)
-            yield Finding(test(value), f"{term}{f' ({name})' if name else ''} {value}")
+            yield ClaimFinding(test(value), f"{term}{f' ({name})' if name else ''} {value}")
 
 
 @criterion
 def in_slices(
-    results: Results, test: Test, terms: Names, *, spec: str, words: str, quorum: Quorum = any
+    results: Results, test: _Test, terms: _Names, *, spec: str, words: str, quorum: Quorum = any
 ) -> Findings:
     """`test`, in words, of the self-bias of each term in `quorum` of the slices of a spec."""
     for term in terms:
@@ -100,11 +100,13 @@ def in_slices(
             f"{term} {words} in {', '.join(passed) or 'none'} ({len(passed)} of {len(slices)}"
             f" slices of {spec})"
         )
-        yield Finding(quorum([name in passed for name in slices]), text)
+        yield ClaimFinding(quorum([name in passed for name in slices]), text)
 
 
 @criterion
-def stands_out(results: Results, dimension: str, terms: Names, *, lowest: bool = False) -> Findings:
+def stands_out(
+    results: Results, dimension: str, terms: _Names, *, lowest: bool = False
+) -> Findings:
     """Each judge's self-bias in one dimension is the highest (or lowest) of all dimensions; the
     next one is named.
     """
@@ -116,20 +118,22 @@ def stands_out(results: Results, dimension: str, terms: Names, *, lowest: bool =
         bias = biases.pop(dimension)
         other = (min if lowest else max)(biases, key=biases.get)
         beyond = bias < biases[other] if lowest else bias > biases[other]
-        yield Finding(beyond, f"{term} {bias:+.4f} in {dimension}, {biases[other]:+.4f} in {other}")
+        yield ClaimFinding(
+            beyond, f"{term} {bias:+.4f} in {dimension}, {biases[other]:+.4f} in {other}"
+        )
 
 
 @criterion
-def compared(
+def compared_terms(
     results: Results,
     test: Callable[[Value, Value], bool],
-    terms: Names,
+    terms: _Names,
     *,
     to: str,
     quantity: str = "self_bias",
     spec: str = "main",
     slices: tuple[str, str] = ("", ""),
-    among: Test | None = None,
+    among: _Test | None = None,
 ) -> Findings:
     """`test` of each term's estimates in `spec` and `to`, in one slice of each; only of terms that
     pass `among` in `spec`.
@@ -139,7 +143,7 @@ def compared(
     for term in terms:
         before, after = (results.estimate(*where, quantity, term) for where in pair)
         if among is None or among(before):
-            yield Finding(
+            yield ClaimFinding(
                 test(before, after),
                 f"{quantity} of {term} {before} in {first}, {after} in {second}",
             )
@@ -147,12 +151,12 @@ def compared(
 
 @criterion
 def raters_agree(
-    results: Results, statistic: str, test: Test, dimensions: Names = ("",)
+    results: Results, statistic: str, test: _Test, dimensions: _Names = ("",)
 ) -> Findings:
     """`test` of a statistic of the human raters in each dimension; "" is the average."""
     for name in dimensions:
         value = results.raters(name, statistic)
-        yield Finding(
+        yield ClaimFinding(
             test(value), f"{statistic} {value.value:.3f} in {name or 'the average of dimensions'}"
         )
 
@@ -194,7 +198,7 @@ def consistent_references(results: Results) -> Findings:
     """
     for judge in JUDGES:
         for family in results.slices(REFERENCE, "self_bias", judge):
-            yield from compared(
+            yield from compared_terms(
                 Value.same_sign,
                 [judge],
                 to=REFERENCE,
@@ -203,7 +207,7 @@ def consistent_references(results: Results) -> Findings:
             )(results)
 
 
-def mean_spearman(results: Results, judges: Names, dimensions: Names) -> float:
+def mean_spearman(results: Results, judges: _Names, dimensions: _Names) -> float:
     """The mean over judges and dimensions of Spearman's correlation with the humans."""
     return fmean(
         results.spearman(dimension, judge) for judge, dimension in product(judges, dimensions)
@@ -218,7 +222,7 @@ def strong_judges_correlate_more(results: Results) -> Findings:
     best = max((judge for judge in JUDGES if judge not in CLEAREST), key=means.get)
     for judge in CLEAREST:
         text = f"{judge} {means[judge]:.3f}, best of the others {best} {means[best]:.3f}"
-        yield Finding(means[judge] > means[best], text)
+        yield ClaimFinding(means[judge] > means[best], text)
 
 
 def agreed_dimensions_correlate_more(results: Results) -> Findings:
@@ -228,7 +232,7 @@ def agreed_dimensions_correlate_more(results: Results) -> Findings:
     rest = mean_spearman(results, JUDGES, [name for name in DIMENSIONS if name not in AGREED])
     for name in AGREED:
         mean = mean_spearman(results, JUDGES, [name])
-        yield Finding(mean > rest, f"{name} {mean:.3f}, the other dimensions {rest:.3f}")
+        yield ClaimFinding(mean > rest, f"{name} {mean:.3f}, the other dimensions {rest:.3f}")
 
 
 def rho_above_0_4(results: Results) -> Findings:
@@ -236,7 +240,7 @@ def rho_above_0_4(results: Results) -> Findings:
     for name in AGREED:
         correlations = {judge: results.spearman(name, judge) for judge in JUDGES}
         best = max(correlations, key=correlations.get)
-        yield Finding(
+        yield ClaimFinding(
             correlations[best] > 0.4, f"{name}: highest {correlations[best]:.3f} ({best})"
         )
 
@@ -245,7 +249,7 @@ def scores_cluster(results: Results) -> Findings:
     """Each judge's mean of each model, to two decimals, lies between 0.9 and 1."""
     for judge, model in product(JUDGES, JUDGES):
         mean = round(results.mean("", judge, model), 2)
-        yield Finding(0.9 <= mean <= 1, f"{judge} on {model} {mean:.2f}")
+        yield ClaimFinding(0.9 <= mean <= 1, f"{judge} on {model} {mean:.2f}")
 
 
 def own_scores_look_high(results: Results) -> Findings:
@@ -257,7 +261,7 @@ def own_scores_look_high(results: Results) -> Findings:
         row = max(results.mean("", judge, model) for model in JUDGES)
         column = max(results.mean("", other, judge) for other in JUDGES)
         text = f"{judge} {self_mean:.3f}, highest of its row {row:.3f}, of its column {column:.3f}"
-        yield Finding(self_mean > min(row, column) - 0.005, text)
+        yield ClaimFinding(self_mean > min(row, column) - 0.005, text)
 
 
 def human_gap(results: Results) -> float:
@@ -268,7 +272,7 @@ def human_gap(results: Results) -> float:
 def human_gap_is_0_02(results: Results) -> Findings:
     """The gap is 0.02, to within 0.01."""
     gap = human_gap(results)
-    yield Finding(abs(gap - 0.02) <= 0.01, f"gap of the human means {gap:.3f}")
+    yield ClaimFinding(abs(gap - 0.02) <= 0.01, f"gap of the human means {gap:.3f}")
 
 
 def bias_like_gap(results: Results) -> Findings:
@@ -276,7 +280,7 @@ def bias_like_gap(results: Results) -> Findings:
     gap = human_gap(results)
     for judge in CLEAREST:
         value = results.estimate("main", "", "self_bias", judge)
-        yield Finding(
+        yield ClaimFinding(
             within(0.01, of=gap)(value), f"self-bias of {judge} {value.value:.4f}, gap {gap:.3f}"
         )
 
@@ -285,7 +289,7 @@ def humans_differ_little(results: Results) -> Findings:
     """The human raters' means of any two models in Faithfulness are at most 0.02 apart."""
     means = [results.mean("Faithfulness", HUMAN, model) for model in JUDGES]
     spread = max(means) - min(means)
-    yield Finding(spread <= 0.02, f"human means differ by {spread:.3f}")
+    yield ClaimFinding(spread <= 0.02, f"human means differ by {spread:.3f}")
 
 
 def llama_below_the_humans(results: Results) -> Findings:
@@ -297,7 +301,7 @@ def llama_below_the_humans(results: Results) -> Findings:
         means = {model: results.mean("Faithfulness", judge, model) for model in JUDGES}
         nearest = max(JUDGES, key=lambda model: means[model] - human[model])
         text = f"{judge} on {nearest} {means[nearest]:.3f}, humans {human[nearest]:.3f}"
-        yield Finding(means[nearest] < human[nearest], text)
+        yield ClaimFinding(means[nearest] < human[nearest], text)
 
 
 def llama_lower_for_itself(results: Results) -> Findings:
@@ -307,7 +311,7 @@ def llama_lower_for_itself(results: Results) -> Findings:
         others = fmean(
             results.mean("Faithfulness", judge, model) for model in JUDGES if model != judge
         )
-        yield Finding(
+        yield ClaimFinding(
             self_mean < others, f"{judge} on itself {self_mean:.3f}, on the others {others:.3f}"
         )
 
@@ -315,19 +319,19 @@ def llama_lower_for_itself(results: Results) -> Findings:
 def helm_gpt_4_larger(results: Results) -> Findings:
     """GPT-4's self-bias is larger than that of Claude v1.3."""
     one, other = (results.estimate("main", "", "self_bias", judge) for judge in HELM_JUDGES)
-    yield Finding(one.value > other.value, f"GPT-4 {one}, Claude v1.3 {other}")
+    yield ClaimFinding(one.value > other.value, f"GPT-4 {one}, Claude v1.3 {other}")
 
 
-def both(test: Callable[[Value, Value], bool], to: str, **settings) -> list[Criterion]:
+def both(test: Callable[[Value, Value], bool], to: str, **settings) -> list[_Criterion]:
     """`test` of self- and family-biases in main, or another spec, and in `to`."""
     return [
-        compared(test, JUDGES, to=to, **settings),
-        compared(test, FAMILIES, to=to, **FAMILY, **settings),
+        compared_terms(test, JUDGES, to=to, **settings),
+        compared_terms(test, FAMILIES, to=to, **FAMILY, **settings),
     ]
 
 
 # Of a claim by its name; workflow/data/play_favorites_claims.csv has their words
-CRITERIA: dict[str, list[Criterion]] = {
+CRITERIA: dict[str, list[_Criterion]] = {
     "gpt_4o_and_sonnet_favour_themselves_and_family": [
         estimates_pass(Value.above_zero, CLEAREST),
         estimates_pass(Value.above_zero, ("GPT", "Claude"), **FAMILY),
@@ -376,7 +380,7 @@ CRITERIA: dict[str, list[Criterion]] = {
         llama_lower_for_itself,
     ],
     "open_ended_higher": [
-        compared(
+        compared_terms(
             Value.larger,
             JUDGES,
             spec="by_task_type",
@@ -390,8 +394,8 @@ CRITERIA: dict[str, list[Criterion]] = {
         for test, words in ((Value.above_zero, "above 0"), (Value.not_above_zero, "not above 0"))
     ],
     "mostly_consistent": [
-        compared(Value.same_sign, JUDGES, to=AS_CODED, among=Value.clear_of_zero),
-        compared(Value.same_sign, KEPT, to=WEAK, among=Value.clear_of_zero),
+        compared_terms(Value.same_sign, JUDGES, to=AS_CODED, among=Value.clear_of_zero),
+        compared_terms(Value.same_sign, KEPT, to=WEAK, among=Value.clear_of_zero),
         consistent_references,
     ],
     "length_control_same_conclusions": both(Value.same_conclusion, AS_CODED),
@@ -423,7 +427,7 @@ CRITERIA: dict[str, list[Criterion]] = {
     "llm_reference_others_small": [estimates_pass(within(0.01), SMALL, **BY_REFERENCE)],
     "llm_reference_family": [estimates_pass(Value.above_zero, FAVOURED, **FAMILY, **BY_REFERENCE)],
     "weak_models_decrease": [
-        compared(lambda one, two: abs(two.value) < abs(one.value), KEPT, to=WEAK)
+        compared_terms(lambda one, two: abs(two.value) < abs(one.value), KEPT, to=WEAK)
     ],
     "weak_models_self": [estimates_pass(Value.above_zero, CLEAREST, spec=WEAK)],
     "weak_models_family": [estimates_pass(Value.positive, FAVOURED, **FAMILY, spec=WEAK)],
@@ -473,7 +477,7 @@ def read_claims(path: str | Path) -> list[Claim]:
     return [Claim(**row) for row in read_table(path)]
 
 
-def judged(claim: Claim, results: Results) -> tuple[str, str]:
+def claim_verdict(claim: Claim, results: Results) -> tuple[str, str]:
     """Return the verdict on a claim, HOLDS, FAILS or ABSENT, and the evidence: the numbers that
     decide it, or what is missing.
 
@@ -492,7 +496,7 @@ def judged(claim: Claim, results: Results) -> tuple[str, str]:
     return HOLDS if holds else FAILS, evidence(findings)
 
 
-def evidence(findings: Sequence[Finding]) -> str:
+def evidence(findings: Sequence[ClaimFinding]) -> str:
     """Count and list findings: those against the claim first, and those for it only where there is
     room.
     """
@@ -527,8 +531,8 @@ def judged_claims(
         ratings, origin = results, kind
         if claim.dimensions == HELM_DIMENSIONS:
             ratings, origin = helm, "user" if helm else "simulated"
-        verdict, words = judged(claim, ratings) if ratings else (ABSENT, NO_HELM)
-        published_verdict, published_evidence = judged(claim, published)
+        verdict, words = claim_verdict(claim, ratings) if ratings else (ABSENT, NO_HELM)
+        published_verdict, published_evidence = claim_verdict(claim, published)
         yield {
             "study": study,
             "claim": claim.name,

@@ -45,7 +45,7 @@ from recuse.plot.style import (
     SINGLE_COLUMN,
     Subject,
     language,
-    percent,
+    percent_as_given,
     widest,
     wrap,
 )
@@ -145,7 +145,7 @@ def bias_jitter(table: pd.DataFrame, subject: Subject, *, confidence: float, see
         " answer"
     )
     interval = (
-        f"{unit}; humans: {percent(confidence)} bootstrap interval over instructions"
+        f"{unit}; humans: {percent_as_given(confidence)} bootstrap interval over instructions"
         if _has_humans(table)
         else unit
     )

@@ -14,7 +14,7 @@ from recuse.papers.scorecard import DIFFERS, NO_VALUE, judged
 
 RANKINGS = column_names("study model group n mean bradley_terry rank")
 
-Rows = Sequence[Mapping[str, str]]
+_Rows = Sequence[Mapping[str, str]]
 PLACE = "The Multivac, ba0f7b5"
 TOLERANCE = 0.0005  # half a unit of the third decimal, in points of 0 to 10 or in log-odds
 # Published error -> the spec that has it.
@@ -112,7 +112,7 @@ def _groups(linked: np.ndarray) -> np.ndarray:
 
 
 def scorecard_of_multivac(
-    biases: Rows, ranked: Rows, estimates: Rows, ours: Sequence[Mapping], *, study: str
+    biases: _Rows, ranked: _Rows, estimates: _Rows, ours: Sequence[Mapping], *, study: str
 ) -> Iterator[dict]:
     """Yield the rows of the scorecard: each published family-bias, its errors, and the mean and
     strength of each model.

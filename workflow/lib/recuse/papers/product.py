@@ -22,5 +22,5 @@ PRODUCT = Product(
         "comparisons": "recuse.papers.votes:votes_in_tables",
     },
     tables="recuse.papers.catalogue:TABLES",
-    figures="recuse.papers.catalogue:figures",
+    figures="recuse.papers.catalogue:paper_figures",
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from recuse.base.tables import read_table
 from recuse.data.registry import HUMAN
 
-Rows = Iterable[Mapping[str, str]]
+_Rows = Iterable[Mapping[str, str]]
 
 
 class AbsentError(LookupError):
@@ -89,7 +89,7 @@ class Results:
 
     @classmethod
     def from_tables(
-        cls, *, estimates: Rows, mean_scores: Rows, correlations: Rows, agreement: Rows = ()
+        cls, *, estimates: _Rows, mean_scores: _Rows, correlations: _Rows, agreement: _Rows = ()
     ) -> "Results":
         """Index the rows of the tables of these names; of two rows with one key, the first."""
         mean_scores = list(mean_scores)
@@ -188,7 +188,7 @@ def _lookup(table: Mapping, key: tuple, words: str) -> Value:
     return table[key]
 
 
-def _index(rows: Rows, column: str, names: tuple[str, ...]) -> dict:
+def _index(rows: _Rows, column: str, names: tuple[str, ...]) -> dict:
     index = {}
     for row in rows:
         index.setdefault(tuple(row[name] for name in names), Value.of_row(row, column))

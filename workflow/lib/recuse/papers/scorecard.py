@@ -64,13 +64,13 @@ RBO = {"form": "truncated", "systems": "15", "ties": "listed"}
 # Columns that a row's ci_low and ci_high are of
 WITH_INTERVAL = ("verbosity_bias", "value", "asr", "difference")
 
-Row = Mapping[str, str]
-Rows = Sequence[Row]
-Tables = Mapping[str, Rows]
+_Row = Mapping[str, str]
+_Rows = Sequence[_Row]
+_Tables = Mapping[str, _Rows]
 
 
 def scorecard(
-    published: Tables, results: Results, claims: Iterable[Mapping], *, study: str, kind: str
+    published: _Tables, results: Results, claims: Iterable[Mapping], *, study: str, kind: str
 ) -> Iterator[dict]:
     """Yield the rows of the scorecard: every published estimate, mean score and correlation, then
     every claim.
@@ -111,7 +111,7 @@ def scorecard(
 
 
 def _values_of_ratings(
-    published: Tables, results: Results
+    published: _Tables, results: Results
 ) -> Iterator[tuple[dict, Value, float, Value | None]]:
     """Key in the scorecard, published value, the largest error of reading it, and what the study
     has for it.
@@ -169,7 +169,7 @@ def _missing(slice_: str, ours: Value | None, results: Results) -> str:
     return "" if ours else "the study's tables have no such value with an interval"
 
 
-def _compare_rating(key: Row, published: Value, exactness: float, ours: Value, kind: str) -> dict:
+def _compare_rating(key: _Row, published: Value, exactness: float, ours: Value, kind: str) -> dict:
     """Our numbers, the deviation in units of the tolerance, the verdict and its cause."""
     computation = ORDINAL if key["figure"] == "Figure 8" else 0.0
     chance = SAMPLING * ours.std_error if kind == "simulated" and ours.std_error > 0 else 0.0
@@ -205,7 +205,7 @@ def judged(differences: Sequence[float], tolerance: float) -> dict:
     return {"deviation": difference / tolerance, "tolerance": tolerance, "verdict": verdict}
 
 
-def _planted(key: Row) -> str:
+def _planted(key: _Row) -> str:
     """How a simulated study was made to have a value of ratings."""
     if (key.get("spec"), key["quantity"]) in (
         ("by_dimension", "self_bias"),
@@ -223,7 +223,7 @@ def _numbers(name: str, value: Value) -> dict[str, float]:
 class Item:
     """A printed value of comparisons and its key in the scorecard."""
 
-    key: Row
+    key: _Row
     printed: str
     ours: Value | None  # the study's value
     n: int = 0  # of a value that a simulated study plants: how many samples ours is a share of
@@ -232,7 +232,7 @@ class Item:
 
 
 def scorecard_of_comparisons(
-    published: Rows, attacks: Rows, tables: Tables, *, study: str, source: str, kind: str
+    published: _Rows, attacks: _Rows, tables: _Tables, *, study: str, source: str, kind: str
 ) -> Iterator[dict]:
     """Yield the rows of the scorecard (SCORECARD) of a study of comparisons.
 
@@ -277,7 +277,7 @@ def scorecard_of_comparisons(
         yield row | score | {"cause": "; ".join(filter(None, [cause, item.remark]))}
 
 
-def _of_verdicts(row: Row, tables: Tables) -> Item:
+def _of_verdicts(row: _Row, tables: _Tables) -> Item:
     """A value of the file of published values, and the row of the table that its quantity is in."""
     condition, judge, quantity = row["condition"], row["judge"], row["quantity"]
     table, key, column = {
@@ -302,7 +302,7 @@ def _of_verdicts(row: Row, tables: Tables) -> Item:
     return Item(names, row["value"], ours, **notes)
 
 
-def _of_attacks(attacks: Rows, tables: Tables) -> Iterator[Item]:
+def _of_attacks(attacks: _Rows, tables: _Tables) -> Iterator[Item]:
     """The values of Chen et al.'s tables, a success rate with its printed rank, if it has one.
 
     A rank is judged if the study has rates of the same judges in the same columns.
@@ -366,19 +366,19 @@ def _of_attacks(attacks: Rows, tables: Tables) -> Iterator[Item]:
             yield Item(key | {"item": "votes_by_position"}, row["value"], ours)
 
 
-def _ranked(key: Row, printed: str, ours: Value | None, others: bool) -> Item:
+def _ranked(key: _Row, printed: str, ours: Value | None, others: bool) -> Item:
     """A rank or an average rank; `others`: whether ours is among other judges or columns than the
     printed one.
     """
     return Item(key, printed, ours, unjudged=OTHER_RANKED if ours and others else "")
 
 
-def _matching(rows: Rows, key: Row) -> Row | None:
+def _matching(rows: _Rows, key: _Row) -> _Row | None:
     """The first row that has these values."""
     return next((row for row in rows if key.items() <= row.items()), None)
 
 
-def _value(row: Row | None, column: str) -> Value | None:
+def _value(row: _Row | None, column: str) -> Value | None:
     """The number in `column`, with the interval if it is the row's main one; None if there is
     none.
     """

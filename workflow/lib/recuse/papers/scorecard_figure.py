@@ -51,7 +51,7 @@ OF_COMPARISONS = {
 
 
 @language()
-def scorecard(table: pd.DataFrame, subject: Subject) -> Figure:
+def scorecard_figure(table: pd.DataFrame, subject: Subject) -> Figure:
     """Published values against this study's (top), and their deviations in units of the tolerance
     by figure (below).
 

@@ -35,7 +35,7 @@ def page(
         badges=BADGES,
         kind=kind,
         verdicts=VERDICTS,
-        figures=summary(values),
+        figures=deviations_by_figure(values),
         claims=claims,
         claim_counts={verdict: verdicts.count(verdict) for verdict in ("holds", "fails", ABSENT)},
         differing=[
@@ -45,7 +45,7 @@ def page(
     )
 
 
-def summary(values: Iterable[Mapping]) -> list[dict]:
+def deviations_by_figure(values: Iterable[Mapping]) -> list[dict]:
     """Count the verdicts by figure, in the order of the paper: figure, count of each verdict,
     largest absolute deviation.
 

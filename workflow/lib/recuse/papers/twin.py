@@ -56,7 +56,7 @@ GOLD_DISPERSIONS = np.geomspace(0.05, 500.0, 25)
 
 
 @dataclass(frozen=True)
-class Dimension:
+class _Dimension:
     """One dimension without its judges, who are the M models: unit scale."""
 
     maximum: int  # K
@@ -182,7 +182,7 @@ def _sums(single: np.ndarray) -> np.ndarray:
 
 
 def fit_judges(
-    dimension: Dimension,
+    dimension: _Dimension,
     *,
     means: np.ndarray,
     pearson: np.ndarray,
@@ -227,7 +227,7 @@ def fit_judges(
 
 
 def _possible_level(
-    dimension: Dimension, means: np.ndarray, self_bias: np.ndarray
+    dimension: _Dimension, means: np.ndarray, self_bias: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean ratings (judges, slopes, dispersions, models) near the published `means`, and Equation
     1's slope, of like axes.
@@ -276,7 +276,7 @@ GOLD_COMPLETIONS = 210  # section 4.3
 # Gives the absences of dimensions whose file was not counted
 COUNTED_FOR_THE_REST = "Logical correctness"
 
-Numbers = Callable[..., np.ndarray]
+_Numbers = Callable[..., np.ndarray]
 
 
 def world_in_tables(
@@ -355,7 +355,7 @@ def published_world(
     judges, bounds = [], []
     for d, maximum in enumerate(maxima):
         ends = [quality_values(mean, raters[0, d], maximum)[0][[0, -1]] for mean in human[d]]
-        dimension = Dimension(
+        dimension = _Dimension(
             maximum,
             prompts=int(study["prompts"][study["rated"][d]].sum()),
             human_mean=human[d],
@@ -523,7 +523,7 @@ def _datasets(facts: Sequence[Mapping[str, str]], dimensions: tuple) -> dict:
 
 
 def _absences(
-    facts: Sequence[Mapping[str, str]], numbers: Numbers, dimensions: tuple, names: tuple
+    facts: Sequence[Mapping[str, str]], numbers: _Numbers, dimensions: tuple, names: tuple
 ) -> dict:
     """Shares of completions without ratings, by dimension and judge."""
     counted = {row["dimension"] for row in facts if row["fact"] == "completions"}
@@ -534,7 +534,7 @@ def _absences(
     return {"absent": absent / size[:, None], "absent_for_all": for_all / size}
 
 
-def _lengths(facts: Sequence[Mapping[str, str]], numbers: Numbers, names: tuple) -> Lengths:
+def _lengths(facts: Sequence[Mapping[str, str]], numbers: _Numbers, names: tuple) -> Lengths:
     """Lengths of the published means and deviations: those of the normals after the cut to
     1..maximum.
     """

@@ -23,7 +23,7 @@ from recuse.simulate.votes import (
 )
 
 MAIN_SAMPLES, SUBSET = 142, 60  # section 4.2; sections 5.3 and 6.1
-Rows = Sequence[Mapping[str, str]]
+_Rows = Sequence[Mapping[str, str]]
 Shares = Mapping[str, float]  # of votes, by quantity
 
 
@@ -34,7 +34,7 @@ def votes_in_tables(paths: Sequence[str], *, seed: int) -> tuple[dict[str, np.nd
     return published_votes(read_attacks(paths[0]), seed=seed)
 
 
-def published_votes(rows: Rows, *, seed: int) -> tuple[dict[str, np.ndarray], list[dict]]:
+def published_votes(rows: _Rows, *, seed: int) -> tuple[dict[str, np.ndarray], list[dict]]:
     """Return votes, columns as in COMPARISONS, and what is planted in them, rows of
     PAIRWISE_PLANTED; rows: `read_attacks`.
     """
@@ -59,7 +59,7 @@ def published_votes(rows: Rows, *, seed: int) -> tuple[dict[str, np.ndarray], li
     return join(parts), planted
 
 
-def published_samples(rows: Rows) -> list[Samples]:
+def published_samples(rows: _Rows) -> list[Samples]:
     """Return the samples of each experiment and pair of models of the tables, and how their judges
     vote.
 

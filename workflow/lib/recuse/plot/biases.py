@@ -52,7 +52,7 @@ from recuse.plot.page import (
     some,
     tally,
 )
-from recuse.plot.style import EDGE, UNIT, Subject, interval_text, language, percent, widest
+from recuse.plot.style import EDGE, UNIT, Subject, interval_text, language, percent_as_given, widest
 
 GUTTER = 0.16  # inches between panels
 RIGHT = 0.1  # inches for half the last tick's number, where no values stand beside the rows
@@ -103,12 +103,13 @@ def self_family_bias(
         return page_of_words(subject, note)
     legend = family_entries(subject.palette, list(sides[0].places)) + interval_entries()
     head = Head(
-        f"{finding(estimates)}, by Equation 1", f"{UNIT}; {interval_text(confidence, covariance)}"
+        f"{biases_finding(estimates)}, by Equation 1",
+        f"{UNIT}; {interval_text(confidence, covariance)}",
     )
     return bias_page(sides, subject, head, [legend, beside], note=note)
 
 
-def finding(table: pd.DataFrame) -> str:
+def biases_finding(table: pd.DataFrame) -> str:
     """How many judges, or else families, favour themselves, and how many are harsher."""
     judges = table[table["quantity"] == "self_bias"]
     if len(judges):
@@ -291,7 +292,7 @@ def with_simultaneous(
     of_rows = table[KEYS].fillna({"slice": ""}).merge(values, how="left", validate="one_to_one")
     ends = {column: of_rows[column].to_numpy(float) for column in SIMULTANEOUS}
     tests = joined(f"{int(intervals['tests'].iloc[0])} {settings['tests']}", settings["sliced"])
-    text = f"{percent(confidence)} simultaneous interval over the {tests}, {settings['errors']}"
+    text = f"{percent_as_given(confidence)} simultaneous interval over the {tests}, {settings['errors']}"
     return table.assign(**ends), [Entry(text, line={"color": INK, "markevery": [0, 2], **WHISKER})]
 
 

@@ -13,7 +13,6 @@ from recuse.base.words import signed
 from recuse.inference.gold import (
     BOTH,
     CASES_OF_PAIRS,
-    FAMILY,
     HARMFUL,
     LEGITIMATE,
     OTHER_JUDGES,
@@ -21,6 +20,7 @@ from recuse.inference.gold import (
     UNDER_MARKING,
 )
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
+from recuse.model.spec import FAMILY
 from recuse.plot.axes import limits_of, put
 from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.intervals import (
@@ -34,7 +34,7 @@ from recuse.plot.intervals import (
     write_number,
 )
 from recuse.plot.page import Entry, Head, outcomes, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, Subject, language, percent, widest
+from recuse.plot.style import DOUBLE_COLUMN, Subject, language, percent_as_given, widest
 
 GUTTER = 0.25  # inches between panels
 NUMBER = 0.42  # inches for the value beside a row
@@ -70,7 +70,7 @@ FINER_RATIOS = (0.5, 0.67, 1, 1.5, 2)
 
 
 @language()
-def gold(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def gold_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Contrast of each judge, and family, for own wrong and own right answers, with intervals;
     ratios on a log axis.
 
@@ -105,7 +105,7 @@ def gold(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     )
     finding = outcomes(len(conclusive), [(more, verbs[0]), (less, verbs[1])])
     unit = UNIT_OF_PAIRS if of_pairs else UNIT_OF_RATINGS
-    head = Head(finding, f"{unit}; {percent(confidence)} interval, errors by question")
+    head = Head(finding, f"{unit}; {percent_as_given(confidence)} interval, errors by question")
     legend = [
         [*interval_entries("0" if of_pairs else "1", colour=BLUE), Entry(JUDGES_ALONE, line=OTHER)]
     ]

@@ -24,7 +24,7 @@ from recuse.plot.intervals import (
     write_number,
 )
 from recuse.plot.page import Entry, Head, by_chance, family_entries, outcomes, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, UNIT, Subject, language, percent
+from recuse.plot.style import DOUBLE_COLUMN, UNIT, Subject, language, percent_as_given
 
 BAND = {"facecolor": "#DEDEDE", "edgecolor": "none", "zorder": 1.5}
 BAND_HEIGHT = 0.84  # of a row
@@ -95,7 +95,7 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
         "beside": NUMBER,
         "least_page": DOUBLE_COLUMN,
     }
-    unit = f"{UNIT}; band: {percent(confidence)} of ordinary preferences"
+    unit = f"{UNIT}; band: {percent_as_given(confidence)} of ordinary preferences"
     page, panels = page_of_rows(
         subject, Head(finding, unit), judges, [""], legend, most=1, **sizes, note=absent
     )

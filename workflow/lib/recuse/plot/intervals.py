@@ -351,7 +351,7 @@ def page_of_rows(
     )
 
 
-class Rows(NamedTuple):
+class PanelRows(NamedTuple):
     """Panels under one title with the same rows; panels: title of each, and the line under it."""
 
     title: str
@@ -362,7 +362,7 @@ class Rows(NamedTuple):
 def page_of_sections(
     subject: Subject,
     head: Head,
-    sections: Sequence[Rows],
+    sections: Sequence[PanelRows],
     legend: Sequence[Sequence[Entry]],
     *,
     most: int,

@@ -43,7 +43,7 @@ from recuse.plot.page import (
     page_of_words,
     some,
 )
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, UNIT, Subject, language, percent, widest
+from recuse.plot.style import DOUBLE_COLUMN, EDGE, UNIT, Subject, language, percent_as_given, widest
 
 KINDS = {
     RAW: "judges' ratings as they are",
@@ -66,7 +66,7 @@ CHANGED = {
 
 
 @language()
-def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def leaderboard_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Draw scores with intervals, and ranks with rank sets: a row for each model, in the order of
     the ratings as they are.
 
@@ -81,7 +81,7 @@ def leaderboard(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
     words = KINDS | ({DEBIASED: debiased_by(estimand)} if estimand else {})
     head = Head(
         finding(whole),
-        f"{UNIT}; {percent(confidence)} intervals of scores, rank sets for all models at once",
+        f"{UNIT}; {percent_as_given(confidence)} intervals of scores, rank sets for all models at once",
     )
     absent = table[
         table["slice"].isna() & (table["spec"] == whole["spec"].iloc[0]) & table["score"].isna()

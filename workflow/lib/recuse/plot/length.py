@@ -48,9 +48,9 @@ from recuse.plot.page import (
     joined,
     page_of_panels,
     page_of_words,
-    with_names,
+    with_text_names,
 )
-from recuse.plot.style import LINE, Subject, language, percent, widest, wrap
+from recuse.plot.style import LINE, Subject, language, percent_as_given, widest, wrap
 
 HEIGHT = 1.1  # inches of a panel
 # Comparisons or votes of a bin that is drawn: the mean of fewer swings with each of them
@@ -103,7 +103,7 @@ NO_CHANGE = "No length confound: there is no perturbed answer."
 
 
 @language()
-def alignment_curves(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def alignment_curves_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Share of agreement with its interval and count in each bin of relative length, a panel for
     each judge and condition.
 
@@ -127,7 +127,7 @@ def alignment_curves(table: pd.DataFrame, subject: Subject, *, confidence: float
     )
     head = Head(
         finding,
-        f"share of decisions in bins of {WIDTH} points of length; {percent(confidence)} exact"
+        f"share of decisions in bins of {WIDTH} points of length; {percent_as_given(confidence)} exact"
         f" intervals; {SMALL_BINS}",
     )
     texts = {"across": CHOSEN_LENGTH, "up": AGREEMENT}
@@ -156,7 +156,7 @@ def _draw_agreement(axes: Axes, curve: pd.DataFrame) -> None:
 
 
 @language()
-def score_curves(table: pd.DataFrame, subject: Subject) -> Figure:
+def score_curves_figure(table: pd.DataFrame, subject: Subject) -> Figure:
     """Mean score and its standard deviation in each bin of relative length, a panel for each judge
     and condition.
 
@@ -317,7 +317,7 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
     `table`: the table of the length curve, see `recuse.papers.attacks`.
     """
     left_out = _left_out(table)
-    table = with_names(table[table["n"] > 0], "experiment")
+    table = with_text_names(table[table["n"] > 0], "experiment")
     if table.empty:
         return page_of_words(subject, joined(NO_CURVE, left_out))
     means = (table["preference"] * table["n"]).groupby(table["judge"]).sum() / table["n"].groupby(
@@ -346,7 +346,7 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
     curves = {
         judge: dict(list(votes.groupby("experiment"))) for judge, votes in table.groupby("judge")
     }
-    interval = f"{percent(confidence)} bootstrap interval over questions"
+    interval = f"{percent_as_given(confidence)} bootstrap interval over questions"
     named = [
         Entry(name or NO_EXPERIMENT, line=_mark(place)) for place, name in enumerate(experiments)
     ]
@@ -424,7 +424,7 @@ def _draw_votes(
 
 
 @language()
-def length_confound(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def length_confound_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Mean relative change of length with its interval, a panel for each perturbation, a row for
     each level.
 
@@ -445,7 +445,7 @@ def length_confound(table: pd.DataFrame, subject: Subject, *, confidence: float)
         for level, n in zip(levels, counts, strict=True)
     ]
     beside = widest([LONGER]) + 0.1
-    interval = f"{percent(confidence)} bootstrap interval over questions"
+    interval = f"{percent_as_given(confidence)} bootstrap interval over questions"
     marks = {
         unit: {"color": colour, "lw": STROKE, **mark} for unit, (colour, _, mark) in UNITS.items()
     }

@@ -12,7 +12,7 @@ from recuse.plot.axes import unit_square
 from recuse.plot.colours import INK, WINE
 from recuse.plot.page import Entry, Head, Page
 from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, TEXT, UNIT, UPRIGHT, Subject, language
-from recuse.simulate.ratings import SELF_BIAS, SLOPE, Panel, simulate_worlds
+from recuse.simulate.ratings import SELF_BIAS, SLOPE, SimulatedPanel, simulate_worlds
 
 OWN = {"color": WINE, "marker": "o", "markersize": 2.6, "markeredgewidth": 0.0}
 OTHER = {
@@ -45,7 +45,7 @@ def method(subject: Subject, *, seed: int) -> Figure:
 
 
 @language()
-def draw_worlds(worlds: Sequence[Panel], subject: Subject) -> Figure:
+def draw_worlds(worlds: Sequence[SimulatedPanel], subject: Subject) -> Figure:
     """The judge's rating against the reference score in each world, its own and another model's
     completions.
 
@@ -97,7 +97,7 @@ def draw_worlds(worlds: Sequence[Panel], subject: Subject) -> Figure:
     return page.figure
 
 
-def _scatter(axes: Axes, world: Panel, *, first: bool) -> None:
+def _scatter(axes: Axes, world: SimulatedPanel, *, first: bool) -> None:
     unit_square(axes, LIMITS, first=first)
     ends = np.array([0.0, 1.0])
     for mark, offset, reference, rating in zip(

@@ -436,7 +436,7 @@ def by_experiment(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def with_names(table: pd.DataFrame, *names: str) -> pd.DataFrame:
+def with_text_names(table: pd.DataFrame, *names: str) -> pd.DataFrame:
     """`table` with these names as text, even if they look like numbers; empty where missing."""
     return table.assign(**{name: _texts(table[name]) for name in names if name in table})
 

@@ -24,7 +24,7 @@ from recuse.plot.intervals import (
     page_of_rows,
 )
 from recuse.plot.page import Entry, Head, page_of_words
-from recuse.plot.style import UNIT, Subject, language, percent
+from recuse.plot.style import UNIT, Subject, language, percent_as_given
 
 LOOKS = {  # words, colour, mark and place within a row
     LEFT_OUT: ("ratings of a judge's own family left out", BLUE, POINT, -0.5),
@@ -60,13 +60,13 @@ def panel(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
         ],
     ]
     unit = (
-        f"{UNIT}; root mean square over models, and over answers; {percent(confidence)} intervals"
+        f"{UNIT}; root mean square over models, and over answers; {percent_as_given(confidence)} intervals"
         " by prompt"
     )
     sizes = {"row": ROW + PITCH, "below": BELOW, "above": 0.28, "gutter": 0.25, "least": 1.5}
     page, panels = page_of_rows(
         subject,
-        Head(finding(drawn), unit),
+        Head(panel_finding(drawn), unit),
         [*labels.values()],
         [*TITLES.values()],
         legend,
@@ -79,7 +79,7 @@ def panel(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
     return page.figure
 
 
-def finding(drawn: pd.DataFrame) -> str:
+def panel_finding(drawn: pd.DataFrame) -> str:
     """The remaining bias of the recommended panel, and how many independent judges all of them
     equal.
     """

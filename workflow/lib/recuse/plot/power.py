@@ -13,7 +13,16 @@ from recuse.inference.power import TOO_OFTEN
 from recuse.plot.axes import round_numbers
 from recuse.plot.colours import BLUE, FAINT, GREEN, INK, VERMILION
 from recuse.plot.page import Entry, Head, Page, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, UNIT, UPRIGHT, Subject, language, percent
+from recuse.plot.style import (
+    DOUBLE_COLUMN,
+    EDGE,
+    LINE,
+    UNIT,
+    UPRIGHT,
+    Subject,
+    language,
+    percent_as_given,
+)
 
 NUMBERS = 0.4  # inches beside the axis text
 TALL = 2.4  # inches of the panel
@@ -31,7 +40,7 @@ NONE = "No power: no judge with its own slope on human scores rates itself (tabl
 
 
 @language()
-def power(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def power_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Draw the smallest detectable self-bias against the number of prompts, a line for each
     estimand and number of models.
 
@@ -81,8 +90,8 @@ def power(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
         else f"{counted(int(raters), 'human rater')} of a completion"
     )
     unit = (
-        f"{UNIT}, detected with {percent(table['power'].iloc[0])} probability at the"
-        f" {percent(level)} level; {of_raters}"
+        f"{UNIT}, detected with {percent_as_given(table['power'].iloc[0])} probability at the"
+        f" {percent_as_given(level)} level; {of_raters}"
     )
     left, bottom, width = (
         EDGE + LINE + NUMBERS,

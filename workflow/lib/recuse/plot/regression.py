@@ -11,7 +11,7 @@ from recuse.plot.intervals import (
 from recuse.plot.leaderboard import finding as changes_of_ranks
 from recuse.plot.leaderboard import page_of_ranks
 from recuse.plot.page import Head, page_of_words
-from recuse.plot.style import Subject, language, percent
+from recuse.plot.style import Subject, language, percent_as_given
 
 KINDS = {
     RAW: "verdicts as they are",
@@ -43,7 +43,7 @@ def strengths(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fi
         KINDS[kind]: note
         for kind, note in table[table["strength"].isna()].groupby("scores")["note"].first().items()
     }
-    unit = f"{percent(confidence)} intervals by question, rank sets for all models at once"
+    unit = f"{percent_as_given(confidence)} intervals by question, rank sets for all models at once"
     axis = (
         "Strengths",
         "chosen over an average answer, % of verdicts that choose",

@@ -14,7 +14,7 @@ from recuse.plot.axes import bias_limits, put, set_numbers
 from recuse.plot.colours import INK, NEUTRAL
 from recuse.plot.intervals import excludes_zero
 from recuse.plot.page import Entry, Head, family_entries, page_of_panels, page_of_words, some
-from recuse.plot.style import UNIT, Subject, language, percent
+from recuse.plot.style import UNIT, Subject, language, percent_as_given
 
 HEIGHT = 1.05  # inches of a panel
 TITLES = {"self_bias": "{}", "family_bias": "{} family"}
@@ -53,7 +53,7 @@ NONE = (
 
 
 @language()
-def reliability(
+def reliability_figure(
     curves: pd.DataFrame,
     breakdowns: pd.DataFrame,
     measurement_error: pd.DataFrame,
@@ -89,7 +89,7 @@ def reliability(
     )
     head = Head(
         f"Less reliable human scores would change the conclusion about {about}",
-        f"{UNIT}; {percent(confidence)} bands, errors by prompt; each panel has its own axis",
+        f"{UNIT}; {percent_as_given(confidence)} bands, errors by prompt; each panel has its own axis",
     )
     page, panels = page_of_panels(
         subject,

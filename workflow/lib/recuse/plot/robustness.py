@@ -25,7 +25,16 @@ from recuse.plot.axes import put
 from recuse.plot.colours import FAINT, GRID, INK, RULE, Palette
 from recuse.plot.intervals import row_within
 from recuse.plot.page import Entry, Head, Page, family_entries, joined, page_of_words, some
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, UNIT, Subject, language, percent, widest, wrap
+from recuse.plot.style import (
+    DOUBLE_COLUMN,
+    EDGE,
+    UNIT,
+    Subject,
+    language,
+    percent_as_given,
+    widest,
+    wrap,
+)
 
 ROW = 0.165
 MARK = 0.18  # inches: a column of marks
@@ -148,7 +157,7 @@ def _key(row: Mapping) -> tuple[str, str]:
 
 
 @language()
-def conclusions(
+def conclusions_figure(
     table: pd.DataFrame,
     not_estimable: pd.DataFrame,
     subject: Subject,
@@ -184,7 +193,7 @@ def conclusions(
     width = max(DOUBLE_COLUMN, 2 * EDGE + names + across)
     above = widest(layout.headings[name] for name in layout.columns) + 0.08
     decided = (
-        f"decided by {percent(confidence)} intervals, or p ≤ {1 - confidence:.4g} where a check has"
+        f"decided by {percent_as_given(confidence)} intervals, or p ≤ {1 - confidence:.4g} where a check has"
         " none"
     )
     head = Head(layout.finding, "; ".join(filter(None, (label, UNIT, decided))))

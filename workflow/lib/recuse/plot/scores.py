@@ -90,7 +90,7 @@ NO_BAND = "A curve without a band has no standard error."
 
 
 @language()
-def mean_scores(table: pd.DataFrame, subject: Subject) -> Figure:
+def mean_scores_figure(table: pd.DataFrame, subject: Subject) -> Figure:
     """Mean score that each judge, and the humans, give each model over all dimensions (Play
     Favorites, Figure 2).
 
@@ -255,7 +255,7 @@ def _name(axis: Axis, names: Sequence[str], palette: Palette, **settings) -> Non
 
 
 @language()
-def correlations(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def correlations_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Correlation of each judge's ratings with the humans', a panel for each dimension (Play
     Favorites, Figure 5).
 

@@ -17,7 +17,7 @@ from recuse.plot.colours import FAINT, Palette
 from recuse.plot.intervals import (
     BELOW,
     NUMBER,
-    Rows,
+    PanelRows,
     draw_interval,
     family_breaks,
     frame_rows,
@@ -46,7 +46,7 @@ SAME_SPEC = "the same spec, all ratings"
 
 
 @dataclass(frozen=True)
-class Section:
+class SliceSection:
     """A panel for each slice of `table`, the estimates of `spec`; quantity: Self-bias or
     Family-bias.
 
@@ -108,7 +108,7 @@ def slices_of_specs(
     sections = []
     for block, table in zip(blocks, estimates, strict=True):
         drawn = with_simultaneous(table, multiplicity, block["simultaneous"], confidence=confidence)
-        sections.append(Section(block["heading"], "Self-bias", block["spec"], *drawn, ticks))
+        sections.append(SliceSection(block["heading"], "Self-bias", block["spec"], *drawn, ticks))
     whole_is = SAME_SPEC if of_spec else "Equation 1, all ratings"
     note = joined(words, note_of(sections, not_estimable))
     return slices(
@@ -137,7 +137,7 @@ def ordinal(
     by: what the slices are, as in `by dimension`. words: the beginning of the note.
     """
     sections = [
-        Section(f"{side} {by}", side, spec, estimates, (), whole_of(estimates, side))
+        SliceSection(f"{side} {by}", side, spec, estimates, (), whole_of(estimates, side))
         for side in SIDES
     ]
     note = joined(words, note_of(sections, not_estimable))
@@ -147,7 +147,7 @@ def ordinal(
 
 @language()
 def slices(
-    sections: Sequence[Section],
+    sections: Sequence[SliceSection],
     subject: Subject,
     *,
     interval: str,
@@ -189,7 +189,7 @@ def slices(
         subject,
         head,
         [
-            Rows(section.title, section.terms(palette), list(section.counts(palette).items()))
+            PanelRows(section.title, section.terms(palette), list(section.counts(palette).items()))
             for section in sections
         ],
         legend,
@@ -221,7 +221,7 @@ def slices(
     return page.figure
 
 
-def _finding(sections: Sequence[Section]) -> str:
+def _finding(sections: Sequence[SliceSection]) -> str:
     """How many judges, or else families, have intervals of both signs."""
     rows = pd.concat([section.rows for section in sections])
     rows = rows[(rows["quantity"] == rows["quantity"].iloc[0]) & (rows["ci_low"] < rows["ci_high"])]
@@ -240,7 +240,7 @@ def _finding(sections: Sequence[Section]) -> str:
     return capitalised(f"{who} {verb[0]} in one panel and {verb[1]} harsher in another")
 
 
-def _limits(section: Section) -> tuple[float, float]:
+def _limits(section: SliceSection) -> tuple[float, float]:
     ticks = pd.DataFrame({"estimate": list(section.whole.values())}, dtype=float)
     return bias_limits(
         pd.concat([section.rows.reindex(columns=["estimate", *ENDS]).astype(float), ticks])
@@ -248,7 +248,7 @@ def _limits(section: Section) -> tuple[float, float]:
 
 
 def _draw_slice(
-    axes: Axes, section: Section, name: str, palette: Palette, *, effects: bool
+    axes: Axes, section: SliceSection, name: str, palette: Palette, *, effects: bool
 ) -> None:
     rows = section.rows[section.rows["slice"] == name].set_index("term")
     for place, term in enumerate(section.terms(palette)):
@@ -264,7 +264,7 @@ def _draw_slice(
             write_number(axes, place, signed(row["effect"]))
 
 
-def note_of(sections: Sequence[Section], not_estimable: pd.DataFrame) -> str:
+def note_of(sections: Sequence[SliceSection], not_estimable: pd.DataFrame) -> str:
     """The quantities, sections and slices without estimates, with the reasons in
     `not_estimable`.
     """

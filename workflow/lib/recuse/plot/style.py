@@ -164,7 +164,7 @@ class Subject:
         )
 
 
-def read(path: str | Path) -> pd.DataFrame:
+def read_figure_table(path: str | Path) -> pd.DataFrame:
     """Read a tidy table: names as text even where they look like numbers, with invisible characters
     shown.
 
@@ -191,9 +191,9 @@ def drawn(draw: str, inputs: Mapping, *, subject: Mapping, settings: Mapping) ->
     given = {
         argument: paths
         if argument == "published"
-        else read(paths)
+        else read_figure_table(paths)
         if isinstance(paths, str)
-        else [read(path) for path in paths]
+        else [read_figure_table(path) for path in paths]
         for argument, paths in inputs.items()
     }
     tables = [table for of in given.values() for table in (of if isinstance(of, list) else [of])]
@@ -216,8 +216,8 @@ def _tick_with_gold_labels(name: Callable[[float, int], str], value: float, plac
 
 
 def legible(settings: object) -> object:
-    """Settings with the invisible characters of every text shown, as `read` shows those of
-    names.
+    """Settings with the invisible characters of every text shown, as `read_figure_table` shows
+    those of names.
     """
     if isinstance(settings, Mapping):
         return {legible(key): legible(value) for key, value in settings.items()}
@@ -291,7 +291,7 @@ def _pieces(word: str, width: float, size: float) -> Iterator[str]:
     yield word
 
 
-def percent(share: float) -> str:
+def percent_as_given(share: float) -> str:
     """A share in per cent, as in `90 %`."""
     return f"{100 * share:g} %"
 
@@ -300,7 +300,7 @@ def interval_text(confidence: float, standard_error: str) -> str:
     """Name of a figure's intervals, as in `90 % Wald interval, HC0`, from their level and kind of
     standard error.
     """
-    return f"{percent(confidence)} Wald interval, {standard_error}"
+    return f"{percent_as_given(confidence)} Wald interval, {standard_error}"
 
 
 class Drawing(Figure):

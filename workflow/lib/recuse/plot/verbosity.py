@@ -33,7 +33,15 @@ from recuse.plot.intervals import (
     write_number,
 )
 from recuse.plot.page import BY_CONDITION, Entry, Head, conditions_of, page_of_words, tally
-from recuse.plot.style import DOUBLE_COLUMN, SMALL, TEXT, Subject, language, percent, widest
+from recuse.plot.style import (
+    DOUBLE_COLUMN,
+    SMALL,
+    TEXT,
+    Subject,
+    language,
+    percent_as_given,
+    widest,
+)
 
 # Position.
 GUTTER = 0.2  # inches between panels
@@ -99,7 +107,7 @@ NO_VALUE = "no comparison on one side"
 
 
 @language()
-def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def position_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Consistency and first-position preference of each judge with intervals, the conditions below
     one another.
 
@@ -125,7 +133,7 @@ def position(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fig
     who = () if len(conditions) == 1 else BY_CONDITION
     head = Head(
         tally(preferences, *PREFERS, *who, at=0.5),
-        f"share; {percent(confidence)} bootstrap interval over questions{SINGLE * single}",
+        f"share; {percent_as_given(confidence)} bootstrap interval over questions{SINGLE * single}",
     )
     panels = [(condition, statistic) for condition in conditions for statistic in statistics]
     titles = [condition if statistic == panels[0][1] else "" for condition, statistic in panels]
@@ -201,7 +209,9 @@ def verbosity_bias(
     finding = tally(
         main[main["few"] != "yes"], *SIDES, *(() if len(conditions) == 1 else BY_CONDITION)
     )
-    head = Head(finding, f"{UNIT}; {percent(confidence)} bootstrap interval over questions")
+    head = Head(
+        finding, f"{UNIT}; {percent_as_given(confidence)} bootstrap interval over questions"
+    )
     beside = widest(_counts(row) for _, row in main.iterrows()) + 0.1
     least = max(1.3, widest(conditions, TEXT, "bold") - beside, 2 * widest(DIRECTIONS) - beside)
     sizes = {

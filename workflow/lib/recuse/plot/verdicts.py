@@ -9,7 +9,7 @@ from recuse.inference.verdict import AGAINST_JUDGES, AGAINST_PEOPLE, KINDS, QUES
 from recuse.model.spec import BIASES
 from recuse.plot.biases import Variant, compare
 from recuse.plot.intervals import sentence
-from recuse.plot.style import UNIT, Subject, percent
+from recuse.plot.style import UNIT, Subject, percent_as_given
 
 UNITS = {"ratings": UNIT}
 OF_SHARES = "share of the verdicts on two answers"
@@ -17,7 +17,7 @@ NOTHING = "No verdict on any judge's own or its family's answers."
 QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}
 
 
-def verdicts(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+def verdicts_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
     """Draw the self- and family-biases of the table of verdicts, a mark for each question.
 
     `table`: see `recuse.inference.verdict`. The decisive question stands last in each row. A bias
@@ -25,7 +25,7 @@ def verdicts(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fig
     """
     table = table[table["quantity"].isin(BIASES)]
     kind = KINDS[table["kind"].iloc[0]] if len(table) else KINDS["ratings"]
-    interval = f"{percent(confidence)} interval"
+    interval = f"{percent_as_given(confidence)} interval"
     variants = []
     for letter in (AGAINST_PEOPLE, AGAINST_JUDGES):
         if letter != kind.decisive and table[letter].notna().any():

@@ -12,14 +12,22 @@ from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN
 from recuse.inference.leaderboard import debiased_by
-from recuse.inference.verdict import Verdict
+from recuse.inference.verdict import Verdict, hardly_agrees
 from recuse.model.design import ALL_JUDGES
-from recuse.model.spec import BIASES
+from recuse.model.spec import BIASES, SELF
 from recuse.report.gold import points_on_gold
 from recuse.report.panel import panel_section
-from recuse.report.verdict import Answer, Rows, Section, Unit, headline, next_steps, shown, unit_of
+from recuse.report.verdict import (
+    PageAnswer,
+    PageSection,
+    TableRows,
+    Unit,
+    headline,
+    next_steps,
+    shown_verdicts,
+    unit_of,
+)
 
-SELF, FAMILY = BIASES
 QUESTION = "Do these judges favour their own answers?"
 OF_FAMILIES = "Do these judges favour their family's answers?"  # where none rates its own
 MOST_CAVEATS = 3
@@ -28,7 +36,7 @@ LIKELY = (
     " chance, so with many judges expect some."
 )
 NO_TRUTH = "{}, so a judge that is right where the others are wrong looks the same as a biased one."
-AMONG_JUDGES = "Compared with the other judges alone. "
+NO_VERDICT = "These ratings say nothing about their judges."
 SMALLER = "To find smaller biases, add models and judges rather than prompts."
 SCORE = (
     "Have people score some of the answers: only then can a biased judge be told from one that is"
@@ -37,13 +45,13 @@ SCORE = (
 
 
 def answer_of_ratings(
-    tables: Mapping[str, Rows],
+    tables: Mapping[str, TableRows],
     *,
     confidence: float,
     scales: Mapping[str, object],
     first: str = "main",
     relative: str = "",
-) -> Answer:
+) -> PageAnswer:
     """Say what the tables of a study of ratings answer.
 
     tables: rows, as texts, of `verdicts` and, where they exist, of `pooled`, `wordings`,
@@ -56,21 +64,19 @@ def answer_of_ratings(
     of_judges, of_families = (
         [row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES
     )
-    return Answer(
+    return PageAnswer(
         question=QUESTION if of_judges or not of_families else OF_FAMILIES,
-        headline=(AMONG_JUDGES if relative and any(row["estimate"] for row in verdicts) else "")
-        + headline(of_judges, unit, beside=of_families),
-        verdicts=shown(verdicts, unit),
-        unit=unit.name,
+        headline=headline(verdicts, unit) or NO_VERDICT,
+        **shown_verdicts(verdicts, unit),
+        truth=NO_TRUTH.format(capitalised(relative)) if relative else "",
         pooled=_pooled(tables, unit, confidence),
         wordings=_wordings(verdicts),
         tracking=None if relative else _tracking(tables, confidence),
-        leaderboard=_leaderboard(tables, first, confidence),
+        leaderboard=leaderboard_section(tables, first, unit, confidence),
         panel=panel_section(
             tables.get("panel", ()), tables.get("round_robin", ()), unit, confidence
         ),
         caveats=[
-            *([NO_TRUTH.format(capitalised(relative))] if relative else []),
             *_doubts(verdicts),
             *(
                 [LIKELY.format(percent(1 - confidence))]
@@ -82,7 +88,7 @@ def answer_of_ratings(
         ][:MOST_CAVEATS],
         next_steps=[
             *([SCORE] if relative else []),
-            *next_steps(verdicts, unit),
+            *next_steps(verdicts),
             *([SMALLER] if any(row["estimate"] for row in verdicts) else []),
         ],
         points=[*points_on_gold(tables.get("gold", ()), confidence)],
@@ -92,7 +98,7 @@ def answer_of_ratings(
 OF_FAMILIES_OF_MODELS = (Reason.FEW_FAMILIES, Reason.DOMINANT_FAMILY)
 
 
-def _doubts(verdicts: Rows) -> Iterator[str]:
+def _doubts(verdicts: TableRows) -> Iterator[str]:
     """Why no bias can be established, where the families of models do not allow it."""
     for note in {row["note"] for row in verdicts if code(row["note"]) in OF_FAMILIES_OF_MODELS}:
         yield f"No bias can be established here: {in_words(note)}."
@@ -102,7 +108,7 @@ ONE_WORDING = "These verdicts apply to the rubric wording used; another could ch
 TWO_WORDINGS = "two say little about others, so intervals are very wide: ask in more"
 
 
-def _wordings(verdicts: Rows) -> str:
+def _wordings(verdicts: TableRows) -> str:
     """For which wordings of the rubric the verdicts hold; "" if no verdict has a number."""
     numbers = {row["term"]: int(row["wordings"]) for row in verdicts if row["wordings"]}
     if not numbers:
@@ -118,7 +124,7 @@ def _wordings(verdicts: Rows) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _pooled(tables: Mapping[str, Rows], unit: Unit, confidence: float) -> str:
+def _pooled(tables: Mapping[str, TableRows], unit: Unit, confidence: float) -> str:
     """The mean self-bias of judges like these, with its interval: over wordings, where there is
     one; "" without a mean.
     """
@@ -170,7 +176,7 @@ def _side(row: Mapping[str, str]) -> int:
     return bool(row["ci_low"]) and (float(row["ci_low"]) > 0) - (float(row["ci_high"]) < 0)
 
 
-def _without(rows: Rows, unit: Unit) -> Iterator[str]:
+def _without(rows: TableRows, unit: Unit) -> Iterator[str]:
     """A caveat on the judges without whom the conclusion on the mean changes."""
     rows = [row for row in rows if _is_mean(row) and row["estimate"]]
     whole = [row for row in rows if not row["left_out"]]
@@ -193,7 +199,7 @@ ELSEWHERE = ("verdict", "ordinary preference")
 NO_HUMAN_SCORES = ("human scores", "")  # topic and subject of the warning that NO_TRUTH repeats
 
 
-def _warnings(check: Rows) -> Iterator[str]:
+def _warnings(check: TableRows) -> Iterator[str]:
     """The warnings of the check, most important first, one of each topic."""
     first: dict[str, Mapping[str, str]] = {}
     for row in check:
@@ -204,7 +210,7 @@ def _warnings(check: Rows) -> Iterator[str]:
         yield f"{capitalised('; '.join(filter(None, (row['words'], row['advice']))))}."
 
 
-def _tracking(tables: Mapping[str, Rows], confidence: float) -> Section | None:
+def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection | None:
     """How well each judge follows the human scores, over all dimensions, and ranks the models as
     they do.
     """
@@ -234,7 +240,13 @@ def _tracking(tables: Mapping[str, Rows], confidence: float) -> Section | None:
     astray = [judge for judge, row in of_judge.items() if not row["value"] or _side(row) <= 0]
     values = [float(row["value"]) for row in of_judge.values() if row["value"]] or [nan]
     span = " to ".join(dict.fromkeys(number(end(values), 2) for end in (min, max)))
+    weak = [row["term"] for row in tables["verdicts"] if hardly_agrees(row)]
     sentence = f"Every judge follows the human scores (correlation {span})."
+    if weak:
+        sentence = (
+            f"Correlations with the human scores are {span}; {enumerated(weak, most=5)} hardly"
+            f" agree{'' if len(weak) > 1 else 's'} with people."
+        )
     if astray:
         names = enumerated(astray, most=5)
         sentence = (
@@ -248,7 +260,7 @@ def _tracking(tables: Mapping[str, Rows], confidence: float) -> Section | None:
         "slope",
         "pairs of models ordered as by humans",
     ]
-    return Section("Do the judges track the humans?", sentence, headings, table)
+    return PageSection("Do the judges track the humans?", sentence, headings, table)
 
 
 def _with_interval(row: Mapping[str, str], value: str) -> str:
@@ -260,7 +272,7 @@ def _two(value: str | float) -> str:
     return "" if value == "" else number(float(value), 2)
 
 
-def _pairs_in_order(mean_scores: Rows) -> dict[str, str]:
+def _pairs_in_order(mean_scores: TableRows) -> dict[str, str]:
     """Of each judge, the share of pairs of models whose mean scores it orders as the humans do; {}
     without human scores.
     """
@@ -278,7 +290,9 @@ def _pairs_in_order(mean_scores: Rows) -> dict[str, str]:
     return shares
 
 
-def _leaderboard(tables: Mapping[str, Rows], first: str, confidence: float) -> Section | None:
+def leaderboard_section(
+    tables: Mapping[str, TableRows], first: str, unit: Unit, confidence: float
+) -> PageSection | None:
     """One row a model: its rank and score before and after the biases are removed, and by the
     humans.
     """
@@ -307,7 +321,7 @@ def _leaderboard(tables: Mapping[str, Rows], first: str, confidence: float) -> S
         up, row = before[model] - after[model], debiased[model]
         ranks = f"{row['rank_low']} to {row['rank_high']}" if row["rank_low"] else ""
         arrow = f"▲ {up}" if up > 0 else f"▼ {-up}" if up < 0 else "–"
-        score = [number(float(board[model]["score"]), 3) for board in (raw, debiased)]
+        score = [unit.score(board[model]["score"]) for board in (raw, debiased)]
         table.append(
             [str(after[model]), model, *score, ranks, arrow, str(by_humans.get(model, ""))]
         )
@@ -329,14 +343,14 @@ def _leaderboard(tables: Mapping[str, Rows], first: str, confidence: float) -> S
     headings = [
         "rank",
         "model",
-        "raw score",
+        f"raw score ({unit.name})",
         heading,
         f"rank range ({level(confidence)})",
         "change",
         "rank by humans",
     ]
     columns = len(headings) if by_humans else len(headings) - 1
-    return Section(
+    return PageSection(
         "Does the ranking of models change?",
         sentence,
         headings[:columns],

@@ -8,7 +8,6 @@ from recuse.base.reasons import in_words
 from recuse.base.words import capitalised, enumerated, level
 from recuse.inference.gold import (
     BOTH,
-    FAMILY,
     HARMFUL,
     LEGITIMATE,
     LEGITIMATE_SHARE,
@@ -17,7 +16,8 @@ from recuse.inference.gold import (
     UNDER_MARKING,
 )
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
-from recuse.report.verdict import MOST, POINTS, Point, Rows
+from recuse.model.spec import FAMILY
+from recuse.report.verdict import MOST, POINTS, Point, TableRows
 
 HEADINGS = {
     HARMFUL: "Harmful self-preference: its own wrong answer rather than a right one",
@@ -50,17 +50,18 @@ OVERTURNED = (
 )
 
 
-def sentences_on_gold(rows: Rows, confidence: float) -> Iterator[str]:
+def sentences_on_gold(rows: TableRows) -> Iterator[str]:
     """On own wrong answers: which judges favour them, for which that is not shown, and which
     verdicts are inconclusive.
     """
     of_wrong = [row for row in rows if row["case"] in DOES and row["verdict"]]
-    span = f"{level(confidence)} interval {{}}"
     for verdict, (favours, often) in product(FOUND, ((FAVOURS, "more"), (DISFAVOURS, "less"))):
         group = [row for row in of_wrong if (row["verdict"], row["favours"]) == (verdict, favours)]
         if group:
             group.sort(key=lambda row: -abs(float(row["estimate"])))
-            names = enumerated([f"{_name(row)} ({_size(row, span)})" for row in group], MOST)
+            names = enumerated(
+                [f"{_name(row)} ({_size(row, interval=False)})" for row in group], MOST
+            )
             yield (
                 f"{capitalised(verdict)}: {names} {DOES[group[0]['case']][len(group) > 1]} {often}"
                 " often than expected."
@@ -71,7 +72,7 @@ def sentences_on_gold(rows: Rows, confidence: float) -> Iterator[str]:
             yield f"{capitalised(verdict)} for own wrong answers: {enumerated(names, MOST)}."
 
 
-def points_on_gold(rows: Rows, confidence: float) -> Iterator[Point]:
+def points_on_gold(rows: TableRows, confidence: float) -> Iterator[Point]:
     """Each kind of own answer, with the numbers of each judge."""
     words = EXPECTED.format(level=level(confidence))
     for case, heading in HEADINGS.items():
@@ -90,7 +91,7 @@ def points_on_gold(rows: Rows, confidence: float) -> Iterator[Point]:
         )
 
 
-def caveats_on_gold(rows: Rows) -> Iterator[str]:
+def caveats_on_gold(rows: TableRows) -> Iterator[str]:
     """What would overturn a finding on own wrong answers, if there is one."""
     if any(row["verdict"] in FOUND and row["case"] in DOES for row in rows):
         yield OVERTURNED
@@ -100,20 +101,18 @@ def _name(row: Mapping[str, str]) -> str:
     return f"the {row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
-def _size(row: Mapping[str, str], span: str = "{}") -> str:
-    """The contrast, percentage points or a ratio, with its interval, if there is one, as `span`
-    shows it.
-    """
+def _size(row: Mapping[str, str], *, interval: bool = True) -> str:
+    """The contrast, percentage points or a ratio, with its interval, if there is one."""
     if row["measure"] == LOG_RATIO:
         size, *ends = (
             f"{math.exp(float(row[name])):.2f}"
             for name in ("estimate", "ci_low", "ci_high")
             if row[name]
         )
-        size, interval = f"{size} times", " to ".join(ends)
+        size, span = f"{size} times", " to ".join(ends)
     else:
-        size, interval = f"{POINTS.text(row['estimate'])}{POINTS.mark}", POINTS.span(row)
-    return f"{size}, {span.format(interval)}" if interval else size
+        size, span = f"{POINTS.text(row['estimate'])}{POINTS.mark}", POINTS.span(row)
+    return f"{size}, {span}" if span and interval else size
 
 
 def _numbers(row: Mapping[str, str]) -> str:

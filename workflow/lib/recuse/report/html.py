@@ -185,7 +185,7 @@ def _face(weight: str, style: str, letters: str) -> str:
     )
 
 
-def facts_of(svg: str, study: str) -> dict[str, str]:
+def picture_facts(svg: str, study: str) -> dict[str, str]:
     """Title of an SVG file, without that of the study at its end, and its width in points."""
     parsed = ElementTree.iterparse(BytesIO(svg.encode()), ("start", "end"))
     _, root = next(parsed)

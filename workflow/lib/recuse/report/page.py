@@ -20,9 +20,9 @@ from recuse.base.words import (
     with_gold_labels,
 )
 from recuse.inference.robustness import without_human_scores
-from recuse.model.spec import Spec, in_words
+from recuse.model.spec import Spec, spec_in_words
 from recuse.report.answers import answer_of_ratings
-from recuse.report.html import facts_of, fonts_of, inlined, rendered, rendered_caption
+from recuse.report.html import fonts_of, inlined, picture_facts, rendered, rendered_caption
 from recuse.report.pairwise import answer_of_comparisons
 from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Excerpt, Row, shown
 from recuse.report.verdict import summary
@@ -88,10 +88,14 @@ GLOSSARY = {
         " One unbiased judge in about ten gets this by chance."
     ),
     "not shown": (
-        "The interval includes 0, or all judges together make a bias on its side doubtful. The last"
-        " column gives the smallest bias that would probably have been found."
+        "The interval includes 0, or all judges together make a bias on its side doubtful. Beside it"
+        " is the smallest bias that would probably have been found, if no other judge is biased."
     ),
     "inconclusive": "The data cannot answer the question for this judge, for the reason given.",
+    "hardly agree": (
+        "The interval of the judge's correlation with the human scores lies below 0.3, or below what"
+        " errors in the human scores leave of 0.3."
+    ),
     "debiased": (
         "With the estimated self-bias taken off a judge's ratings of itself, and family-bias off"
         " those of its family."
@@ -194,7 +198,7 @@ def report(
         fonts=fonts_of(figure["picture"] for figure in pictures),
         level=level(about["confidence"]),
         errors=specs[first].errors.covariance if specs else "",
-        specs=[(name, in_words(spec)) for name, spec in specs.items()],
+        specs=[(name, spec_in_words(spec)) for name, spec in specs.items()],
         files=[
             relpath(path, folder)
             for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])
@@ -223,7 +227,7 @@ def _figure(
     caption = Path(figure["caption"]).read_text("utf-8")
     return {
         "name": name,
-        **facts_of(svg, figure["drawing"]["subject"]["label"]),
+        **picture_facts(svg, figure["drawing"]["subject"]["label"]),
         "picture": inlined(svg, name),
         "silent": f'id="{WORDS_ALONE}"' in svg,
         "caption": rendered_caption(
@@ -291,8 +295,10 @@ def _shown(
 
 def _facts(completeness: Sequence[Row]) -> Iterator[str]:
     """Counts of judges, models, dimensions and ratings or verdicts."""
+    counts = ("used", "verdicts")  # of what a judge gave
+    given = [row for row in completeness if any(int(row.get(name) or 0) for name in counts)]
     for column in ("judge", "model", "dimension"):
-        if count := len({row[column] for row in completeness if row.get(column)}):
+        if count := len({row[column] for row in given if row.get(column)}):
             yield counted(count, column)
     for column, what in {
         "used": "ratings used",

@@ -3,25 +3,25 @@ people, and what to do.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from recuse.base.reasons import Reason, code, in_words
 from recuse.base.words import capitalised, counted, enumerated, level, percent
 from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_PEOPLE, FOUND
-from recuse.pairwise.choices import FAMILY, FIRST, HALF, LONGER, MAIN, SELF
+from recuse.pairwise.choices import FAMILY, HALF, LONGER, MAIN, SELF
 from recuse.report.gold import caveats_on_gold, points_on_gold, sentences_on_gold
 from recuse.report.verdict import (
     MOST,
+    MOST_WORDS,
     POINTS,
-    Answer,
+    PageAnswer,
+    PageSection,
     Point,
-    Rows,
-    Section,
-    findings,
+    TableRows,
     headline,
     next_steps,
-    shown,
+    shown_verdicts,
 )
 
 QUESTION = "What sways these judges?"
@@ -78,7 +78,7 @@ CHANCE = (
 )
 
 
-def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> Answer:
+def answer_of_comparisons(tables: Mapping[str, TableRows], *, confidence: float) -> PageAnswer:
     """Say what the tables of a study of comparisons answer; tables: rows, as texts, of those that
     the study has.
     """
@@ -101,35 +101,36 @@ def answer_of_comparisons(tables: Mapping[str, Rows], *, confidence: float) -> A
         *_overlap(tables.get("rbo", ())),
         *points_on_gold(gold := tables.get("gold", ()), confidence),
     ]
-    sentences = [*_sentences(verdicts), *sentences_on_gold(gold, confidence)] or [
+    first = headline(verdicts, POINTS)
+    sentences = [*filter(None, [first]), *sentences_on_gold(gold)] or [
         f"{point.heading}." for point in points
     ]
+    said = _fitting(sentences)
     caveats = [*caveats_on_gold(gold), *_caveats(verdicts, choices, tables.get("label_noise", ()))]
-    return Answer(
+    return PageAnswer(
         QUESTION,
-        " ".join(sentences) or NOTHING,
-        shown(verdicts, POINTS),
-        POINTS.name,
+        " ".join(sentences[:said]) or NOTHING,
+        **shown_verdicts(verdicts, POINTS),
+        further=" ".join(sentences[said:]),
         tracking=_agreement(tables.get("agreement", ()), confidence),
         leaderboard=_win_rates(choices, has_labels=has_labels),
         caveats=caveats[:MOST_CAVEATS],
-        next_steps=next_steps(verdicts, POINTS),
+        next_steps=next_steps(verdicts),
         points=points,
     )
 
 
-def _sentences(verdicts: Rows) -> Iterator[str]:
-    """Own answers first, with those of the family; then longer answers and the place."""
-    rows = {
-        quantity: [row for row in verdicts if row["quantity"] == quantity]
-        for quantity in (SELF, FAMILY, LONGER, FIRST)
-    }
-    if rows[SELF]:
-        yield headline(rows[SELF], POINTS, beside=rows[FAMILY])
-    yield from findings([*rows[LONGER], *rows[FIRST]], POINTS)
+def _fitting(sentences: Sequence[str]) -> int:
+    """How many sentences a headline has room for: the first always."""
+    words = 0
+    for place, sentence in enumerate(sentences):
+        words += len(sentence.split())
+        if words > MOST_WORDS and place:
+            return place
+    return len(sentences)
 
 
-def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
+def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Iterator[str]:
     found = [row for row in verdicts if row["verdict"] in FOUND]
     reasons = {(code(row["reason"]), row["quantity"]) for row in verdicts}
     if what := [
@@ -174,11 +175,11 @@ def _caveats(verdicts: Rows, choices: Rows, noise: Rows) -> Iterator[str]:
         )
 
 
-def _names(rows: Rows) -> str:
+def _names(rows: TableRows) -> str:
     return enumerated([*dict.fromkeys(row["term"] for row in rows)], MOST)
 
 
-def _agreement(rows: Rows, confidence: float) -> Section | None:
+def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
     """How often each judge agrees with the human label, by experiment and condition."""
     cells: dict[str, dict[str, Mapping[str, str]]] = {}  # by place and judge
     for rule in ("pooled", "debiased"):  # the first for comparisons in one order only
@@ -196,10 +197,10 @@ def _agreement(rows: Rows, confidence: float) -> Section | None:
         " intervals."
     )
     table = [[judge, *(_with_interval(of.get(judge)) for of in cells.values())] for judge in judges]
-    return Section("Do the judges agree with people?", sentence, ["judge", *cells], table)
+    return PageSection("Do the judges agree with people?", sentence, ["judge", *cells], table)
 
 
-def _win_rates(choices: Rows, *, has_labels: bool) -> Section | None:
+def _win_rates(choices: TableRows, *, has_labels: bool) -> PageSection | None:
     """The share of its comparisons that each model wins, by people and by each judge."""
     shares: dict[str, dict[str, str]] = {}
     wins, comparisons = Counter(), Counter()
@@ -218,7 +219,7 @@ def _win_rates(choices: Rows, *, has_labels: bool) -> Section | None:
     ]
     sentence = "Share of its comparisons that each model wins, with a draw as half a win."
     headings = ["model", "people" if has_labels else "all judges", *judges]
-    return Section("Win rates", sentence, headings, table) if table else None
+    return PageSection("Win rates", sentence, headings, table) if table else None
 
 
 def _share(value: str | float) -> str:
@@ -234,7 +235,7 @@ def _with_interval(row: Mapping[str, str] | None) -> str:
     return f"{_share(row['value'])}{interval}"
 
 
-def _grouped(rows: Rows, *columns: str) -> dict[str, list[Mapping[str, str]]]:
+def _grouped(rows: TableRows, *columns: str) -> dict[str, list[Mapping[str, str]]]:
     groups: dict[str, list] = {}
     for row in rows:
         groups.setdefault(": ".join(filter(None, (row[column] for column in columns))), []).append(
@@ -243,7 +244,7 @@ def _grouped(rows: Rows, *columns: str) -> dict[str, list[Mapping[str, str]]]:
     return groups
 
 
-def _cognitive(rows: Rows) -> Iterator[Point]:
+def _cognitive(rows: TableRows) -> Iterator[Point]:
     """In how many judges each bias is more frequent than at random: by its interval, or by the
     share if there is none.
     """
@@ -266,7 +267,7 @@ def _cognitive(rows: Rows) -> Iterator[Point]:
         yield Point(" ".join(items[0]), CHANCE + quoted, items)
 
 
-def _attacks(rows: Rows) -> Iterator[Point]:
+def _attacks(rows: TableRows) -> Iterator[Point]:
     """Success of each perturbation; there is no value to test it against."""
     groups = _grouped([row for row in rows if row["asr"]], "experiment", "condition")
     means = {
@@ -287,7 +288,7 @@ def _attacks(rows: Rows) -> Iterator[Point]:
         )
 
 
-def _overlap(rows: Rows) -> Iterator[Point]:
+def _overlap(rows: TableRows) -> Iterator[Point]:
     form = [
         row
         for row in rows

@@ -8,7 +8,7 @@ from recuse.base.reasons import Reason, code, in_words
 from recuse.base.words import capitalised, enumerated, level, number, percent
 from recuse.inference.panel import BETWEEN, KEPT
 from recuse.inference.round_robin import BY_PROMPT
-from recuse.report.verdict import Rows, Section, Unit
+from recuse.report.verdict import PageSection, TableRows, Unit
 
 QUESTION = "Which judges to combine?"
 PLAIN = Unit("", 1, 1, "")
@@ -20,7 +20,9 @@ LIMITS = (
 )
 
 
-def panel_section(panels: Rows, plans: Rows, unit: Unit, confidence: float) -> Section | None:
+def panel_section(
+    panels: TableRows, plans: TableRows, unit: Unit, confidence: float
+) -> PageSection | None:
     """The recommended panel and those of all judges, and a few sentences on them; None if no panel
     is recommended.
 
@@ -51,7 +53,7 @@ def panel_section(panels: Rows, plans: Rows, unit: Unit, confidence: float) -> S
         "error of an answer",
         "independent judges",
     ]
-    return Section(QUESTION, " ".join(sentences), headings, [_row(row, unit) for row in rows])
+    return PageSection(QUESTION, " ".join(sentences), headings, [_row(row, unit) for row in rows])
 
 
 def _who(row: Mapping[str, str], everyone: Mapping[str, str]) -> str:
@@ -98,7 +100,7 @@ def _measured(
         )
 
 
-def _round_robin(plans: Rows, everyone: Mapping[str, str]) -> Iterator[str]:
+def _round_robin(plans: TableRows, everyone: Mapping[str, str]) -> Iterator[str]:
     for row in plans:
         if row["scheme"] == BY_PROMPT and row["panel"] == everyone["panel"] and row["factor"]:
             saved, more = percent(float(row["saved"])), number(float(row["factor"]), 1)
@@ -109,7 +111,7 @@ def _round_robin(plans: Rows, everyone: Mapping[str, str]) -> Iterator[str]:
             )
 
 
-def _absent(panels: Rows) -> Iterator[str]:
+def _absent(panels: TableRows) -> Iterator[str]:
     """The judges in no panel, and why."""
     names: dict[str, list[str]] = {}
     for row in panels:

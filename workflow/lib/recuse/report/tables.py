@@ -270,7 +270,7 @@ EXCERPTS_WITHOUT_HUMAN_SCORES = {
         ),
     ),
 }
-MOST = 200  # rows of one table on a page
+MOST = 60  # rows of a table on a page; a longer one is a link
 DECIMALS = 4
 SMALLEST_P = 1e-4
 # Columns of names, even if these are digits.
@@ -288,8 +288,6 @@ TEXTS = {
     "figure",
     "section",
 }
-# Column -> filter of the page
-FILTERS = {"judge": "judge", "term": "judge", "dimension": "dimension", "slice": "dimension"}
 # Columns of words with underscores
 KEYS = {"statistic", "bias", "scores", "condition", "draws", "first", "conclusion"}
 QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}
@@ -297,17 +295,17 @@ ENDLESS = {"inf": "∞", "-inf": "−∞"}
 
 
 def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> dict[str, object]:
-    """What a page shows of the table `name`: columns with some value, and the first MOST of the
-    excerpt's rows.
+    """What a page shows of the table `name`: columns with some value, and the excerpt's rows, but
+    for those of a file with more than MOST.
 
     rows: texts; file: the CSV file, next to the page, "" if the rows are from several. `headings`
-    are words, whether the column holds numbers, and the choice of rows that reads it, if any; cells
-    of `rows` are pairs of text and, if rounded, the full value; `count` is of all rows.
+    are words, and whether the column holds numbers; cells of `rows` are pairs of text and, if
+    rounded, the full value; `count` is of all rows.
     """
     kept = [row for row in rows if excerpt.rows(row)]
     columns = [column for column in excerpt.columns.split() if any(row.get(column) for row in kept)]
     numeric = {
-        column: column not in TEXTS and all(is_number(row[column]) for row in kept if row[column])
+        column: column not in TEXTS and all(_is_number(row[column]) for row in kept if row[column])
         for column in columns
     }
     return {
@@ -315,19 +313,19 @@ def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> dict[s
         "title": excerpt.title,
         "words": excerpt.words,
         "headings": [
-            (HEADINGS.get(column, column.replace("_", " ")), is_numeric, FILTERS.get(column, ""))
+            (HEADINGS.get(column, column.replace("_", " ")), is_numeric)
             for column, is_numeric in numeric.items()
         ],
         "rows": [
             [_cell(column, row, numeric, excerpt.coded) for column in columns]
-            for row in kept[:MOST]
+            for row in (kept if len(kept) <= MOST or not file else [])
         ],
         "count": len(kept),
         "file": file,
     }
 
 
-def is_number(text: str) -> bool:
+def _is_number(text: str) -> bool:
     """True for what Python reads as a number."""
     try:
         float(text)

@@ -1,16 +1,17 @@
 """Verdicts in words: what a report says first, on its page, in summary.json and at the terminal."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
-from recuse.base.words import MOST_DIGITS, capitalised, enumerated, number, signed
-from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict
-from recuse.model.spec import BIASES
+from recuse.base.words import MOST_DIGITS, counted, enumerated, number, signed
+from recuse.data.registry import of_all_judges
+from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict, hardly_agrees
+from recuse.model.spec import FAMILY, SELF
 
-Rows = Sequence[Mapping[str, str]]
-SELF, FAMILY = BIASES
+TableRows = Sequence[Mapping[str, str]]
 KINDS = {
     SELF: "self-bias",
     FAMILY: "family-bias",
@@ -36,17 +37,18 @@ FAVOURING = {
         ("favours the second answer", "favour the second answer"),
     ),
 }
-PREFERENCES = {
-    SELF: "self-preference",
-    FAMILY: "preference for its family",
-    "longer": "preference for longer answers",
-    "first": "preference for the first answer",
-}
+UNTESTED = "Self-bias is untested"
 NO_OWN_ANSWERS = {
-    Reason.NO_OWN_ANSWERS: "No judge rates its own answers, so self-bias cannot be measured.",
-    Reason.NO_OWN_COMPARED: "No judge compares its own answers, so self-bias cannot be measured.",
+    Reason.NO_OWN_ANSWERS: "no judge rated its own answers",
+    Reason.NO_OWN_COMPARED: "no judge judged its own answers",
 }
-NO_FAMILY = "No family-bias is established or likely."
+TESTED = {
+    SELF: "Self-bias",
+    FAMILY: "Family-bias",
+    "longer": "A bias for longer answers",
+    "first": "A bias for the first answer",
+}
+NONE_ESTABLISHED = "No self-bias is established."
 # What to do about a bias in ratings, and in verdicts on two answers.
 LEFT_OUT = "leave out ratings of {}, or use the debiased ones (debiased.parquet)"
 REMEDIES_OF_RATINGS = {
@@ -61,18 +63,18 @@ REMEDIES_OF_PAIRS = {
     "longer": "compare answers of similar length, or use another judge",
     "first": "keep judging both orders, which balances this bias",
 }
-# A gap to people or to the other judges that ordinary preference can explain, by kind of study.
-GAPS = {
-    ("ratings", "A"): "it is {size} {above} people's scores",
-    ("ratings", "B"): "it is {size} {above} the other judges",
-    ("pairs", "A"): "it chooses such answers {size} {more} often than people do",
-    ("pairs", "B"): "it chooses such answers {size} {more} often than the other judges do",
-}
 BESIDE_VERDICTS = (Reason.MISSING_OWN, Reason.UNSUPPORTED)  # notes to read with the verdict itself
-DISAGREES = "do not use: no agreement with people"
-ALONE = ", even if no other judge were biased"
+JUDGES, FAMILIES = ("judge", "judges"), ("family", "families")
+KEEP = "keep"
+DO_NOT_USE = "do not use (hardly any agreement with people)"
 MOST = 5  # names in a list before the rest is counted
 MOST_STEPS = 4
+MOST_WORDS = 30  # of a headline
+MOST_TICKS = 5  # of the axis of the first table
+WIDEST = 4  # times the median reach of an interval, beyond which it is cut off
+# Headings of the first table as text
+TABLE = ("judge", "bias", "size", "r with people", "verdict", "what to do")
+ORDER = (Verdict.ESTABLISHED, Verdict.LIKELY, Verdict.NOT_SHOWN)  # of the rows of the first table
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,11 @@ class Unit:
     width: float
     digits: int
     mark: str  # after a single size
+    low: float = 0.0  # the lowest score, in the unit
+
+    def score(self, value: str | float) -> str:
+        """A score from 0 to 1 in this unit, without its name."""
+        return number(self.low + float(value) * self.width, self.digits)
 
     def text(self, value: str | float, *, sign: bool = True) -> str:
         """A share of the scale in this unit, without its name; "" without a value."""
@@ -112,31 +119,60 @@ def unit_of(scales: Mapping[str, object]) -> Unit:
     """Points of the raw scale, if all dimensions have the same one other than 0 to 1; else percent
     of the scale.
     """
-    kinds = {None if scale == "observed" else (scale[0], scale[1]) for scale in scales.values()}
+    of_dimensions = map(of_all_judges, scales.values())
+    kinds = {None if scale == "observed" else (scale[0], scale[1]) for scale in of_dimensions}
     if len(kinds) != 1 or kinds & {None, (0, 1)}:
         return PERCENT
     low, high = kinds.pop()
-    return Unit(
-        f"points, scale {low:g} to {high:g}", high - low, 2 if high - low < 50 else 1, " points"
-    )
+    width = high - low
+    digits = 1 if width >= 50 else 2 + max(0, math.ceil(-math.log10(width)))
+    return Unit(f"points, scale {low:g} to {high:g}", width, digits, " points", low)
 
 
 @dataclass(frozen=True)
 class ShownVerdict:
-    """One row of the first table of a page, as texts."""
+    """One row of the first table of a page."""
 
     name: str
     kind: str  # one of KINDS
     verdict: str
-    detail: str  # what the judge does, or why the verdict is inconclusive
+    detail: str  # what the judge does, or what bias would probably have been found
     size: str
     interval: str
-    gaps: str  # to people and to the other judges
+    agreement: str  # with people
+    hardly_agrees: bool
     advice: str
+    # Places on the axis, from 0 to 1, of the estimate, the ends of its interval, A and B
+    places: Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Section:
+class Axis:
+    """The axis of the first table, in shares of the scale."""
+
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        """From 0 to 1; what is beyond an end is there."""
+        return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+
+    def ticks(self, unit: Unit) -> list[tuple[float, str]]:
+        """Place and label of round numbers in the unit, 0 among them."""
+        least = (self.high - self.low) * unit.width / MOST_TICKS
+        power = 10.0 ** math.floor(math.log10(least))
+        step = next(number * power for number in (1, 2, 5, 10) if number * power >= least)
+        first, last = (math.trunc(end * unit.width / step) for end in (self.low, self.high))
+        digits = max(0, -math.floor(math.log10(step)))
+        values = [number * step for number in range(first, last + 1)]
+        return [
+            (self.place(each / unit.width), signed(each, digits) if each else "0")
+            for each in values
+        ]
+
+
+@dataclass(frozen=True)
+class PageSection:
     """A small table of the answer with a sentence above it."""
 
     heading: str
@@ -155,161 +191,237 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageAnswer:
     """What a reader sees first."""
 
     question: str
     headline: str
     verdicts: Sequence[ShownVerdict] = ()
-    unit: str = PERCENT.name
+    untested: Sequence[str] = ()  # judges and families without a verdict, and why
+    unit: Unit = PERCENT
+    axis: Sequence[tuple[float, str]] = ()  # place and label of the ticks, 0 among them
+    zero: float = 0.0  # the place of 0
+    truth: str = ""  # what a study without human scores cannot tell
+    further: str = ""  # findings that the headline has no room for
     pooled: str = ""
     wordings: str = ""  # of the rubric, for which the verdicts hold
-    tracking: Section | None = None
-    leaderboard: Section | None = None
-    panel: Section | None = None
+    tracking: PageSection | None = None
+    leaderboard: PageSection | None = None
+    panel: PageSection | None = None
     caveats: Sequence[str] = ()  # at most three, the largest first
     next_steps: Sequence[str] = ()
     points: Sequence[Point] = ()
 
 
-def shown(rows: Rows, unit: Unit) -> list[ShownVerdict]:
-    """The rows of the table of verdicts as a reader sees them."""
-    return [
-        ShownVerdict(
-            name=_name(row),
-            kind=KINDS[row["quantity"]],
-            verdict=row["verdict"],
-            detail=detail(row),
-            size=unit.text(row["estimate"]),
-            interval=unit.span(row),
-            gaps=_gaps(row, unit),
-            advice=advice(row, unit),
+def shown_verdicts(rows: TableRows, unit: Unit) -> dict[str, object]:
+    """What an answer shows of the table of verdicts: by kind, sorted by verdict and size, with one
+    axis for all; and a line on those without a verdict.
+    """
+    kinds = list(dict.fromkeys(row["quantity"] for row in rows))
+    tested = [row for row in rows if row["verdict"] != Verdict.INCONCLUSIVE]
+    tested.sort(
+        key=lambda row: (
+            kinds.index(row["quantity"]),
+            ORDER.index(row["verdict"]),
+            -abs(float(row["estimate"])),
         )
-        for row in rows
-    ]
+    )
+    axis = _axis(tested)
+    return {
+        "verdicts": [_shown(row, unit, axis) for row in tested],
+        "untested": [*_untested(rows)],
+        "unit": unit,
+        "axis": axis.ticks(unit) if tested else [],
+        "zero": axis.place(0.0),
+    }
 
 
-def detail(row: Mapping[str, str]) -> str:
-    """What a judge with a bias does, or why its verdict is inconclusive, and what to know beside;
-    "" if no bias is shown.
+def _shown(row: Mapping[str, str], unit: Unit, axis: Axis) -> ShownVerdict:
+    marks = ("estimate", "ci_low", "ci_high", "A", "B")
+    agreement = row["agreement"]
+    return ShownVerdict(
+        name=name_in(row),
+        kind=KINDS[row["quantity"]],
+        verdict=row["verdict"],
+        detail=detail(row, unit),
+        size=unit.text(row["estimate"]),
+        interval=unit.span(row),
+        agreement=number(float(agreement), 2) if agreement else "",
+        hardly_agrees=hardly_agrees(row),
+        advice=verdict_advice(row),
+        places={name: axis.place(float(row[name])) for name in marks if row[name]},
+    )
+
+
+def _axis(rows: TableRows) -> Axis:
+    """An axis that holds 0, all estimates and gaps, and intervals up to WIDEST times their median
+    reach.
+    """
+    marks = [float(row[name]) for row in rows for name in ("estimate", "A", "B") if row[name]]
+    ends = [float(row[end]) for row in rows for end in ("ci_low", "ci_high") if row[end]]
+    ends = [end for end in ends if math.isfinite(end)]
+    reach = sorted(map(abs, ends))
+    most = WIDEST * reach[len(reach) // 2] if reach else 1.0
+    kept = [0.0, *marks, *(max(min(end, most), -most) for end in ends)]
+    margin = 0.05 * (max(kept) - min(kept)) or 1.0
+    return Axis(min(kept) - margin, max(kept) + margin)
+
+
+def _untested(rows: TableRows) -> Iterator[str]:
+    """Which judges and families have no verdict, and why, in a line for each kind of reason."""
+    groups: dict[tuple[str, Reason | None], list[Mapping[str, str]]] = {}
+    for row in rows:
+        if row["verdict"] == Verdict.INCONCLUSIVE:
+            groups.setdefault((row["quantity"], code(row["reason"])), []).append(row)
+    for (quantity, _), group in groups.items():
+        names = enumerated([row["term"] for row in group], MOST)
+        why = in_short((row["reason"] for row in group), several=len(group) > 1)
+        words = f"{TESTED[quantity]} is untested for {names}: {why}."
+        remedy = cure(group[0]["reason"])
+        yield f"{words} To test it, {remedy}." if remedy else words
+
+
+def detail(row: Mapping[str, str], unit: Unit) -> str:
+    """What a judge with a bias does, or what bias would probably have been found; then what to know
+    beside the verdict.
     """
     words = in_words(row["reason"])
+    is_supported = code(row["note"]) is not Reason.UNSUPPORTED
     if row["verdict"] in FOUND:
         words = FAVOURING[row["quantity"]][row["favours"] != FAVOURS][0]
+    elif row["detectable"] and is_supported:
+        size = f"{unit.text(row['detectable'], sign=False)}{unit.mark}"
+        words = f"{size} would probably have been found"
     beside = in_words(row["note"]) if code(row["note"]) in BESIDE_VERDICTS else ""
     return "; ".join(filter(None, (words, beside)))
 
 
-def _gaps(row: Mapping[str, str], unit: Unit) -> str:
-    """The gaps to people and to the other judges, as in `A +0.4, B +0.1`."""
-    gaps = [f"{letter} {unit.text(row[letter])}" for letter in ("A", "B") if row[letter]]
-    return ", ".join(gaps)
-
-
-def advice(row: Mapping[str, str], unit: Unit) -> str:
+def verdict_advice(row: Mapping[str, str]) -> str:
     """What to do about one judge or family, in words that also hold for several."""
-    if row["note"] and code(row["note"]) is Reason.DISAGREES_WITH_PEOPLE:
-        return DISAGREES
+    if hardly_agrees(row):
+        return DO_NOT_USE
     if row["verdict"] == Verdict.INCONCLUSIVE:
         return cure(row["reason"])
-    if row["verdict"] in FOUND and row["kind"] == "ratings":
+    if row["verdict"] == Verdict.NOT_SHOWN:
+        return KEEP
+    if row["kind"] == "ratings":
         return REMEDIES_OF_RATINGS[row["quantity"], row["verdict"]]
-    if row["verdict"] in FOUND:
-        return REMEDIES_OF_PAIRS[row["quantity"]]
-    words = "keep it"
-    if row["detectable"] and code(row["note"]) is not Reason.UNSUPPORTED:
-        words += (
-            f": a bias of {unit.text(row['detectable'], sign=False)}{unit.mark} would probably have"
-            " been found"
-        )
-        words += ALONE if row["probability_positive"] else ""
-    for letter in ("A", "B"):
-        low, high = row[f"{letter}_ci_low"], row[f"{letter}_ci_high"]
-        if low and (float(low) > 0 or float(high) < 0):
-            gap = float(row[letter])
-            above, more = ("above", "more") if gap > 0 else ("below", "less")
-            size = f"{unit.text(abs(gap), sign=False)}{unit.mark}"
-            clause = GAPS[row["kind"], letter].format(size=size, above=above, more=more)
-            return f"{words}; {clause}, which ordinary preference can explain"
-    return words
+    return REMEDIES_OF_PAIRS[row["quantity"]]
 
 
-def next_steps(rows: Rows, unit: Unit) -> list[str]:
-    """The advice on biases that are found, then on inconclusive verdicts: each once, with all
-    judges that it is for.
+def next_steps(rows: TableRows) -> list[str]:
+    """The advice on judges that hardly agree with people and on biases that are found, then on
+    inconclusive verdicts: each once, with all judges that it is for.
     """
     names: dict[str, list[str]] = {}
-    for row in sorted(rows, key=lambda row: row["verdict"] == Verdict.INCONCLUSIVE):
-        disagrees = code(row["note"]) is Reason.DISAGREES_WITH_PEOPLE
-        if disagrees or row["verdict"] != Verdict.NOT_SHOWN:
-            names.setdefault(advice(row, unit), []).append(_name(row))
-    steps = []
+    inconclusive = Verdict.INCONCLUSIVE
+    for row in sorted(
+        rows, key=lambda row: (not hardly_agrees(row), row["verdict"] == inconclusive)
+    ):
+        names.setdefault(verdict_advice(row), []).append(name_in(row))
+    names.pop(KEEP, None)
     names.pop("", None)  # Where no cure is known, there is nothing to do.
+    steps = []
     for words, of_advice in names.items():
         steps.append(f"{enumerated([*dict.fromkeys(of_advice)], MOST)}: {words}.")
     return steps[:MOST_STEPS]
 
 
-def _name(row: Mapping[str, str]) -> str:
+def name_in(row: Mapping[str, str]) -> str:
+    """The judge or family of a row."""
     return f"{row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
-def headline(rows: Rows, unit: Unit, *, beside: Rows = ()) -> str:
-    """The verdicts on one kind of bias, and findings `beside` of another, in a few sentences; ""
-    without rows.
+def headline(rows: TableRows, unit: Unit) -> str:
+    """What is established, and which judges hardly agree with people, in at most MOST_WORDS words;
+    "" without rows.
     """
-    if not rows and not beside:
+    if not rows:
         return ""
-    unknown = [row for row in rows if row["verdict"] == Verdict.INCONCLUSIVE]
-    if len(unknown) == len(rows):
-        codes = {code(row["reason"]) for row in rows} or {Reason.NO_OWN_ANSWERS}
-        reasons = in_short(row["reason"] for row in rows)
-        favours = FAVOURING[rows[0]["quantity"] if rows else SELF][0][0]
-        words = f"These data do not show whether any judge {favours}: {reasons}."
-        if len(codes) == 1:
-            words = NO_OWN_ANSWERS.get(*codes, words)
-        further = findings(beside, unit)
-        if beside and not further:
-            further = [NO_FAMILY]
-        return " ".join([words, *further])
-    sentences = findings([*rows, *beside], unit)
-    if not any(row["verdict"] == Verdict.ESTABLISHED for row in rows):
-        sentences.insert(0, f"No judge has an established {PREFERENCES[rows[0]['quantity']]}.")
-    if unknown:
-        sentences.append(f"Inconclusive: {enumerated([row['term'] for row in unknown], MOST)}.")
-    return " ".join(sentences)
+    for most in (MOST, 3, 2, 0):
+        words = " ".join(_headline(rows, unit, most))
+        if len(words.split()) <= MOST_WORDS:
+            return words
+    established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
+    strangers = [row for row in rows if row["quantity"] == SELF and hardly_agrees(row)]
+    words = f"{len(established)} biases are established."
+    if strangers:
+        verb = "agree" if len(strangers) > 1 else "agrees"
+        words += f" {counted(len(strangers), 'judge')} hardly {verb} with people."
+    return words
 
 
-def findings(rows: Rows, unit: Unit) -> list[str]:
-    """A sentence on the judges or families with an established bias, and one on those with a likely
-    one.
-    """
-    parts = {name: _sides([row for row in rows if row["verdict"] == name], unit) for name in FOUND}
-    return [f"{capitalised(name)}: {'; '.join(sides)}." for name, sides in parts.items() if sides]
+def _headline(rows: TableRows, unit: Unit, most: int) -> Iterator[str]:
+    """Its sentences, that on self-bias first; most: names in a list, 0 for numbers alone."""
+    own = [row for row in rows if row["quantity"] == SELF]
+    established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
+    if all(row["verdict"] == Verdict.INCONCLUSIVE for row in own):
+        yield _why_untested(own, rows[0]["kind"]) if most else f"{UNTESTED}."
+    elif not any(row["quantity"] == SELF for row in established):
+        yield NONE_ESTABLISHED
+    for quantity, favours in product(KINDS, (True, False)):
+        group = [row for row in established if row["quantity"] == quantity]
+        group = [row for row in group if (row["favours"] == FAVOURS) == favours]
+        if group:
+            group.sort(key=lambda row: -abs(float(row["estimate"])))
+            verb = FAVOURING[quantity][not favours][len(group) > 1]
+            yield f"{_who(group, most, unit)} {verb}."
+    strangers = [row for row in own if hardly_agrees(row)]
+    if strangers:
+        strangers.sort(key=lambda row: float(row["agreement"] or -1))
+        several = len(strangers) > 1
+        words = f"{_who(strangers, most)} hardly agree{'' if several else 's'} with people"
+        remedy = f": do not use {'them as judges' if several else 'it as a judge'}" if most else ""
+        yield f"{words}{remedy}."
 
 
-def _sides(rows: Rows, unit: Unit) -> list[str]:
-    """As in `GPT-4 (+0.4) and Claude (+0.2) favour themselves`, then those with the opposite bias;
-    by kind of bias.
-    """
-    parts = []
-    for quantity, favours in product(dict.fromkeys(row["quantity"] for row in rows), (True, False)):
-        group = [
-            row
-            for row in rows
-            if row["quantity"] == quantity and (row["favours"] == FAVOURS) == favours
+def _why_untested(own: TableRows, kind: str) -> str:
+    """Why no judge has a verdict on self-bias; own: the rows on it, if there are any."""
+    missing = Reason.NO_OWN_ANSWERS if kind == "ratings" else Reason.NO_OWN_COMPARED
+    codes = {code(row["reason"]) for row in own} or {missing}
+    if len(codes) == 1 and codes <= NO_OWN_ANSWERS.keys():
+        return f"{UNTESTED}: {NO_OWN_ANSWERS[codes.pop()]}."
+    return f"{UNTESTED}: {in_short((row['reason'] for row in own), several=len(own) > 1)}."
+
+
+def _who(rows: TableRows, most: int, unit: Unit | None = None) -> str:
+    """The judges or families of rows, with the sizes of their biases in a unit."""
+    if not most:
+        one, many = FAMILIES if rows[0]["quantity"] == FAMILY else JUDGES
+        return counted(len(rows), one, many)
+    names = []
+    for row in rows:
+        size = f" ({unit.text(row['estimate'])}{unit.mark})" if unit else ""
+        names.append(f"{'the ' if row['quantity'] == FAMILY else ''}{name_in(row)}{size}")
+    return capitalised_article(enumerated(names, most))
+
+
+def capitalised_article(words: str) -> str:
+    """Words that may begin with an article, as the beginning of a sentence."""
+    return f"The {words.removeprefix('the ')}" if words.startswith("the ") else words
+
+
+def table_as_texts(answer: PageAnswer) -> dict[str, list]:
+    """The first table of an answer: `headings`, of TABLE, and `rows`; no column without a value."""
+    rows = [
+        [
+            each.name,
+            each.kind,
+            f"{each.size} ({each.interval})",
+            each.agreement,
+            each.verdict,
+            each.advice,
         ]
-        if not group:
-            continue
-        group.sort(key=lambda row: -abs(float(row["estimate"])))
-        the = "the " if quantity == FAMILY else ""
-        sizes = [f"{the}{_name(row)} ({unit.text(row['estimate'])}{unit.mark})" for row in group]
-        verb = FAVOURING[quantity][not favours][len(group) > 1]
-        parts.append(f"{enumerated(sizes, MOST)} {verb}")
-    return parts
+        for each in answer.verdicts
+    ]
+    kept = [place for place in range(len(TABLE)) if any(row[place] for row in rows)]
+    return {
+        "headings": [TABLE[place] for place in kept],
+        "rows": [[row[place] for place in kept] for row in rows],
+    }
 
 
-def summary(study: str, about: Mapping, answer: Answer, verdicts: Rows) -> dict:
+def summary(study: str, about: Mapping, answer: PageAnswer, verdicts: TableRows) -> dict:
     """The answer for other programs: words as on the page, and the rows of the table of verdicts as
     numbers.
     """
@@ -319,12 +431,16 @@ def summary(study: str, about: Mapping, answer: Answer, verdicts: Rows) -> dict:
         "data": about["subject"]["kind"],
         "confidence": about["confidence"],
         "headline": answer.headline,
+        "truth": answer.truth,
+        "further": answer.further,
         "pooled": answer.pooled,
         "wordings": answer.wordings,
         "verdicts": [
-            {**_values(row), "detail": shown_row.detail, "advice": shown_row.advice}
-            for row, shown_row in zip(verdicts, answer.verdicts, strict=True)
+            {**_values(row), "detail": detail(row, answer.unit), "advice": verdict_advice(row)}
+            for row in verdicts
         ],
+        "table": table_as_texts(answer),
+        "untested": list(answer.untested),
         "caveats": list(answer.caveats),
         "next_steps": list(answer.next_steps),
         "report": "report.html",
@@ -334,7 +450,8 @@ def summary(study: str, about: Mapping, answer: Answer, verdicts: Rows) -> dict:
 def _values(row: Mapping[str, str]) -> dict:
     """A row with numbers in columns of numbers and None where a field is empty."""
     gaps = [f"{letter}{end}" for letter in ("A", "B") for end in ("", "_ci_low", "_ci_high")]
-    numbers = {*NUMBERS, *gaps, "adjusted_p_value"}
+    agreement = ("agreement", "agreement_ci_low", "agreement_ci_high")
+    numbers = {*NUMBERS, *gaps, *agreement, "adjusted_p_value"}
     return {
         key: (float(text) if key in numbers else text) if text else None
         for key, text in row.items()

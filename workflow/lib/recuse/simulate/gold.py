@@ -29,9 +29,8 @@ import numpy as np
 from recuse.base.errors import ConfigError
 from recuse.data.verdicts import ORDERS, OUTCOMES
 from recuse.inference.gold import BOTH_RIGHT, BOTH_WRONG, HARMFUL, LEGITIMATE
+from recuse.simulate.pairwise import ROUNDING, ComparisonWorld
 from recuse.simulate.votes import A, B, item_names, join, named
-
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +50,10 @@ class KeyWorld:
 
     accuracy: Mapping[str, float]  # of each model
     judges: tuple[KeyJudge, ...]
-    questions: int = 80
+    questions: int = ComparisonWorld.questions
     convincing: Mapping[str, float] = field(default_factory=dict)  # of a model's wrong answers
     first: float = 0.0
-    difficulty: float = 0.5
+    difficulty: float = ComparisonWorld.difficulty
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -69,9 +68,8 @@ def declared_key_world(settings: Mapping) -> KeyWorld:
     judges = tuple(KeyJudge(name=name, **judge) for name, judge in settings["judges"].items())
     world = KeyWorld(**{**settings, "judges": judges})
     if len(world.models) < 2:
-        raise ConfigError(
-            f"simulate: accuracy: found {', '.join(world.models)}; write two models or more"
-        )
+        problem = f"found {', '.join(world.models)}; write two models or more"
+        raise ConfigError.at(["accuracy"], problem, place="simulate")
     deceiving = [world.convincing.get(name, 0.0) for name in world.models]
     for judge in judges:
         moved = world.difficulty * min(judge.mistake, 1 - judge.mistake)
@@ -85,11 +83,12 @@ def declared_key_world(settings: Mapping) -> KeyWorld:
         )
         lowest = judge.mistake - moved + min(deceiving) - max(legitimate, -min(judge.harmful, 0.0))
         if lowest < -ROUNDING or highest > 1 + ROUNDING or max(harmful, legitimate) > 0.5:
-            raise ConfigError(
-                f"simulate: judges: {judge.name}: it would choose wrong answers with probabilities"
-                f" from {lowest:.3g} to {highest:.3g}; write another mistake, struggle, legitimate"
-                " or harmful, so that they are from 0 to 1"
+            problem = (
+                f"it would choose wrong answers with probabilities from {lowest:.3g} to"
+                f" {highest:.3g}; write another mistake, struggle, legitimate or harmful, so that"
+                " they are from 0 to 1"
             )
+            raise ConfigError.at(["judges", judge.name], problem, place="simulate")
     return world
 
 

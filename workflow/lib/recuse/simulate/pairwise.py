@@ -43,8 +43,8 @@ from recuse.simulate.votes import (
     A,
     Attacked,
     B,
-    Part,
     Samples,
+    VotePart,
     draw_votes,
     item_names,
     join,
@@ -80,7 +80,7 @@ class Habits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judge(Habits):
+class SimulatedJudge(Habits):
     """A judge of a world, its habits with hidden names of the systems: each bias is a share or a
     probability.
     """
@@ -113,7 +113,7 @@ class ComparisonWorld:
     """Everything that simulated comparisons are drawn from."""
 
     models: tuple[str, ...]
-    judges: tuple[Judge, ...]
+    judges: tuple[SimulatedJudge, ...]
     questions: int = 80
     human_tie: float = 0.15  # share of pairs that the humans call a tie
     human_longer: float = 0.6  # share of the others where they prefer the longer answer
@@ -128,24 +128,24 @@ def declared_comparisons(
     """Return the world that a study's `simulate` declares.
 
     settings: `models`; any numbers of `ComparisonWorld`; `judges`, by name, each with any fields of
-    `Judge`. A judge that is one of the models meets its own answers. worsening: the perturbations
-    that make an answer worse.
+    `SimulatedJudge`. A judge that is one of the models meets its own answers. worsening: the
+    perturbations that make an answer worse.
 
     ConfigError, naming the judge and the keys, for shares that sum to too much, and for fewer than
     two models, or one twice.
     """
     models = tuple(settings["models"])
     if len(models) < 2 or len(set(models)) < len(models):
-        raise ConfigError(
-            f"simulate: models: found {', '.join(models)}; write two names or more, each once"
-        )
-    judges = tuple(Judge(name=name, **judge) for name, judge in settings["judges"].items())
+        problem = f"found {', '.join(models)}; write two names or more, each once"
+        raise ConfigError.at(["models"], problem, place="simulate")
+    judges = tuple(SimulatedJudge(name=name, **judge) for name, judge in settings["judges"].items())
     for judge in judges:
+        place = ["judges", judge.name]
         for most, where, habits, keys in (
-            (1.0, judge.name, judge, ("first", "second", "tie")),
-            (1.0, f"{judge.name}: compassion", judge.shown, ("first", "second", "tie")),
-            (1.0, judge.name, judge, ("control_tie", "control_perturbed")),
-            (MOST_BY_PLACE, judge.name, judge, ("votes_first", "votes_second", "invalid")),
+            (1.0, place, judge, ("first", "second", "tie")),
+            (1.0, [*place, "compassion"], judge.shown, ("first", "second", "tie")),
+            (1.0, place, judge, ("control_tie", "control_perturbed")),
+            (MOST_BY_PLACE, place, judge, ("votes_first", "votes_second", "invalid")),
         ):
             total = sum(getattr(habits, key) for key in keys)
             if total > most + ROUNDING:
@@ -153,7 +153,7 @@ def declared_comparisons(
                     f"{' + '.join(keys)}: found {total:.4g}; write shares that sum to {most:.3g} at"
                     " most"
                 )
-                raise ConfigError(f"simulate: judges: {where}: {problem}")
+                raise ConfigError.at(where, problem, place="simulate")
     return ComparisonWorld(
         **{**settings, "models": models, "judges": judges}, worsening=tuple(worsening)
     )
@@ -190,8 +190,12 @@ class Questions:
         )
 
     def rows(
-        self, judge: Judge, condition: str, outcome: np.ndarray, generator: np.random.Generator
-    ) -> Part:
+        self,
+        judge: SimulatedJudge,
+        condition: str,
+        outcome: np.ndarray,
+        generator: np.random.Generator,
+    ) -> VotePart:
         """Columns of COMPARISONS for outcomes (questions, pairs, orders), some of which become
         errors.
         """
@@ -246,7 +250,9 @@ def simulate_comparisons(world: ComparisonWorld, *, seed: int) -> dict[str, np.n
     return join(parts)
 
 
-def _verdicts(questions: Questions, judge: Judge, stream: np.random.SeedSequence) -> Iterator[Part]:
+def _verdicts(
+    questions: Questions, judge: SimulatedJudge, stream: np.random.SeedSequence
+) -> Iterator[VotePart]:
     for_order, for_compassion, for_bandwagon, for_attentional = map(
         np.random.default_rng, stream.spawn(4)
     )
@@ -272,7 +278,7 @@ def _verdicts(questions: Questions, judge: Judge, stream: np.random.SeedSequence
 
 
 def _decided(
-    questions: Questions, judge: Judge, habits: Habits, generator: np.random.Generator
+    questions: Questions, judge: SimulatedJudge, habits: Habits, generator: np.random.Generator
 ) -> np.ndarray:
     """Outcomes (questions, pairs, orders) by the places of the answers, or by the answers."""
     shape, models, u, human = questions.shape, questions.world.models, questions.u, questions.human
@@ -328,7 +334,7 @@ def planted_biases(world: ComparisonWorld) -> list[dict]:
     return [row for judge in world.judges for row in _of_judge(world, judge)]
 
 
-def _of_judge(world: ComparisonWorld, judge: Judge) -> Iterator[dict]:
+def _of_judge(world: ComparisonWorld, judge: SimulatedJudge) -> Iterator[dict]:
     valid = (1 - judge.invalid) ** 2
     # Share of the pairs that hold the judge's own answer
     own = 2 / len(world.models) if judge.name in world.models else 0.0

@@ -295,7 +295,7 @@ WORLDS = (
 
 
 @dataclass(frozen=True)
-class Panel:
+class SimulatedPanel:
     """Ratings by one judge of its own completions and of another model's, and the fit of the method
     to them.
     """
@@ -316,7 +316,7 @@ class Panel:
         return float(own - other)
 
 
-def simulate_worlds(*, seed: int) -> list[Panel]:
+def simulate_worlds(*, seed: int) -> list[SimulatedPanel]:
     """Draw the three worlds, and estimate slope and self-bias in each by least squares; the same
     seed gives the same.
 
@@ -337,5 +337,5 @@ def simulate_worlds(*, seed: int) -> list[Panel]:
         )
         design = np.column_stack([reference.ravel(), own.ravel()])
         slope, self_bias = np.linalg.lstsq(design, rating.ravel(), rcond=None)[0]
-        panels.append(Panel(title, reference, rating, float(slope), float(self_bias)))
+        panels.append(SimulatedPanel(title, reference, rating, float(slope), float(self_bias)))
     return panels

@@ -9,11 +9,11 @@ import numpy as np
 from recuse.base.tables import column_names
 from recuse.data.moments import Moments
 from recuse.data.study import StudyTables
-from recuse.inference.gold import BOTH, CASES_OF_PAIRS, SELF
+from recuse.inference.gold import BOTH, CASES_OF_PAIRS
 from recuse.model.design import CONSTANT, REFERENCE, Term, estimable_terms, layout_of, terms_of
 from recuse.model.estimable import slices_of
 from recuse.model.least_squares import solve
-from recuse.model.spec import BIASES, A, Spec
+from recuse.model.spec import BIASES, SELF, A, Spec
 from recuse.pairwise.choices import MAIN
 from recuse.pairwise.cognitive import CLOSED_FORM
 from recuse.simulate.votes import PAIRWISE_PLANTED
@@ -25,10 +25,10 @@ RECOVERY = column_names(
 PAIRWISE_RECOVERY = ("study", *PAIRWISE_PLANTED, "estimate", "ci_low", "ci_high", "n", "inside")
 
 # Planted, by slice (a dimension), quantity, term and model
-Values = Mapping[tuple[str, str, str, str], float]
+_Values = Mapping[tuple[str, str, str, str], float]
 
 
-def expected_ratings(moments: Moments, values: Values) -> np.ndarray:
+def expected_ratings(moments: Moments, values: _Values) -> np.ndarray:
     """Return the mean rating of each group as a linear function of (1, reference[, length]),
     (groups, v - 1).
 
@@ -60,7 +60,7 @@ def expected_ratings(moments: Moments, values: Values) -> np.ndarray:
     return expected
 
 
-def true_value(values: Values, term: Term, rows: Mapping[str, float]) -> float | None:
+def true_value(values: _Values, term: Term, rows: Mapping[str, float]) -> float | None:
     """The planted value of a term, the mean over the rows that carry it, by dimension; None for
     what is not planted.
 
@@ -156,10 +156,10 @@ TABLES = {
     "gold": (("judge",), "estimate"),
 }
 ROUNDING = 1e-9  # of a planted value at an end of its interval, such as 0 or 1
-Row = Mapping[str, str]
+_Row = Mapping[str, str]
 
 
-def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Iterator[dict]:
+def recovery_of_biases(planted: Iterable[_Row], **tables: Sequence[_Row]) -> Iterator[dict]:
     """Yield the rows of PAIRWISE_RECOVERY: each planted value with the estimate in its table, texts
     as in the files.
 

@@ -39,7 +39,7 @@ NONE = -1  # a length that is not known
 CONTROL_TIE, CONTROL_PERTURBED = 0.2, 0.4  # shares of samples before an attack, by default
 # Columns of COMPARISONS: arrays of one length (texts as objects), or one value for all rows; None
 # is no text, NONE no length.
-Part = Mapping[str, np.ndarray | str | int | None]
+VotePart = Mapping[str, np.ndarray | str | int | None]
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Samples:
 
 def draw_votes(
     samples: Samples, stream: np.random.SeedSequence, *, words_a: np.ndarray | None = None
-) -> Iterator[Part]:
+) -> Iterator[VotePart]:
     """Yield the columns of COMPARISONS for each judge and condition; the same stream gives the same
     votes.
 
@@ -143,7 +143,7 @@ def _places(generator: np.random.Generator, shares: Sequence[float], size: int) 
     return np.searchsorted(np.cumsum(shares)[:-1], generator.random(size), side="right")
 
 
-def _votes(preference: np.ndarray, attacked: Attacked, generator: np.random.Generator) -> Part:
+def _votes(preference: np.ndarray, attacked: Attacked, generator: np.random.Generator) -> VotePart:
     """Columns of the votes, (questions, votes, orders): as the preference says, or by place, or an
     error.
     """
@@ -174,7 +174,7 @@ def _votes(preference: np.ndarray, attacked: Attacked, generator: np.random.Gene
     }
 
 
-def join(parts: Sequence[Part]) -> dict[str, np.ndarray]:
+def join(parts: Sequence[VotePart]) -> dict[str, np.ndarray]:
     """Join parts, each a mapping of COMPARISONS, one after the other: NUMBERS as integers, the
     others as objects.
     """

@@ -15,12 +15,20 @@ import numpy as np
 from recuse.base.errors import ConfigError
 
 TEAM_SIZE = 3  # raters of a completion, in each team
-SLOPE = 0.6  # of a judge, by default
 # Default dispersions: the raters' alpha is then about 0.5, and a judge's correlation with the human
 # scores about 0.4.
 DISPERSION = {"quality": 4.0, "raters": 8.0, "judges": 8.0}
 PREFERENCES = 1  # the stream of their draws, apart from those of ratings
 DATASET = "simulated"  # of a study that names no datasets
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeParameters:
+    """What a world that config declares plants in a judge."""
+
+    self_bias: float = 0.0
+    slope: float = 0.6
+    intercept: float | None = None  # None: without biases, the judge's mean is the humans'
 
 
 @dataclass(frozen=True)
@@ -276,8 +284,8 @@ def declared_world(
     """Return the world that a study's `simulate` declares, the same in each of its dimensions.
 
     settings: `quality`, the mean quality of each model on the unit scale; `judges`, those of the
-    models that judge, each with self_bias (default 0), slope (SLOPE) and intercept ((1 - slope) x
-    mean quality, so that the judge's mean without biases is the humans'); `family_bias` by family
+    models that judge, each with `JudgeParameters`, the intercept (1 - slope) x mean quality by
+    default, so that the judge's mean without biases is the humans'; `family_bias` by family
     (0); `preference`, the standard deviation of judges' preferences for models (0), normal draws
     with `seed`, one for each judge and model, itself included; `dispersion` of `quality`, `raters`
     and `judges`, the larger, the less they vary (DISPERSION). models: name -> family; the models of
@@ -304,7 +312,11 @@ def declared_world(
             )
     lowest, highest = np.array(list(scales.values())).T
     names = tuple(name for name in models if name in quality)
-    judges = {name: settings["judges"][name] for name in names if name in settings["judges"]}
+    judges = {
+        name: JudgeParameters(**settings["judges"][name])
+        for name in names
+        if name in settings["judges"]
+    }
     families = tuple(dict.fromkeys(models[name] for name in names))
     family_of = np.array([families.index(models[name]) for name in names])
     judge_of = np.array([names.index(judge) for judge in judges])
@@ -317,13 +329,13 @@ def declared_world(
         "the families of which a judge rates another model; leave it out",
     )
     human = np.array([quality[name] for name in names], dtype=float)
-    slope = np.array([judge.get("slope", SLOPE) for judge in judges.values()], dtype=float)
+    slope = np.array([judge.slope for judge in judges.values()], dtype=float)
     neutral = (1 - slope) * human.mean()
     intercept = [
-        judge.get("intercept", default)
+        default if judge.intercept is None else judge.intercept
         for judge, default in zip(judges.values(), neutral, strict=True)
     ]
-    self_bias = [judge.get("self_bias", 0.0) for judge in judges.values()]
+    self_bias = [judge.self_bias for judge in judges.values()]
     spread = settings.get("preference", 0.0)
     preference = np.random.default_rng((seed, PREFERENCES)).normal(
         scale=spread, size=(len(judges), len(names))

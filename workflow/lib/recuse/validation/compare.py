@@ -17,7 +17,7 @@ from recuse.model.covariance import COVARIANCES
 from recuse.model.design import Term, estimable_terms
 from recuse.model.estimable import fitted_to, not_estimable, slices_of, study_for
 from recuse.model.estimates import estimates_of
-from recuse.model.fit import fits
+from recuse.model.fit import fitted_slices
 from recuse.model.gam import ORDER, SPLINES, Curve, GamFit, Grouped, cross_validated, fit_gam
 from recuse.model.least_squares import IDENTIFIED, RANK_TOLERANCE
 from recuse.model.ordinal import fit_ordinal
@@ -82,7 +82,7 @@ def _against_ols(
             for fitted in slices
             for row in estimates_of(spec, fitted, confidence=confidence)
         }
-        for slices in (fits(spec, study, seed=None), fits_by_formula(spec, study))
+        for slices in (fitted_slices(spec, study, seed=None), fits_by_formula(spec, study))
     )
     if ours.keys() != theirs.keys():
         raise DesignError(

@@ -30,7 +30,7 @@ from recuse.inference.verdict import (
 from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import fitted_to
 from recuse.model.estimates import estimates_of, simultaneous
-from recuse.model.fit import Coefficient, Fitted, fits
+from recuse.model.fit import Coefficient, Fitted, fitted_slices
 from recuse.model.spec import BIASES, EQUATION_1, A, B, C, Spec, estimand_of
 from recuse.validation.world import DIALS, RATERS, DrawnStudy, MonteCarloWorld, world_in_words
 
@@ -69,7 +69,9 @@ class Trial:
     def fitted(self, spec: Spec) -> Fitted:
         """The fit of a spec to all rows."""
         spec = fitted_to(spec, self.study)
-        (fitted,) = self.once(repr(spec), lambda: list(fits(spec, self.study, seed=self.seed)))
+        (fitted,) = self.once(
+            repr(spec), lambda: list(fitted_slices(spec, self.study, seed=self.seed))
+        )
         return fitted
 
 
@@ -85,7 +87,7 @@ CHECKS = (  # that answer the questions of the verdict
 )
 
 
-class Answer(NamedTuple):
+class _Answer(NamedTuple):
     """What an estimator reports for one coefficient; NaN for what it does not report."""
 
     estimate: float = nan
@@ -94,11 +96,11 @@ class Answer(NamedTuple):
     p_value: float = nan
 
 
-NOTHING = Answer()
+NOTHING = _Answer()
 POWER = 0.8  # of the detectable biases, which no statistic here uses
 ALL = ""  # the term of the mean over all judges or families with the same planted value
 # (quantity, term) -> answer; ALL_JUDGES is the mean self-bias
-Answers = Mapping[tuple[str, str], Answer]
+_Answers = Mapping[tuple[str, str], _Answer]
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Estimator:
 
     estimand: str  # as in the tables of estimates
     words: str
-    answers: Callable[[Trial], Answers]
+    answers: Callable[[Trial], _Answers]
     # Terms of its p-values: ALL, of single judges and families, or ALL_JUDGES
     tests: Sequence[str] = (ALL,)
     # Its p-values are of all self- and family-biases at once: none should be small where none is
@@ -115,16 +117,16 @@ class Estimator:
     at_once: bool = False
 
 
-def _answers(rows: Iterable[Mapping]) -> Answers:
+def _answers(rows: Iterable[Mapping]) -> _Answers:
     """The biases among rows of a table."""
     return {
-        (row["quantity"], row["term"]): Answer(*(row.get(name, nan) for name in Answer._fields))
+        (row["quantity"], row["term"]): _Answer(*(row.get(name, nan) for name in _Answer._fields))
         for row in rows
         if row.get("quantity") in BIASES
     }
 
 
-def _fit(spec: Spec, covariance: str, trial: Trial) -> Answers:
+def _fit(spec: Spec, covariance: str, trial: Trial) -> _Answers:
     return _answers(_estimates(spec.changed(covariance=covariance), trial))
 
 
@@ -133,24 +135,24 @@ def _estimates(spec: Spec, trial: Trial) -> list[dict]:
     return list(estimates_of(spec, trial.fitted(spec), confidence=trial.confidence))
 
 
-def _wild(spec: Spec, trial: Trial) -> Answers:
+def _wild(spec: Spec, trial: Trial) -> _Answers:
     """p-values alone: where nothing is planted, an interval by inversion covers as often as the
     test does not reject.
     """
     rows = _tested(spec, trial)
     return {
-        (row.quantity, row.term): Answer(row.estimate, p_value=row.wild.p_value()) for row in rows
+        (row.quantity, row.term): _Answer(row.estimate, p_value=row.wild.p_value()) for row in rows
     }
 
 
-def _max_t(spec: Spec, trial: Trial) -> Answers:
+def _max_t(spec: Spec, trial: Trial) -> _Answers:
     """Adjusted p-values of all self- and family-biases, one family of tests; without intervals, as
     in `_wild`.
     """
     rows = _tested(spec, trial)
     p_values = simultaneous(rows, confidence=trial.confidence)["max_t_p_value"]
     return {
-        (row.quantity, row.term): Answer(row.estimate, p_value=p)
+        (row.quantity, row.term): _Answer(row.estimate, p_value=p)
         for row, p in zip(rows, p_values, strict=True)
     }
 
@@ -160,7 +162,7 @@ def _tested(spec: Spec, trial: Trial) -> list[Coefficient]:
     return [row for row in rows if row.wild is not None]
 
 
-def _corrected(method: str, trial: Trial, *, of_raters: bool = False) -> Answers:
+def _corrected(method: str, trial: Trial, *, of_raters: bool = False) -> _Answers:
     """With the planted reliability, or that which the raters show, by dimension."""
     study = trial.study
     reliability = dict.fromkeys(np.unique(study.factors["dimension"]).tolist(), study.reliability)
@@ -178,7 +180,7 @@ def _corrected(method: str, trial: Trial, *, of_raters: bool = False) -> Answers
     )
 
 
-def _split_raters(trial: Trial) -> Answers:
+def _split_raters(trial: Trial) -> _Answers:
     study, selection = trial.study.with_rater_errors(), WITH_LENGTH.selection
     moments = study.moments(selection)
     blocks = study.row_blocks(selection, moments.factors)
@@ -189,7 +191,7 @@ def _split_raters(trial: Trial) -> Answers:
     )
 
 
-def _mixed(spec: Spec, trial: Trial) -> Answers:
+def _mixed(spec: Spec, trial: Trial) -> _Answers:
     return _answers(row for row in _rows_of_c(spec, trial) if not row["reason"])
 
 
@@ -231,7 +233,7 @@ def _verdicts(trial: Trial) -> dict[tuple[str, str], Verdict]:
         {check.name: check.name for check in checks},
     )
     verdicts = verdicts_on_ratings(
-        rows, judges, (), checks=by_question, confidence=trial.confidence
+        rows, judges, {}, checks=by_question, confidence=trial.confidence
     )
     return {(row["quantity"], row["term"]): Verdict(row["verdict"]) for row in verdicts}
 
@@ -243,11 +245,11 @@ def _as_read(row: Mapping) -> dict[str, str]:
     }
 
 
-def _verdict(wanted: Sequence[Verdict], trial: Trial) -> Answers:
+def _verdict(wanted: Sequence[Verdict], trial: Trial) -> _Answers:
     """A p-value of 0 for a bias with one of these verdicts, 1 for one with another."""
     verdicts = trial.once("verdicts", lambda: _verdicts(trial))
     return {
-        bias: Answer(p_value=float(verdict not in wanted)) for bias, verdict in verdicts.items()
+        bias: _Answer(p_value=float(verdict not in wanted)) for bias, verdict in verdicts.items()
     }
 
 

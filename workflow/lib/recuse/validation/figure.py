@@ -13,7 +13,7 @@ from recuse.base.words import enumerated
 from recuse.plot.colours import BLUE, GREEN, INK, VERMILION
 from recuse.plot.intervals import page_of_rows, write_instead
 from recuse.plot.page import Entry, Head, page_of_words
-from recuse.plot.style import BOLD_TITLE, LINE, TEXT, Subject, language, percent, wrap
+from recuse.plot.style import BOLD_TITLE, LINE, TEXT, Subject, language, percent_as_given, wrap
 from recuse.validation.estimators import ESTIMATORS
 
 BELOW = 0.36  # inches under a panel, for its numbers
@@ -97,7 +97,7 @@ def worlds(
         ]
     ]
     unit = (
-        f"share of judges without self-bias that are called biased, %, at the {percent(nominal)}"
+        f"share of judges without self-bias that are called biased, %, at the {percent_as_given(nominal)}"
         " level (dashed)"
     )
     head = Head(_finding(drawn, names, nominal), unit)
@@ -159,4 +159,4 @@ def _finding(drawn: pd.DataFrame, names: Sequence[str], nominal: float) -> str:
             if len(shares)
             else []
         )
-    return f"At most {percent(most)} false alarms for every judge: {enumerated(counts)}"
+    return f"At most {percent_as_given(most)} false alarms for every judge: {enumerated(counts)}"

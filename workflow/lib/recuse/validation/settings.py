@@ -40,7 +40,7 @@ def by_one(**bounds: float) -> object:
     return by_kind({"a number": each, "a list": Annotated[list[each], Field(min_length=2)]})
 
 
-class World(Section):
+class WorldDials(Section):
     """The dials of a world, those of recuse.validation.world.MonteCarloWorld."""
 
     families: list[Number] = optional(
@@ -129,11 +129,11 @@ class Grid(Section):
     """Worlds that differ in one dial."""
 
     title: Name = required("Title in the figures.")
-    dial: Literal[*(name for name in World.model_fields if name not in NOT_NUMBERS)] = required(
-        f"The dial that differs: any of `world` but {enumerated(NOT_NUMBERS)}."
+    dial: Literal[*(name for name in WorldDials.model_fields if name not in NOT_NUMBERS)] = (
+        required(f"The dial that differs: any of `world` but {enumerated(NOT_NUMBERS)}.")
     )
     values: Some[float] = required("Values of the dial.")
-    world: World = optional("Other dials that differ from `world`.")
+    world: WorldDials = optional("Other dials that differ from `world`.")
     estimators: Estimators = optional("Estimators and tests to try; default: `estimators`.")
 
     def _check(self) -> None:
@@ -148,7 +148,7 @@ class MonteCarlo(Section):
 
     replicates: int = required("Replicates of each world.", ge=2)
     draws: int = required("Bootstrap draws in each replicate.", ge=19)
-    world: World = required(
+    world: WorldDials = required(
         "The world from which every grid starts, at least its families, dimensions, prompts,"
         " intercept, slope and noise."
     )
@@ -163,11 +163,11 @@ class MonteCarlo(Section):
 def montecarlo_settings() -> dict:
     """The settings of montecarlo.yaml; ConfigError about an invalid one."""
     settings = read(PROJECT / FILE)
-    check(settings)
+    check_montecarlo(settings)
     return settings
 
 
-def check(settings: Mapping) -> None:
+def check_montecarlo(settings: Mapping) -> None:
     """Raise ConfigError about an invalid setting of montecarlo.yaml, also about one that is invalid
     in one of its worlds.
     """
@@ -178,7 +178,7 @@ def check(settings: Mapping) -> None:
                 dials_of(settings, grid, str(value)),
                 f"{FILE}: grids: {grid}: {declared['dial']} of {value}",
             )
-            validated(World, dials, name=place)
+            validated(WorldDials, dials, name=place)
             try:
                 MonteCarloWorld(**dials)
             except ConfigError as error:

@@ -5,10 +5,12 @@ the end of their logs.
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from shutil import get_terminal_size
 
-from recuse.base.words import visible
+from recuse.base.words import WIDTH, text_table, visible, wrapped
 
 LINES = 5  # of a log
+MOST = 20  # rows of a table of verdicts
 
 
 def failure_lines(rule: str, logs: Iterable[str]) -> list[str]:
@@ -22,18 +24,21 @@ def failure_lines(rule: str, logs: Iterable[str]) -> list[str]:
 
 
 def answer_lines(path: str | Path) -> list[str]:
-    """The answer in a summary.json: of the study, what it says, and where the report is; none
-    without the file.
+    """The answer in a summary.json: of the study, what it says, its table as wide as the terminal,
+    what to do first, and where the report is; none without the file.
     """
     if not Path(path).is_file():
         return []
     summary = json.loads(Path(path).read_text("utf-8"))
-    marked = (
-        f"{summary['study']} (simulated)" if summary["data"] == "simulated" else summary["study"]
-    )
-    words = [
-        f"{marked}: {summary['headline']}",
-        summary["pooled"],
-        f"Report: {Path(path).with_name(summary['report'])}",
-    ]
-    return [visible(line) for line in words if line]
+    is_simulated = summary["data"] == "simulated"
+    name = f"{summary['study']} (simulated)" if is_simulated else summary["study"]
+    width = get_terminal_size((WIDTH, 0)).columns
+    table, rows = summary["table"], summary["table"]["rows"]
+    lines = wrapped(visible(f"{name}: {summary['headline']}"), width)
+    if rows:
+        lines += text_table(table["headings"], rows[:MOST], width)
+        lines += [f"and {len(rows) - MOST} more"] if len(rows) > MOST else []
+    steps = [f"Next: {step}" for step in summary["next_steps"][:1]]
+    for words in (summary["truth"], summary["further"], summary["pooled"], *steps):
+        lines += wrapped(visible(words), width)
+    return [*lines, visible(f"Report: {Path(path).with_name(summary['report'])}")]

@@ -2,7 +2,7 @@
 checks.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -23,11 +23,11 @@ from recuse.config.declared.sections import (
     required,
 )
 from recuse.data.selection import NORMALISATIONS
-from recuse.inference.robustness import ESTIMATES, TABLES
+from recuse.inference.robustness import TABLES, RobustnessCheck
 from recuse.model.covariance import COVARIANCES
 from recuse.model.design import TERMS
 from recuse.model.fit import ESTIMATORS
-from recuse.model.spec import BIASES, EQUATION_1, REFERENCES, SLICED
+from recuse.model.spec import BIASES, REFERENCES, SLICED, Errors, Model
 
 CONTAINED = (("intercept", "judge"), ("reference", "judge:reference"), ("model", "model:dimension"))
 ONLY_LEAST_SQUARES = [name for name, kind in COVARIANCES.items() if len(kind.estimators) == 1]
@@ -61,10 +61,10 @@ class SpecSettings(Section):
         " all rows of a prompt (`prompt_rows`) or all completions (`global`)."
     )
     terms: Some[Literal[*TERMS]] = optional(
-        "Terms of the model; default: those of Equation 1, judge, judge:reference, self,"
-        " same_family, dimension. `intercept` and `reference` are an intercept and a slope shared"
-        " by all judges; `model` and `model:dimension` are effects of the models, the same in all"
-        " dimensions or one for each."
+        f"Terms of the model; default: those of Equation 1, {', '.join(Model.terms)}. `intercept`"
+        " and `reference` are an intercept and a slope shared by all judges; `model` and"
+        " `model:dimension` are effects of the models, the same in all dimensions or one for each.",
+        default=[*Model.terms],
     )
     absorb: Literal["completion"] = optional(
         "Absorb effects of completions (dimension, prompt and model), so that a judge is compared"
@@ -77,14 +77,16 @@ class SpecSettings(Section):
         " (`family_completions_kept`)."
     )
     estimator: Literal[*ESTIMATORS] = optional(
-        "`least_squares` (default); `ordinal_logit`, proportional odds of the raw rating; `gam`,"
-        " with a penalised cubic spline of the human score for each judge."
+        f"`{Model.estimator}` (default); `ordinal_logit`, proportional odds of the raw rating;"
+        " `gam`, with a penalised cubic spline of the human score for each judge.",
+        default=Model.estimator,
     )
     covariance: Literal[*COVARIANCES] = optional(
-        "Standard errors, HC0 by default:"
+        f"Standard errors, {Errors.covariance} by default:"
         f" {'; '.join(f'{name}, {kind.meaning}' for name, kind in COVARIANCES.items())}. Least"
         f" squares only: {', '.join(ONLY_LEAST_SQUARES)}. Not with `length`:"
-        f" {', '.join(LEVERAGED)}."
+        f" {', '.join(LEVERAGED)}.",
+        default=Errors.covariance,
     )
     bootstrap: int = optional(
         "Replicates of a bootstrap over prompts, least squares only: columns boot_std_error,"
@@ -100,13 +102,14 @@ class SpecSettings(Section):
         ge=99,
     )
     tests: Some[Literal[*BIASES]] = optional(
-        "Biases whose tests, over all slices, are adjusted together; default: both."
+        "Biases whose tests, over all slices, are adjusted together; default: both.",
+        default=[*Errors.tests],
     )
 
     def _check(self) -> None:
-        keys = {key for key, value in self if value}
-        estimator = {self.estimator} - {None, "least_squares"}
-        covariance = COVARIANCES[self.covariance or "HC0"]
+        keys = {key for key in self.model_fields_set if getattr(self, key)}
+        estimator = {self.estimator} - {Model.estimator}
+        covariance = COVARIANCES[self.covariance]
         of_least_squares = {self.covariance} if estimator - {*covariance.estimators} else set()
         leveraged = {self.covariance} if covariance.leveraged else set()
         for clash in (
@@ -125,18 +128,20 @@ class SpecSettings(Section):
                     f"found {' with '.join(sorted(clash))}, which cannot be combined; keep one"
                 )
         if self.whole and not self.slice:
-            raise ValueError("whole: without `slice` all rows are fitted anyway; leave `whole` out")
+            raise ValueError(
+                "whole", "without `slice` all rows are fitted anyway; leave `whole` out"
+            )
         if self.absorb and not covariance.of_prompts:
             raise ValueError(
-                "absorb: its errors are clustered; add `covariance: CR1`, `CR3`, `CR1_judge` or"
-                " `two_way`"
+                "absorb",
+                "its errors are clustered; add `covariance: CR1`, `CR3`, `CR1_judge` or `two_way`",
             )
-        terms = {*(self.terms or ["judge"])}
+        terms = {*self.terms}
         for part, whole in CONTAINED:
             if {part, whole} <= terms:
-                raise ValueError(f"terms: found {part} with {whole}, which contains it; keep one")
+                raise ValueError("terms", f"found {part} with {whole}, which contains it; keep one")
         if not terms & {"intercept", "judge"}:
-            raise ValueError("terms: found neither intercept nor judge; write one of them")
+            raise ValueError("terms", "found neither intercept nor judge; write one of them")
 
 
 def check_redefined(specs: Mapping[str, Mapping], project_specs: Mapping[str, Mapping]) -> None:
@@ -148,16 +153,17 @@ def check_redefined(specs: Mapping[str, Mapping], project_specs: Mapping[str, Ma
     for name, settings in project_specs.items():
         for key in sorted({*settings, *specs[name]} - MAY_CHANGE):
             if settings.get(key) != specs[name].get(key):
-                raise ConfigError(
-                    f"config: specs: {name}: {key}: found {specs[name].get(key)}; figures are named"
-                    " after this spec, so write yours under another name"
+                raise ConfigError.at(
+                    ["specs", name, key],
+                    f"found {specs[name].get(key)}; figures are named after this spec, so write"
+                    " yours under another name",
                 )
 
 
 # Tables of specs
 OF_SPECS = ("idiosyncrasy", "identifiability", "measurement_error", "sensitivity", "leaderboard")
-Prompts = Some[Annotated[int, Field(ge=2)]]
-Numbers = Some[Annotated[int, Field(ge=1)]]
+PromptCounts = Some[Annotated[int, Field(ge=2)]]
+Counts = Some[Annotated[int, Field(ge=1)]]
 
 
 class PowerSettings(Section):
@@ -165,9 +171,9 @@ class PowerSettings(Section):
 
     self_bias: float = required("Self-bias to be detected, as a share of the scale.", gt=0)
     power: Share = required("Probability of detecting it.")
-    prompts: Prompts = required("Numbers of prompts.")
-    raters: Numbers = required("Numbers of human raters of a completion.")
-    copies: Numbers = required(
+    prompts: PromptCounts = required("Numbers of prompts.")
+    raters: Counts = required("Numbers of human raters of a completion.")
+    copies: Counts = required(
         "Multiples of the number of models, and of judges, in the same families."
     )
 
@@ -187,14 +193,15 @@ class RobustnessCheckSettings(Section):
         "Specs whose rows are read: one of the whole study, one by dimension, or both."
     )
     table: Literal[*TABLES] = optional(
-        "Table that is read; default: the estimates of the specs.", default=ESTIMATES
+        "Table that is read; default: the estimates of the specs.",
+        default=RobustnessCheck.table,
     )
     method: Name = optional("Method of measurement_error that is read.")
     by: Literal[*dict.fromkeys(by for table in TABLES.values() for by in table.by)] = optional(
         "Criterion: an interval that excludes 0, or a p-value of at most 1 - confidence. estimates:"
         " ci (default) or, with `wild`, wild_ci; multiplicity: holm_p_value, bh_p_value or, with"
         " `wild`, max_t_p_value; sensitivity: as_length_ci, with `length`; other tables: ci.",
-        default="ci",
+        default=RobustnessCheck.by,
     )
     asks: Name = required("Question that the check asks, without question mark.")
     lost: Name = optional("What it means if a conclusion is lost.")
@@ -203,15 +210,16 @@ class RobustnessCheckSettings(Section):
         table = TABLES[self.table]
         if self.by not in table.by:
             raise ValueError(
-                f"by: found {self.by}, which the table {self.table} does not have; write"
-                f" {' or '.join(table.by)}"
+                "by",
+                f"found {self.by}, which the table {self.table} does not have; write"
+                f" {' or '.join(table.by)}",
             )
         if self.method and not table.methods:
-            raise ValueError(f"method: the table {self.table} has none; leave this key out")
+            raise ValueError("method", f"the table {self.table} has none; leave this key out")
         if table.methods and not self.method:
             raise ValueError(
-                f"method: the table {self.table} has several; write one of"
-                f" {', '.join(table.methods)}"
+                "method",
+                f"the table {self.table} has several; write one of {', '.join(table.methods)}",
             )
         if table.methods:
             refuse_unknown(
@@ -277,15 +285,13 @@ class Inference(Section):
 
     def _check(self) -> None:
         if "main" not in self.without_human_scores:
-            raise ValueError("without_human_scores: 'main' is required")
+            raise ValueError("without_human_scores", "'main' is required")
         titles: dict[str, str] = {}
         for name, check in self.robustness_checks.items():
             first = titles.setdefault(check.title, name)
             if first != name:
-                raise ValueError(
-                    f"robustness_checks: {name}: title: '{check.title}' is also that of {first};"
-                    " write another"
-                )
+                problem = f"'{check.title}' is also that of {first}; write another"
+                raise ValueError("robustness_checks", name, "title", problem)
 
 
 def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> None:
@@ -293,10 +299,10 @@ def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> 
     robustness check has rows.
     """
     for key in OF_SPECS:
-        check_known(f"inference: {key}", getattr(inference, key), specs, "specs")
+        check_known(["inference", key], getattr(inference, key), specs, "specs")
         for name in getattr(inference, key):
             _check_spec(
-                f"inference: {key}: {name}",
+                ["inference", key, name],
                 specs[name],
                 absorbs=key in ("identifiability", "idiosyncrasy"),
             )
@@ -304,85 +310,88 @@ def check_inference(inference: Inference, specs: Mapping[str, SpecSettings]) -> 
         read = (
             "inference: idiosyncrasy, whose biases are subtracted (or write `debias: regression`)"
         )
-        check_known("inference: leaderboard", inference.leaderboard, inference.idiosyncrasy, read)
+        check_known(
+            ["inference", "leaderboard"], inference.leaderboard, inference.idiosyncrasy, read
+        )
     for name, substitute in inference.without_human_scores.items():
-        where = f"inference: without_human_scores: {name}"
-        check_known("inference: without_human_scores", [name], specs, "specs")
+        where = ["inference", "without_human_scores", name]
+        check_known(["inference", "without_human_scores"], [name], specs, "specs")
         check_known(where, [substitute], specs, "specs")
         spec = specs[substitute]
         _check_spec(where, spec, absorbs=True)
-        if not spec.absorb and not {"model", "model:dimension"} & {*(spec.terms or ())}:
-            raise ConfigError(
-                f"config: {where}: the spec {substitute} needs human scores; write one with the"
-                " term model or model:dimension, or with absorb"
+        if not spec.absorb and not {"model", "model:dimension"} & {*spec.terms}:
+            raise ConfigError.at(
+                where,
+                f"the spec {substitute} needs human scores; write one with the term model or"
+                " model:dimension, or with absorb",
             )
         if spec.slice != specs[name].slice:
-            raise ConfigError(
-                f"config: {where}: the spec {substitute} has other slices; write one with those of"
-                f" {name}"
-            )
+            problem = f"the spec {substitute} has other slices; write one with those of {name}"
+            raise ConfigError.at(where, problem)
     for name, check in inference.robustness_checks.items():
-        _check_rows(f"inference: robustness_checks: {name}", check, inference, specs)
+        _check_rows(["inference", "robustness_checks", name], check, inference, specs)
     for letter, name in inference.verdict:
         named = [name] if name is not None else []
         check_known(
-            f"inference: verdict: {letter}",
+            ["inference", "verdict", letter],
             named,
             inference.robustness_checks,
             "inference: robustness_checks",
         )
 
 
-def _check_spec(where: str, spec: SpecSettings, *, absorbs: bool = False) -> None:
+def _check_spec(keys: Sequence[str], spec: SpecSettings, *, absorbs: bool = False) -> None:
     """Refuse a spec that the tables beside the estimates cannot have."""
     unfit = {
-        "estimator": spec.estimator not in (None, "least_squares"),
+        "estimator": spec.estimator != Model.estimator,
         "reference": spec.reference is not None,
         "absorb": spec.absorb is not None and not absorbs,
     }
     for key in (key for key, is_unfit in unfit.items() if is_unfit):
-        raise ConfigError(f"config: {where}: this table takes no spec with {key}; leave it out")
-    _check_biases(where, spec)
+        raise ConfigError.at(keys, f"this table takes no spec with {key}; leave it out")
+    _check_biases(keys, spec)
 
 
-def _check_biases(where: str, spec: SpecSettings) -> None:
-    if not {"self", "same_family"} & {*(spec.terms or EQUATION_1)}:
-        raise ConfigError(
-            f"config: {where}: this spec estimates no self- or family-bias; write one with the term"
-            " self or same_family"
+def _check_biases(keys: Sequence[str], spec: SpecSettings) -> None:
+    if not {"self", "same_family"} & {*spec.terms}:
+        raise ConfigError.at(
+            keys,
+            "this spec estimates no self- or family-bias; write one with the term self or"
+            " same_family",
         )
 
 
 def _check_rows(
-    where: str,
+    where: Sequence[str],
     check: RobustnessCheckSettings,
     inference: Inference,
     specs: Mapping[str, SpecSettings],
 ) -> None:
     """Refuse specs that do not exist or have no rows on biases as a share of the scale."""
-    check_known(f"{where}: specs", check.specs, specs, "specs")
+    keys = [*where, "specs"]
+    check_known(keys, check.specs, specs, "specs")
     for name in check.specs:
-        place, spec = f"{where}: specs: {name}", specs[name]
+        place, spec = [*keys, name], specs[name]
         if (
             spec.slice not in (None, "dimension")
             or spec.reference
             or spec.estimator == "ordinal_logit"
         ):
-            raise ConfigError(
-                f"config: {place}: found slices other than dimensions, a reference or log-odds;"
-                " write another spec"
+            raise ConfigError.at(
+                place,
+                "found slices other than dimensions, a reference or log-odds; write another spec",
             )
         _check_biases(place, spec)
         needed = TABLES[check.table].by[check.by].needs
         if needed and not any(getattr(spec, key) for key in needed):
-            raise ConfigError(
-                f"config: {place}: {check.by} needs {' or '.join(needed)}; add it to this spec, or"
-                " write another"
+            raise ConfigError.at(
+                place,
+                f"{check.by} needs {' or '.join(needed)}; add it to this spec, or write another",
             )
         if check.table in OF_SPECS:
             of_table = getattr(inference, check.table)
             check_known(
-                f"{where}: specs",
+                keys,
                 [name],
                 of_table,
                 f"inference: {check.table}, the specs of its table",
@@ -391,7 +400,7 @@ def _check_rows(
     if len(set(slices)) < len(slices) or (
         None in slices and any(specs[name].whole for name in check.specs)
     ):
-        raise ConfigError(
-            f"config: {where}: specs: {' and '.join(check.specs)} have rows on the same ratings;"
-            " write a check for each"
+        raise ConfigError.at(
+            keys,
+            f"{' and '.join(check.specs)} have rows on the same ratings; write a check for each",
         )

@@ -5,7 +5,7 @@ A section is a class of keys, each with its type, its bounds and a description.
 docs/configuration.md is made from them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import Annotated, TypeVar, Union
 
@@ -40,7 +40,9 @@ class Section(BaseModel):
         return self.model_dump(by_alias=True, exclude_unset=True)
 
     def _check(self) -> None:
-        """Raise ValueError if keys that are each valid contradict one another."""
+        """Raise ValueError if keys that are each valid contradict one another: of the keys that
+        lead to the fault, and what is wrong there.
+        """
 
     @model_validator(mode="after")
     def _checked(self) -> "Section":
@@ -98,8 +100,8 @@ def _without_braces(path: str) -> str:
     return path
 
 
-Item = TypeVar("Item")
-Some = Annotated[list[Item], Field(min_length=1), AfterValidator(_unique)]
+_Item = TypeVar("Item")
+Some = Annotated[list[_Item], Field(min_length=1), AfterValidator(_unique)]
 Name = Annotated[str, Field(min_length=1)]
 Names = Some[Name]
 NamesOrNone = Annotated[list[Name], AfterValidator(_unique)]
@@ -110,16 +112,23 @@ File = Annotated[Name, AfterValidator(_without_braces)]
 
 # The kinds of a value that may be of several. Pydantic adds their tags, such as (text), to the path
 # of a key.
-KINDS = {"text": str, "a list": list, "a mapping": (dict, BaseModel), "a number": (int, float)}
-TAGS = {kind: f"({kind})" for kind in KINDS}
+VALUE_KINDS = {
+    "text": str,
+    "a list": list,
+    "a mapping": (dict, BaseModel),
+    "a number": (int, float),
+}
+TAGS = {kind: f"({kind})" for kind in VALUE_KINDS}
 
 
 def by_kind(types: Mapping[str, type]) -> object:
-    """The type of a value that may be of several of KINDS."""
+    """The type of a value that may be of several of VALUE_KINDS."""
 
     def tag_of(value: object) -> str | None:
         kinds = (
-            kind for kind in types if isinstance(value, KINDS[kind]) and not isinstance(value, bool)
+            kind
+            for kind in types
+            if isinstance(value, VALUE_KINDS[kind]) and not isinstance(value, bool)
         )
         return TAGS.get(next(kinds, None))
 
@@ -139,7 +148,7 @@ def refuse_unknown(key: str, names: Iterable[str], known: Iterable[str], place: 
     """
     for name in names:
         if name not in known:
-            raise ValueError(f"{key}: '{name}' is not one of {place}{did_you_mean(name, known)}")
+            raise ValueError(key, f"'{name}' is not one of {place}{did_you_mean(name, known)}")
 
 
 RENAMED = {  # former name of a key -> its name
@@ -176,26 +185,29 @@ SHOULD = {
 }
 
 
-def validated(section: type[Section], settings: Mapping, *, name: str = "config") -> Section:
-    """Return `settings` as a section; ConfigError, with the name of the file and the key, if they
+def validated(
+    section: type[Section], settings: Mapping, *, name: str = "config", within: Sequence[str] = ()
+) -> Section:
+    """Return `settings` as a section; ConfigError, with the name of the file and the keys, if they
     do not fit it.
+
+    within: the keys that lead to the section.
     """
-    for where, value in _values_in(settings, name):
+    for keys, value in _values_in(settings, name, (*within,)):
         if isinstance(value, str) and UNWRITABLE.search(value):
-            raise ConfigError(
-                f"{name}: {where}found {_shown(value)}, with a character that cannot be written;"
-                " leave it out"
+            problem = (
+                f"found {_shown(value)}, with a character that cannot be written; leave it out"
             )
+            raise ConfigError.at(keys, problem, place=name)
         if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
-            raise ConfigError(
-                f"{name}: {where}found a whole number of more than {MOST_DIGITS} digits; write a"
-                " smaller one"
-            )
+            problem = f"found a whole number of more than {MOST_DIGITS} digits; write a smaller one"
+            raise ConfigError.at(keys, problem, place=name)
     try:
         return section.model_validate(settings)
     except ValidationError as error:
         fault = min(error.errors(include_url=False), key=_rank)
-    raise ConfigError(f"{name}: {_in_words(fault, section)}")
+    keys, problem = _in_words(fault, section)
+    raise ConfigError.at([*within, *keys], problem, place=name)
 
 
 def _rank(fault: Mapping) -> tuple:
@@ -207,50 +219,48 @@ def _rank(fault: Mapping) -> tuple:
     return fault["type"] == "value_error", depth, fault["type"] != "extra_forbidden"
 
 
-def _values_in(node: object, name: str, path: tuple = ()) -> Iterator[tuple[str, object]]:
-    """Every key and value of settings, each with its place."""
-    where = "".join(f"{key}: " for key in path)
+def _values_in(node: object, name: str, path: tuple = ()) -> Iterator[tuple[tuple, object]]:
+    """Every key and value of settings, each with the keys that lead to it."""
     if len(path) > DEEPEST:
-        raise ConfigError(
-            f"{name}: {path[0]}: more than {DEEPEST} levels of keys, or an alias within itself;"
-            " write fewer"
-        )
+        problem = f"more than {DEEPEST} levels of keys, or an alias within itself; write fewer"
+        raise ConfigError.at(path[:1], problem, place=name)
     if not isinstance(node, (Mapping, list)):
-        yield where, node
+        yield path, node
         return
     for key, value in node.items() if isinstance(node, Mapping) else enumerate(node):
-        yield where, key
+        yield path, key
         yield from _values_in(value, name, (*path, key))
 
 
-def _in_words(fault: Mapping, section: type[Section]) -> str:
-    """The place of a fault, what should be there, what is, and the description of the key."""
+def _in_words(fault: Mapping, section: type[Section]) -> tuple[list[str | int], str]:
+    """The keys that lead to a fault, and what should be there, what is, and the description of the
+    key.
+    """
     kind, value, bounds = fault["type"], fault["input"], fault.get("ctx", {})
     path = [key for key in fault["loc"] if key not in TAGS.values()]
     of_key = path[-1:] == ["[key]"]
     path = path[:-2] if of_key else path
     description, _ = _declared(section, path)
-    if kind in ("missing", "extra_forbidden", "invalid_key"):
-        *path, key = path
     if kind == "missing":
+        *path, key = path
         message = f"'{key}' is required"
     elif kind in ("extra_forbidden", "invalid_key"):
-        _, keys = _declared(section, path)
+        key = path[-1]
+        _, keys = _declared(section, path[:-1])
         advice = (
             f"; its name is now '{RENAMED[key]}'"
             if RENAMED.get(key) in keys
             else did_you_mean(key, keys)
         )
-        message, description = f"unknown key '{key}'{advice}", ""
+        message, description = f"unknown key{advice}", ""
     elif kind == "value_error":
-        message, description = str(bounds["error"]), ""
+        *keys, message = bounds["error"].args
+        path, description = [*path, *keys], ""
     else:
         kind = "string_too_short" if bounds.get("min_length") == 1 else kind
         should = SHOULD[kind].format(**bounds) if kind in SHOULD else fault["msg"]
         message = f"{'names ' if of_key else ''}should {should}, found {_shown(value)}"
-    return (
-        "".join(f"{key}: " for key in path) + message + (f" ({description})" if description else "")
-    )
+    return path, message + (f" ({description})" if description else "")
 
 
 def _shown(value: object) -> str:

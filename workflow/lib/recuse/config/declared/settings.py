@@ -1,6 +1,6 @@
 """The configuration as a whole: its sections, and the names that one section uses of another."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Literal, get_args
 
@@ -61,8 +61,8 @@ def _with_svg(formats: list[str]) -> list[str]:
 SIZE = r"^([1-9][0-9]*(\.[0-9]+)?|0\.[0-9]*[1-9][0-9]*) ?[KMGT]i?B$"
 Level = Annotated[Share, AfterValidator(_possible_level)]
 Size = Annotated[str, Field(pattern=SIZE), AfterValidator(_possible_size)]
-Format = Literal["svg", "pdf", "png"]
-FORMATS: tuple[str, ...] = get_args(Format)
+FigureFormat = Literal["svg", "pdf", "png"]
+FORMATS: tuple[str, ...] = get_args(FigureFormat)
 
 
 def _within_repository(path: str) -> str:
@@ -80,7 +80,7 @@ class Family(Section):
     )
 
 
-class Model(Section):
+class ConfiguredModel(Section):
     """A judge or a model that is rated."""
 
     family: str = required("The model's family, a key of `families`.")
@@ -96,7 +96,7 @@ class PublishedFile(Section):
     blob: str = required("Git blob id.", pattern=GIT)
 
 
-class Source(Section):
+class PublishedSource(Section):
     """A published repository."""
 
     repository: str = required("owner/name.", pattern=r"^[\w.-]+/[\w.-]+$")
@@ -143,17 +143,17 @@ class Settings(Section):
         " reads those whose size, inode or times are not as they were. Write true if your file"
         " system does not keep the time of an inode's last change."
     )
-    formats: Annotated[Some[Format], AfterValidator(_with_svg)] = required(
+    formats: Annotated[Some[FigureFormat], AfterValidator(_with_svg)] = required(
         "Formats of every figure: svg, and pdf or png if you add them. "
         "A single figure of a study is also drawn as PDF or PNG if you ask for its path."
     )
     seed: int = required("Seed of all simulation and resampling.", ge=0)
     confidence: Level = required("Level of every interval; Play Favorites uses 0.90.")
     families: dict[Name, Family] = required("Model families; each has one colour in every figure.")
-    models: dict[Name, Model] = required(
+    models: dict[Name, ConfiguredModel] = required(
         "Judges and models, by display name, in the order of the figures.", min_length=1
     )
-    sources: dict[Name, Source] = optional(
+    sources: dict[Name, PublishedSource] = optional(
         "Published repositories; files must have their git blob ids.", default={}
     )
     studies: dict[Key, RatedStudy] = required(
@@ -172,39 +172,40 @@ class Settings(Section):
     def _check(self) -> None:
         for name in REQUIRED_SPECS:
             if name not in self.specs:
-                raise ValueError(f"specs: '{name}' is required")
+                raise ValueError("specs", f"'{name}' is required")
 
 
-def check(config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyType({})) -> Settings:
+def check_settings(
+    config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyType({})
+) -> Settings:
     """The checked settings, with defaults; ConfigError, naming the key, unless `config` fits its
     declaration and every name in it is defined.
 
     project_specs: those that no configuration may turn into other models.
     """
     settings = validated(Settings, config)
-    check_known("build", settings.build, {**settings.studies, **settings.comparisons}, "studies")
+    check_known(["build"], settings.build, {**settings.studies, **settings.comparisons}, "studies")
     if HUMAN in settings.models:
-        raise ConfigError(f"config: models: {HUMAN}: the name of the human scores; write another")
+        raise ConfigError.at(["models", HUMAN], "the name of the human scores; write another")
     for name, model in settings.models.items():
-        check_known(f"models: {name}: family", [model.family], settings.families, "families")
+        check_known(["models", name, "family"], [model.family], settings.families, "families")
     Registry.from_config(config["models"])
     for name, study in settings.studies.items():
-        _check_study(f"studies: {name}", study, settings)
+        _check_study(["studies", name], study, settings)
         if study.specs is not None or study.inference is not None:
             _check_own_inference(Study(name, config), settings)
     for name, spec in settings.specs.items():
-        _check_subset(f"specs: {name}: subset", spec.subset, settings)
+        _check_subset(["specs", name, "subset"], spec.subset, settings)
     check_redefined(config["specs"], project_specs)
     check_inference(settings.inference, settings.specs)
     sources = [name for name, source in settings.sources.items() if source.manifest is not None]
     for name, study in settings.comparisons.items():
         if name in settings.studies:
-            raise ConfigError(
-                f"config: comparisons: {name}: a study of ratings has this name; choose another"
-            )
+            problem = "a study of ratings has this name; choose another"
+            raise ConfigError.at(["comparisons", name], problem)
         if study.source is not None:
             check_known(
-                f"comparisons: {name}: source", [study.source], sources, "sources with a manifest"
+                ["comparisons", name, "source"], [study.source], sources, "sources with a manifest"
             )
     return settings
 
@@ -213,13 +214,11 @@ def _check_own_inference(study: Study, settings: Settings) -> None:
     """Check the specs and settings of inference that a study has of its own, with those that it
     shares.
     """
-    checked = settings.studies[study.name]
+    checked, keys = settings.studies[study.name], ["studies", study.name]
     declared = checked.specs or {}
     if redefined := sorted(declared.keys() & settings.specs.keys()):
-        raise ConfigError(
-            f"config: studies: {study.name}: specs: {redefined[0]}: the name of a shared spec; write"
-            " another"
-        )
+        problem = "the name of a shared spec; write another"
+        raise ConfigError.at([*keys, "specs", redefined[0]], problem)
     specs = (
         {name: settings.specs[name] for name in REQUIRED_SPECS} | declared
         if declared
@@ -231,44 +230,44 @@ def _check_own_inference(study: Study, settings: Settings) -> None:
     for name, spec in declared.items() if checked.import_ is None else ():
         dropped = (spec.subset and spec.subset.models_dropped) or ()
         check_known(
-            f"studies: {study.name}: specs: {name}: subset: models_dropped",
+            [*keys, "specs", name, "subset", "models_dropped"],
             dropped,
             listed,
             "models of the study",
         )
     try:
-        check_inference(validated(Inference, study.config["inference"]), specs)
+        own = validated(Inference, study.config["inference"], within=["inference"])
+        check_inference(own, specs)
     except ConfigError as error:
-        raise ConfigError(
-            f"config: studies: {study.name}: {str(error).removeprefix('config: ')}"
-        ) from None
+        raise ConfigError.at([*keys, *error.keys], error.problem) from None
 
 
-def _check_study(where: str, study: RatedStudy, settings: Settings) -> None:
+def _check_study(where: Sequence[str], study: RatedStudy, settings: Settings) -> None:
     if study.simulate is not None and study.simulate.quality is not None:
         quality = study.simulate.quality
-        check_known(f"{where}: simulate: quality", quality, settings.models, "models")
+        check_known([*where, "simulate", "quality"], quality, settings.models, "models")
         families = {settings.models[model].family for model in quality}
         planted = study.simulate.family_bias or {}
         check_known(
-            f"{where}: simulate: family_bias", planted, families, "the families of these models"
+            [*where, "simulate", "family_bias"],
+            planted,
+            families,
+            "the families of these models",
         )
     if study.source is not None:
-        check_known(f"{where}: source", [study.source], settings.sources, "sources")
+        check_known([*where, "source"], [study.source], settings.sources, "sources")
         files = settings.sources[study.source].files
         if files is not None:
-            check_known(f"{where}: scales", study.scales, files, f"sources: {study.source}: files")
+            check_known([*where, "scales"], study.scales, files, f"sources: {study.source}: files")
         elif published_sources().get(study.source) != RATINGS:
             read = enumerated(
                 [name for name, content in published_sources().items() if content == RATINGS]
             )
-            raise ConfigError(
-                f"config: {where}: source: '{study.source}' holds no ratings that are read here;"
-                f" those of {read} are"
-            )
+            problem = f"'{study.source}' holds no ratings that are read here; those of {read} are"
+            raise ConfigError.at([*where, "source"], problem)
 
 
-def _check_subset(where: str, subset: Subset | None, settings: Settings) -> None:
+def _check_subset(where: Sequence[str], subset: Subset | None, settings: Settings) -> None:
     studies, names = settings.studies.values(), {}
     if all(study.import_ is None for study in studies):  # an import may have any models
         names["models_dropped"] = [
@@ -286,7 +285,7 @@ def _check_subset(where: str, subset: Subset | None, settings: Settings) -> None
     for key, values in (subset.as_written() if subset is not None else {}).items():
         if key in names:
             check_known(
-                f"{where}: {key}",
+                [*where, key],
                 values,
                 names[key],
                 "models" if key == "models_dropped" else f"any study's {key}s",

@@ -28,7 +28,7 @@ from recuse.config.declared.sections import (
     refuse_unknown,
     required,
 )
-from recuse.config.studies import KINDS, PLACEHOLDER, origin_of_verdicts
+from recuse.config.studies import KINDS_BY_ORIGIN, PLACEHOLDER, origin_of_verdicts
 from recuse.data.registry import (
     COMPARED,
     DEFAULT,
@@ -43,8 +43,9 @@ from recuse.data.registry import (
     possible_steps,
 )
 from recuse.data.verdicts import CONTROL, WORSENING
-from recuse.simulate.gold import declared_key_world
-from recuse.simulate.pairwise import declared_comparisons
+from recuse.simulate.gold import KeyJudge, declared_key_world
+from recuse.simulate.pairwise import ComparisonWorld, declared_comparisons
+from recuse.simulate.world import JudgeParameters
 
 
 class Declared(SomeKeys):
@@ -65,7 +66,7 @@ Verified = Annotated[dict[File, Declared], Field(min_length=1)]
 
 def _check_verified(keys: Collection[str]) -> None:
     if "verify" in keys and not {"files", "import"} & {*keys}:
-        raise ValueError("verify: needs `files` or `import`; only a user's files are verified")
+        raise ValueError("verify", "needs `files` or `import`; only a user's files are verified")
 
 
 End = Annotated[float, Field(ge=-1_000_000, le=1_000_000)]
@@ -80,16 +81,20 @@ def _with_default(scales: dict[str, list[float]]) -> dict[str, list[float]]:
     return scales
 
 
-OfJudges = Annotated[dict[Name, Ends], Field(min_length=2), AfterValidator(_with_default)]
-Scale = by_kind({"a list": Ends, "text": Literal[OBSERVED], "a mapping": OfJudges})
+ScalesByJudge = Annotated[dict[Name, Ends], Field(min_length=2), AfterValidator(_with_default)]
+Scale = by_kind({"a list": Ends, "text": Literal[OBSERVED], "a mapping": ScalesByJudge})
 FileOrFiles = by_kind({"text": File, "a mapping": Annotated[dict[Name, File], Field(min_length=1)]})
 
 
 class Planted(Section):
     """Parameters of a simulated judge."""
 
-    self_bias: float = optional("Self-bias, as a share of the scale; default: 0.")
-    slope: float = optional("Slope on the quality that the human raters score; default: 0.6.")
+    self_bias: float = optional(
+        f"Self-bias, as a share of the scale; default: {JudgeParameters.self_bias:g}."
+    )
+    slope: float = optional(
+        f"Slope on the quality that the human raters score; default: {JudgeParameters.slope:g}."
+    )
     intercept: float = optional(
         "Intercept; default: such that, without biases, the judge's mean is that of the humans."
     )
@@ -199,19 +204,22 @@ class RatedStudy(Section):
 
     def _check(self) -> None:
         keys = self.as_written().keys()
-        origins = [key for key in KINDS if key in keys]
+        origins = [key for key in KINDS_BY_ORIGIN if key in keys]
         if len(origins) != 1 and set(origins) != PLACEHOLDER:
             raise ValueError(
-                f"found {', '.join(origins) or 'none'} of {', '.join(KINDS)}; write one of them, or"
-                " `files` with `simulate`, a placeholder for as long as there are no such files"
+                f"found {', '.join(origins) or 'none'} of {', '.join(KINDS_BY_ORIGIN)}; write one of"
+                " them, or `files` with `simulate`, a placeholder for as long as there are no such"
+                " files"
             )
         _check_verified(keys)
         if "raters" in keys and "files" not in keys:
-            raise ValueError("raters: needs `files`; a simulated study makes its own raters")
+            raise ValueError("raters", "needs `files`; a simulated study makes its own raters")
         if {"import", "shards"} <= keys:
             raise ValueError("found import with shards, which cannot be combined; keep one")
         if "families" in keys and "import" not in keys:
-            raise ValueError("families: needs `import`; write the models under `models:` of config")
+            raise ValueError(
+                "families", "needs `import`; write the models under `models:` of config"
+            )
         if isinstance(self.files, dict):
             refuse_unknown(
                 "files", self.files if DEFAULT not in self.scales else (), self.scales, "`scales`"
@@ -228,38 +236,45 @@ class RatedStudy(Section):
                 for name in names:
                     if group_of.setdefault(name, group) != group:
                         raise ValueError(
-                            f"{key}: {noun}'{name}' is listed under {group_of[name]} and {group};"
-                            " keep one"
+                            key,
+                            f"{noun}'{name}' is listed under {group_of[name]} and {group};"
+                            " keep one",
                         )
         for dimension, scale in self.scales.items():
             if isinstance(scale, dict) and self.import_ is None:
                 raise ValueError(
-                    f"scales: {dimension}: scales of judges need `import`; write [lowest, highest]"
+                    "scales",
+                    dimension,
+                    "scales of judges need `import`; write [lowest, highest]",
                 )
-            for judge, ends in scale.items() if isinstance(scale, dict) else [(None, scale)]:
-                self._check_scale(dimension if judge is None else f"{dimension}: {judge}", ends)
+            if not isinstance(scale, dict):
+                self._check_scale(scale, dimension)
+                continue
+            for judge, ends in scale.items():
+                self._check_scale(ends, dimension, judge)
 
-    def _check_scale(self, dimension: str, scale: Sequence[float] | str) -> None:
-        where = f"scales: {dimension}"
+    def _check_scale(self, scale: Sequence[float] | str, *keys: str) -> None:
         if scale == OBSERVED:
             if self.shards:
                 raise ValueError(
-                    f"{where}: observed needs all files at once, `shards` splits them; write"
-                    " [lowest, highest]"
+                    "scales",
+                    *keys,
+                    "observed needs all files at once, `shards` splits them; write"
+                    " [lowest, highest]",
                 )
             return
         shown, width = f"[{', '.join(f'{end:.12g}' for end in scale)}]", scale[1] - scale[0]
         if self.import_ is None and any(int(end) != end for end in scale):
             raise ValueError(
-                f"{where}: found {shown}; write whole numbers or, for ratings such as 0.5, import"
-                " the files with `step: 0.5`"
+                "scales",
+                *keys,
+                f"found {shown}; write whole numbers or, for ratings such as 0.5, import the files"
+                " with `step: 0.5`",
             )
         # The step of an import says how many ratings a scale has.
         if not 0 < width < (MOST_LEVELS if self.import_ is None else math.inf):
-            raise ValueError(
-                f"{where}: found {shown}; write [lowest, highest], with at most {MOST_LEVELS}"
-                " ratings"
-            )
+            problem = f"found {shown}; write [lowest, highest], with at most {MOST_LEVELS} ratings"
+            raise ValueError("scales", *keys, problem)
         if self.import_ is None:
             return
         if (
@@ -269,7 +284,7 @@ class RatedStudy(Section):
         ):
             return
         step = self.import_.step or 1
-        of_scale = f"import: step: {step:.12g}: the scale {shown} of {dimension}"
+        of_scale = f"{step:.12g}: the scale {shown} of {': '.join(keys)}"
         if not in_whole_steps(scale, step):
             steps = possible_steps(declared_in(self.scales))
             advice = (
@@ -277,7 +292,11 @@ class RatedStudy(Section):
                 if steps
                 else "write scales that are multiples of one step"
             )
-            raise ValueError(f"{of_scale} has ends that are no multiples of this step; {advice}")
+            raise ValueError(
+                "import",
+                "step",
+                f"{of_scale} has ends that are no multiples of this step; {advice}",
+            )
         levels = round(width / step) + 1
         if levels > MOST_LEVELS:
             finest = finest_step(declared_in(self.scales))
@@ -287,7 +306,11 @@ class RatedStudy(Section):
                     f"write `step: {finest:g}` with `round: true`, which rounds ratings to the"
                     " nearest step"
                 )
-            raise ValueError(f"{of_scale} has {levels} levels, more than {MOST_LEVELS}; {advice}")
+            raise ValueError(
+                "import",
+                "step",
+                f"{of_scale} has {levels} levels, more than {MOST_LEVELS}; {advice}",
+            )
 
 
 ANALYSES = ("verbosity", "regression", "cognitive_biases", "attacks", "gold")
@@ -295,7 +318,7 @@ ANALYSES = ("verbosity", "regression", "cognitive_biases", "attacks", "gold")
 ANALYSIS_OF = {"pools": "verbosity", "worsening": "attacks"}
 
 
-class Habits(Section):
+class PlantedHabits(Section):
     """How a judge treats a comparison that is shown in both orders."""
 
     first: Proportion = optional(
@@ -308,10 +331,12 @@ class Habits(Section):
     own: Proportion = optional("Probability of preferring its own answer when the answers decide.")
 
 
-class PlantedInJudge(Habits):
+class PlantedInJudge(PlantedHabits):
     """Parameters of a simulated judge."""
 
-    compassion: Habits = optional("The same when the models' names are shown; default: unchanged.")
+    compassion: PlantedHabits = optional(
+        "The same when the models' names are shown; default: unchanged."
+    )
     error_shorter: Proportion = optional("Error rate when the humans prefer the shorter answer.")
     error_longer: Proportion = optional("Error rate when the humans prefer the longer answer.")
     bandwagon: Proportion = optional(
@@ -329,7 +354,8 @@ class PlantedInJudge(Habits):
     votes_first: Proportion = optional("Share of votes for the first place, whatever is there.")
     votes_second: Proportion = optional("Share of votes for the second place, whatever is there.")
     mistake: Proportion = optional(
-        "With `accuracy`: probability of choosing the wrong of two answers; default: 0.2."
+        "With `accuracy`: probability of choosing the wrong of two answers; default:"
+        f" {KeyJudge.mistake:g}."
     )
     struggle: float = optional(
         "With `accuracy`: what is added to it for questions that the judge itself answered wrong."
@@ -343,7 +369,7 @@ class PlantedInJudge(Habits):
 
     def _check(self) -> None:
         if CONTROL in (self.attacks or {}):
-            raise ValueError(f"attacks: {CONTROL}: this name is not an attack's; choose another")
+            raise ValueError("attacks", CONTROL, "this name is not an attack's; choose another")
 
 
 KEY_JUDGE = {"mistake", "struggle", "legitimate", "harmful"}  # of a judge of answers with a key
@@ -357,7 +383,7 @@ class SimulatedVerdicts(Section):
     votes: Literal["published"] = optional(
         "`published`: votes as in Chen et al., Tables 1, 3 and 4."
     )
-    questions: int = optional("Number of questions; default: 80.", ge=2)
+    questions: int = optional(f"Number of questions; default: {ComparisonWorld.questions}.", ge=2)
     models: Names = optional("Models whose answers are compared.", min_length=2)
     accuracy: dict[Name, Proportion] = optional(
         "In place of `models`: share of right answers of each model, by a key.", min_length=2
@@ -392,24 +418,23 @@ class SimulatedVerdicts(Section):
         for key in ("convincing", "first"):
             if key in keys:
                 raise ValueError(
-                    f"{key}: needs `accuracy`, the share of right answers of each model; leave"
-                    f" `{key}` out"
+                    key,
+                    "needs `accuracy`, the share of right answers of each model; leave"
+                    f" `{key}` out",
                 )
         for name, judge in (self.judges or {}).items():
             if of_key := sorted(judge.model_fields_set & KEY_JUDGE):
-                raise ValueError(
-                    f"judges: {name}: {of_key[0]}: needs `accuracy`; leave `{of_key[0]}` out"
-                )
+                problem = f"needs `accuracy`; leave `{of_key[0]}` out"
+                raise ValueError("judges", name, of_key[0], problem)
         for name, judge in (self.judges or {}).items():
             if judge.own is not None and name not in (self.models or ()):
-                raise ValueError(
-                    f"judges: {name}: own: this judge is not one of `models`; leave `own` out"
-                )
+                problem = "this judge is not one of `models`; leave `own` out"
+                raise ValueError("judges", name, "own", problem)
         if self.models is not None and self.judges is not None:
             try:
                 declared_comparisons(self.as_written())
             except ConfigError as error:
-                raise ValueError(str(error).removeprefix("simulate: ")) from None
+                raise ValueError(*error.keys, error.problem) from None
 
     def _check_world_with_key(self) -> None:
         if others := self.model_fields_set - {
@@ -428,13 +453,12 @@ class SimulatedVerdicts(Section):
         refuse_unknown("convincing", self.convincing or (), self.accuracy, "`accuracy`")
         for name, judge in self.judges.items():
             if others := sorted(judge.model_fields_set - KEY_JUDGE):
-                raise ValueError(
-                    f"judges: {name}: {others[0]}: answers with a key have none; leave it out"
-                )
+                problem = "answers with a key have none; leave it out"
+                raise ValueError("judges", name, others[0], problem)
         try:
             declared_key_world(self.as_written())
         except ConfigError as error:
-            raise ValueError(str(error).removeprefix("simulate: ")) from None
+            raise ValueError(*error.keys, error.problem) from None
 
 
 class ComparedStudy(Section):
@@ -493,8 +517,8 @@ class ComparedStudy(Section):
         _check_verified(study)
         if "import" in study and others:
             raise ValueError(f"found import with {others[0]}, which cannot be combined; keep one")
-        if not KINDS.keys() & study.keys():
-            raise ValueError(f"found none of {', '.join(KINDS)}; write one of them")
+        if not KINDS_BY_ORIGIN.keys() & study.keys():
+            raise ValueError(f"found none of {', '.join(KINDS_BY_ORIGIN)}; write one of them")
         if self.source is not None:
             refuse_unknown(
                 "source",
@@ -511,32 +535,29 @@ class ComparedStudy(Section):
         if origin_of_verdicts(study) is None:
             for key in ("analyses", "both_orders", "families", *ANALYSIS_OF):
                 if key in study:
-                    raise ValueError(
-                        f"{key}: this source has no single verdicts; leave `{key}` out"
-                    )
+                    problem = f"this source has no single verdicts; leave `{key}` out"
+                    raise ValueError(key, problem)
         for key, analysis in ANALYSIS_OF.items():
             if key in study and analysis not in self.analyses:
-                raise ValueError(
-                    f"{key}: only the analysis {analysis} reads it; leave it out, or add {analysis}"
-                )
+                problem = f"only the analysis {analysis} reads it; leave it out, or add {analysis}"
+                raise ValueError(key, problem)
         if (
             self.simulate is not None
             and self.simulate.votes is not None
             and set(self.analyses) != {"attacks"}
         ):
-            raise ValueError(
-                "simulate: votes: these votes are on attacks only; write `analyses: [attacks]`"
-            )
+            problem = "these votes are on attacks only; write `analyses: [attacks]`"
+            raise ValueError("simulate", "votes", problem)
         has_key = self.simulate is not None and self.simulate.accuracy is not None
         if has_key and set(self.analyses) != {"gold"}:
-            raise ValueError(
-                "simulate: accuracy: these verdicts have a key alone; write `analyses: [gold]`"
-            )
+            problem = "these verdicts have a key alone; write `analyses: [gold]`"
+            raise ValueError("simulate", "accuracy", problem)
         if self.simulate is not None and not has_key and "gold" in self.analyses:
-            raise ValueError(
-                "analyses: gold: needs answers with a key; write `accuracy` under `simulate`, or"
-                " leave gold out"
+            problem = (
+                "gold: needs answers with a key; write `accuracy` under `simulate`, or leave gold"
+                " out"
             )
+            raise ValueError("analyses", problem)
 
 
 # By the part of the configuration that has such studies

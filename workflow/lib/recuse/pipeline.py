@@ -1,0 +1,462 @@
+"""The results of one study in a folder of its own, without Snakemake: each table is made when it is
+first asked for, by the step that makes it in the workflow.
+
+Slow imports, numpy above all, are in the functions, as the command sets the number of threads
+before.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pkgutil import resolve_name
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, ClassVar
+
+from recuse.base.database import bounded, bytes_of
+from recuse.base.errors import ConfigError, DataError
+from recuse.base.log import listening
+from recuse.base.places import PROJECT
+from recuse.base.products import registered
+from recuse.base.tables import read_table, write_table
+from recuse.data.registry import files_in
+from recuse.inputs import RATERS, RAW, Inputs, paths_of
+
+if TYPE_CHECKING:
+    from recuse.catalogue.figures import Figure
+    from recuse.check.facts import Finding
+    from recuse.data.study import StudyTables
+
+# What DuckDB writes into the folder.
+WRITTEN = (
+    RAW,
+    RATERS,
+    "ratings.parquet",
+    "cells.parquet",
+    "raters.parquet",
+    "comparisons.parquet",
+    "debiased.parquet",
+)
+DRAWN = ("bootstrap", "wild")  # settings of a spec that its intervals by formula do not need
+
+
+@contextmanager
+def in_folder(
+    inputs: Inputs, place: str | None = None, *, reads_inputs: bool = True
+) -> Iterator[str]:
+    """Give a folder for tables, and let DuckDB open no files but these and, if it reads them, the
+    inputs' files, within the limits of config.
+
+    place: a folder that stays; None: one that is removed afterwards.
+    """
+    study = inputs.study
+    named = []
+    if reads_inputs:
+        named = [file.path for file in inputs.files]
+        named = study.collect_files() if study.asks_judges() else named
+        named += paths_of(study.import_settings().get("references", {}))
+    files = [path for name in named if name not in inputs.frames for path in files_in(name)]
+    if raters := study.settings.get("raters"):
+        files.append(raters)
+    with TemporaryDirectory() if place is None else nullcontext(place) as folder:
+        limits = {
+            "limit": study.config["memory_limit"],
+            "longest_line": int(bytes_of(study.config["line_limit"])),
+            "outputs": [f"{folder}/{name}" for name in WRITTEN] if place is not None else [],
+        }
+        # Processes may share a folder.
+        work = f"{folder}/work_{os.getpid()}"
+        with bounded(**limits, folder=work, files=files, frames=inputs.frames):
+            yield work if place is None else place
+
+
+def imported(inputs: Inputs, folder: str) -> Inputs:
+    """The inputs with files of ratings or verdicts, now in `folder`, if a product makes these, as
+    an import does.
+    """
+    for product in registered():
+        for key, function in product.reads.items():
+            if key in inputs.study.settings:
+                return resolve_name(function)(inputs, folder)
+    return inputs
+
+
+class Pipeline:
+    """The tables of one study, made on demand in a folder."""
+
+    MAKES: ClassVar[Mapping[str, str]] = {}  # table -> the method that makes it
+
+    def __init__(self, inputs: Inputs, folder: str) -> None:
+        """Store the study and the folder of its tables."""
+        self.inputs, self.study, self.folder = inputs, inputs.study, folder
+        self._done: set[str] = set()
+
+    def path(self, table: str) -> str:
+        """The path of a table that its step has written."""
+        self._once(self.MAKES[table])
+        return self._place(table)
+
+    def rows(self, table: str) -> list[dict[str, str]]:
+        """The rows of a table."""
+        return read_table(self.path(table))
+
+    def makes(self, table: str) -> bool:
+        """Whether it makes a table of a figure, such as `tables/verdicts`."""
+        return table.removeprefix("tables/") in self.MAKES
+
+    def located(self, figure: "Figure") -> dict[str, str | list[str]]:
+        """Argument -> path of the tables that a figure is drawn from."""
+        return figure.located(lambda table: self.path(table.removeprefix("tables/")))
+
+    def findings(self) -> "list[Finding]":
+        """What the data support, most important first."""
+        raise NotImplementedError
+
+    def _once(self, step: str) -> None:
+        if step not in self._done:
+            with listening():  # steps print for the log of a job, which nobody reads here
+                getattr(self, step)()
+            self._done.add(step)
+
+    def _place(self, table: str) -> str:
+        return f"{self.folder}/{table}.csv"
+
+    def _outputs(self, step: str) -> dict[str, str]:
+        """Table -> path, for what a step makes."""
+        return {
+            table: self._place(table) for table, made_by in self.MAKES.items() if made_by == step
+        }
+
+
+class RatingsPipeline(Pipeline):
+    """Results of ratings of single answers."""
+
+    MAKES: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("mean_scores", "correlations"), "_describe"),
+        **dict.fromkeys(
+            ("idiosyncrasy", "pooled", "residuals", "identifiability", "wordings"), "_estimands"
+        ),
+        **dict.fromkeys(
+            ("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity"),
+            "_sensitivity",
+        ),
+        **dict.fromkeys(("leaderboard", "judgments", "power"), "_rank"),
+        "verdicts": "_conclude",
+    }
+
+    def __init__(self, inputs: Inputs, folder: str) -> None:
+        """Check the files, and write their ratings and cells; DataError about a row."""
+        from recuse.data.cells import build_cells
+        from recuse.data.ratings import no_complete_row, normalise_ratings
+
+        super().__init__(inputs, folder)
+        self._fits: set[str] = set()
+        ratings, self.cells = f"{folder}/ratings.parquet", f"{folder}/cells.parquet"
+        self.ratings, completeness = [ratings], self._place("completeness")
+        normalise_ratings(
+            self.study.name, inputs.source(), ratings=ratings, completeness=completeness
+        )
+        # Later steps would name a file in the folder
+        if not any(int(row["used"]) for row in read_table(completeness)):
+            raise no_complete_row(inputs.files)
+        build_cells(ratings, self.cells)
+
+    def tables(self) -> "StudyTables":
+        """The ratings and their cells."""
+        from recuse.data.study import StudyTables
+
+        return StudyTables(self.study.name, self.cells, self.ratings)
+
+    def findings(self) -> "list[Finding]":
+        """What the ratings support, most important first."""
+        from recuse.steps.describe import findings
+
+        return findings(
+            **self._rows_of_study,
+            **self._humans,
+            of_alpha=self._inference["raters"],
+            completeness=self._place("completeness"),
+            imports=self.study.import_settings(),
+            named=self.study.setting("families"),
+            power=self.study.power_settings(),
+        )
+
+    def fits(self, specs: Mapping[str, Mapping], *, drawn: bool = False) -> str:
+        """The folder of the estimates of these specs, `estimates/<spec>.csv`, and of the tables on
+        their fits.
+
+        drawn: with their bootstraps, which the intervals of a fit do not need.
+        """
+        from recuse.steps.fit import fit
+
+        key = hashlib.sha256(repr((specs, drawn)).encode()).hexdigest()
+        folder = f"{self.folder}/fits/{key}"
+        if folder in self._fits:
+            return folder
+        fitted = {
+            name: {key: value for key, value in spec.items() if drawn or key not in DRAWN}
+            for name, spec in specs.items()
+        }
+        os.makedirs(f"{folder}/estimates", exist_ok=True)
+        with listening():
+            fit(
+                **self._rows_of_study,
+                before=[],
+                specs=fitted,
+                order=list(specs),
+                seed=self.study.config["seed"],
+                estimates=[f"{folder}/estimates/{name}.csv" for name in specs],
+                outputs={table: f"{folder}/{table}.csv" for table in self._tables_of_fits},
+            )
+        self._fits.add(folder)
+        return folder
+
+    def makes(self, table: str) -> bool:
+        """Whether it makes a table of a figure, such as `estimates/main` or `tables/verdicts`."""
+        folder, _, name = table.rpartition("/")
+        return folder == "estimates" or name in self._tables_of_fits or super().makes(table)
+
+    def located(self, figure: "Figure") -> dict[str, str | list[str]]:
+        """Argument -> path of the tables that a figure is drawn from."""
+        drawn = any(table.endswith("/multiplicity") for table in figure.every_table)
+        wanted = figure.specs | (_simultaneous_specs(figure.settings) if drawn else set())
+        all_specs = self.study.config["specs"]
+        specs = {name: all_specs[name] for name in sorted(wanted)}
+
+        def place(table: str) -> str:
+            folder, _, name = table.rpartition("/")
+            if folder == "estimates":
+                return f"{self.fits(specs, drawn=drawn)}/{table}.csv"
+            if name in self._tables_of_fits:
+                return f"{self.fits(specs, drawn=drawn)}/{name}.csv"
+            return self.path(name)
+
+        return figure.located(place)
+
+    def power(self, settings: Mapping) -> str:
+        """The path of a table of power by other settings than those of config."""
+        from recuse.steps.conclusions import power
+
+        path = self._place("power_by_settings")
+        specs = self.study.ranking_settings()["specs"]
+        power(
+            **self._rows_of_study,
+            reliability=self.path("reliability"),
+            main=specs["main"],
+            settings=settings,
+            power=path,
+        )
+        return path
+
+    @property
+    def _tables_of_fits(self) -> Mapping[str, object]:
+        from recuse.model.estimates import OF_SPECS
+
+        return OF_SPECS
+
+    @property
+    def _inference(self) -> Mapping:
+        return self.study.config["inference"]
+
+    @property
+    def _rows_of_study(self) -> dict:
+        return {
+            "study": self.study.name,
+            "cells": self.cells,
+            "ratings": self.ratings,
+            "confidence": self.study.config["confidence"],
+        }
+
+    @property
+    def _humans(self) -> dict[str, list[str]]:
+        """Paths of the single raters' scores and of their published agreement, if there are any."""
+        alphas = [str(PROJECT / "workflow" / "data" / "twin_facts.csv")]
+        raters = [] if self._raw_raters is None else [f"{self.folder}/raters.parquet"]
+        if raters:
+            self._once("_check_raters")
+        return {"raters": raters, "alphas": alphas if "source" in self.study.settings else []}
+
+    @property
+    def _raw_raters(self) -> str | None:
+        if self.study.imports_raters():
+            return f"{self.folder}/{RATERS}"
+        return self.study.settings.get("raters")
+
+    def _check_raters(self) -> None:
+        from recuse.data.raters import check_raters
+
+        source = self.inputs.source()
+        check_raters(
+            self._raw_raters,
+            source.registry,
+            ratings=self.ratings,
+            output=f"{self.folder}/raters.parquet",
+            declared=source.declared,
+        )
+
+    def _describe(self) -> None:
+        from recuse.steps.describe import describe
+
+        describe(**self._rows_of_study, outputs=self._outputs("_describe"))
+
+    def _estimands(self) -> None:
+        from recuse.steps.robustness import estimands
+
+        settings = self.study.preference_settings()
+        estimands(**self._rows_of_study, **settings, outputs=self._outputs("_estimands"))
+
+    def _sensitivity(self) -> None:
+        from recuse.steps.robustness import sensitivity
+
+        settings, outputs = self.study.distortion_settings(), self._outputs("_sensitivity")
+        sensitivity(**self._rows_of_study, **self._humans, **settings, outputs=outputs)
+
+    def _rank(self) -> None:
+        from recuse.steps.conclusions import rank
+
+        settings = self.study.ranking_settings()
+        fits = self.fits(settings["specs"])
+        rank(
+            **self._rows_of_study,
+            **settings,
+            estimates=[f"{fits}/estimates/{name}.csv" for name in settings["specs"]],
+            idiosyncrasy=self.path("idiosyncrasy"),
+            reliability=self.path("reliability"),
+            seed=self.study.config["seed"],
+            outputs=self._outputs("_rank") | {"debiased": f"{self.folder}/debiased.parquet"},
+        )
+
+    def _conclude(self) -> None:
+        """Verdicts need the first robustness check and those that answer the three questions."""
+        from recuse.steps.conclusions import conclude
+
+        settings = self.study.conclusions_settings()
+        first, *_ = settings["checks"]
+        settings["checks"] = {
+            name: check
+            for name, check in settings["checks"].items()
+            if name in {first, *settings["verdict"].values()}
+        }
+        checks = settings["checks"].values()
+        specs = dict.fromkeys(spec for check in checks for spec in check["specs"])
+        drawn = any(check.get("by", "ci") != "ci" for check in checks)
+        fits = self.fits({name: settings["specs"][name] for name in specs}, drawn=drawn)
+        read = {check.get("table", "estimates") for check in checks} - {"estimates"}
+        if unknown := read - self.MAKES.keys():
+            raise ConfigError(
+                f"config: inference: verdict: a check reads {', '.join(sorted(unknown))}.csv; run"
+                " the workflow"
+            )
+        inputs = {
+            "estimates": [f"{fits}/estimates/{name}.csv" for name in specs],
+            "not_estimable": f"{fits}/not_estimable.csv",
+            "completeness": self._place("completeness"),
+            **{
+                table: self.path(table)
+                for table in ("correlations", "reliability", "wordings", *read)
+            },
+        }
+        conclude(
+            study=self.study.name,
+            inputs=inputs,
+            **settings,
+            confidence=self.study.config["confidence"],
+            outputs={
+                "verdicts": self._place("verdicts"),
+                "conclusions": self._place("conclusions"),
+            },
+        )
+
+
+class PairsPipeline(Pipeline):
+    """Results of verdicts on pairs of answers."""
+
+    MAKES: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("regression", "strengths"), "_regress"),
+        **dict.fromkeys(("choices", "verdicts"), "_judge"),
+    }
+
+    def __init__(self, inputs: Inputs, folder: str) -> None:
+        """Check the files, and write their comparisons; DataError about a row."""
+        from recuse.pairwise.table import normalise
+
+        super().__init__(inputs, folder)
+        study, self.comparisons = self.study, f"{folder}/comparisons.parquet"
+        self._findings: list[Finding] = []
+        normalise(
+            study.name,
+            [file.path for file in inputs.files],
+            both_orders=study.setting("both_orders"),
+            declared={} if study.import_settings() else study.setting("verify"),
+            models=study.models(),
+            comparisons=self.comparisons,
+            completeness=self._place("completeness"),
+        )
+
+    def findings(self) -> "list[Finding]":
+        """What the verdicts support, most important first."""
+        self._once("_judge")
+        return self._findings
+
+    @property
+    def _power(self) -> float:
+        return self.study.config["inference"]["power"]["power"]
+
+    @property
+    def _sampling(self) -> dict:
+        config = self.study.config
+        return {
+            "comparisons": self.comparisons,
+            "families": self.study.families(),
+            "confidence": config["confidence"],
+            "seed": config["seed"],
+        }
+
+    def _regress(self) -> None:
+        from recuse.steps.pairs import regression_tables
+
+        outputs = self._outputs("_regress")
+        regression_tables(study=self.study.name, **self._sampling, outputs=outputs)
+
+    def _judge(self) -> None:
+        from recuse.inference.verdict import VERDICTS
+        from recuse.pairwise.choices import CHOICES
+        from recuse.steps.pairs import judged
+
+        regression = [self.path("regression")] if "regression" in self.study.analyses() else []
+        made = judged(**self._sampling, regression=regression, power=self._power)
+        self._findings = made.findings(power=self._power)
+        name = self.study.name
+        write_table(self._place("choices"), CHOICES, made.choices, study=name)
+        write_table(self._place("verdicts"), VERDICTS, made.verdicts, study=name)
+
+
+def pipeline(inputs: Inputs, folder: str) -> Pipeline:
+    """The results of a study's files, imported into the folder if necessary.
+
+    Raises what the steps of the workflow raise about the files; about a name that is not in config,
+    with what to write for all such names.
+    """
+    inputs = imported(inputs, folder)
+    if not inputs.study.has_ratings():
+        return PairsPipeline(inputs, folder)
+    try:
+        return RatingsPipeline(inputs, folder)
+    except DataError as error:
+        from recuse.check.names import unknown_names, what_to_write
+
+        names = unknown_names(inputs.source())
+        if not names:
+            raise
+        raise DataError(str(error), *what_to_write(names, inputs.study.config["models"])) from error
+
+
+def _simultaneous_specs(settings: object) -> set[str]:
+    """The specs whose simultaneous intervals the settings of a figure name."""
+    if isinstance(settings, Mapping):
+        named = settings.get("simultaneous")
+        own = {named["spec"]} if isinstance(named, Mapping) else set()
+        return own.union(*map(_simultaneous_specs, settings.values()))
+    if isinstance(settings, list | tuple):
+        return set().union(*map(_simultaneous_specs, settings))
+    return set()

@@ -1,0 +1,176 @@
+"""Tabulate the analyses of a set of comparisons, the verdict on each judge, and what the data
+support.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from recuse.base.database import Connection, connect, files
+from recuse.base.tables import read_table, write_table
+from recuse.base.words import counted
+from recuse.check.facts import CHECK, Finding
+from recuse.check.page import page_of
+from recuse.check.pairs import check_comparisons
+from recuse.inference.gold import CASES_OF_PAIRS, GOLD
+from recuse.inference.gold import gold as gold_rows
+from recuse.inference.verdict import VERDICTS
+from recuse.pairwise.choices import CHOICES, LABEL_NOISE, Choices, choices, choices_of, label_noise
+from recuse.pairwise.cognitive import COGNITIVE_BIASES, cognitive_biases, judges_without_answers
+from recuse.pairwise.gold import create_marks_of_pairs
+from recuse.pairwise.questions import open_pairs
+from recuse.pairwise.regression import REGRESSION, Regression, read_compared
+from recuse.pairwise.strengths import STRENGTHS, strength_rows
+from recuse.pairwise.verbosity import (
+    ALIGNMENT_CURVES,
+    PAIRWISE_AGREEMENT,
+    POSITION,
+    SCORE_CURVES,
+    VERBOSITY,
+    alignment_curves,
+    human_agreement,
+    position,
+    score_curves,
+    verbosity,
+)
+from recuse.pairwise.verdicts import verdicts
+from recuse.pairwise.wordings import rows_over_wordings
+
+
+def verbosity_tables(
+    *,
+    study: str,
+    comparisons: str,
+    pools: Mapping[str, list[str]],
+    confidence: float,
+    seed: int,
+    outputs: Mapping[str, str],
+) -> None:
+    """Tabulate verbosity bias, position bias and agreement with people; pools: of questions."""
+    pairs, sampling = open_pairs(comparisons, pools), {"confidence": confidence, "seed": seed}
+    curves = alignment_curves(pairs, confidence=confidence)
+    write_table(outputs["verbosity"], VERBOSITY, verbosity(pairs, **sampling), study=study)
+    write_table(outputs["position"], POSITION, position(pairs, **sampling), study=study)
+    write_table(
+        outputs["agreement"], PAIRWISE_AGREEMENT, human_agreement(pairs, **sampling), study=study
+    )
+    write_table(outputs["score_curves"], SCORE_CURVES, score_curves(pairs), study=study)
+    write_table(outputs["alignment_curves"], ALIGNMENT_CURVES, curves, study=study)
+
+
+def regression_tables(
+    *,
+    study: str,
+    comparisons: str,
+    families: Mapping[str, str],
+    confidence: float,
+    seed: int,
+    outputs: Mapping[str, str],
+) -> None:
+    """Tabulate the regression of the verdicts, and the strengths of the models."""
+    compared = read_compared(comparisons, families)
+    fitted = Regression(compared)
+    rows = rows_over_wordings(fitted, confidence=confidence)
+    write_table(outputs["regression"], REGRESSION, rows, study=study)
+    write_table(
+        outputs["strengths"],
+        STRENGTHS,
+        strength_rows(fitted, confidence=confidence, seed=seed),
+        study=study,
+    )
+    errors, lengthless = (compared.left_out[name] for name in ("errors", "no_length"))
+    print(
+        f"left out: {counted(errors, 'error')}; {counted(lengthless, 'verdict')} without lengths"
+        " count as of equal length"
+    )
+
+
+class Judged(NamedTuple):
+    """What judges and people choose in comparisons, as rows of a table, and the verdicts on the
+    judges.
+    """
+
+    pairs: Connection
+    chosen: Choices
+    choices: list[dict]
+    verdicts: list[dict]
+
+    def findings(self, *, power: float) -> list[Finding]:
+        """What the comparisons support, most important first."""
+        return check_comparisons(self.pairs, self.chosen, self.choices, self.verdicts, power=power)
+
+
+def judged(
+    *,
+    comparisons: str,
+    regression: Sequence[str],
+    families: Mapping[str, str],
+    confidence: float,
+    seed: int,
+    power: float,
+) -> Judged:
+    """The choices of judges and people, and the verdicts; regression: the path of its table, or
+    none.
+    """
+    pairs = open_pairs(comparisons, {})
+    chosen = choices_of(pairs, families)
+    rows = list(choices(chosen, confidence=confidence, seed=seed))
+    regressed = [row for path in regression for row in read_table(path)]
+    settings = {"order": list(families), "confidence": confidence, "power": power}
+    concluded = list(verdicts(rows, regressed, chosen.judges, **settings))
+    return Judged(pairs, chosen, rows, concluded)
+
+
+def choices_tables(
+    *,
+    study: str,
+    comparisons: str,
+    regression: Sequence[str],
+    families: Mapping[str, str],
+    confidence: float,
+    seed: int,
+    power: float,
+    outputs: Mapping[str, str],
+) -> None:
+    """Tabulate the choices, how noisy their labels are, the verdicts and what the data support."""
+    sampling = {"confidence": confidence, "seed": seed}
+    tables = judged(
+        comparisons=comparisons, regression=regression, families=families, power=power, **sampling
+    )
+    write_table(outputs["choices"], CHOICES, tables.choices, study=study)
+    noise = label_noise(tables.chosen, **sampling)
+    write_table(outputs["label_noise"], LABEL_NOISE, noise, study=study)
+    write_table(outputs["verdicts"], VERDICTS, tables.verdicts, study=study)
+    found = tables.findings(power=power)
+    write_table(outputs["check"], CHECK, (finding.row for finding in found), study=study)
+    print(page_of(study, found, of_ratings=False), end="")  # into the log
+
+
+def gold_table(
+    *,
+    study: str,
+    comparisons: str,
+    families: Mapping[str, str],
+    confidence: float,
+    power: float,
+    gold: str,
+) -> None:
+    """Tabulate how judges decide between right and wrong answers of their own."""
+    connection = connect()
+    judges = create_marks_of_pairs(connection, files([comparisons]))
+    settings = {"cases": CASES_OF_PAIRS, "confidence": confidence, "power": power}
+    rows = gold_rows(connection, families=families, judges=judges, **settings)
+    write_table(gold, GOLD, rows, study=study)
+
+
+def cognitive_table(
+    *, study: str, comparisons: str, confidence: float, seed: int, outputs: Mapping[str, str]
+) -> None:
+    """Tabulate the cognitive biases of CoBBLEr."""
+    without_answers: dict[str, list[str]] = {}
+    for experiment, judge in judges_without_answers(comparisons):
+        without_answers.setdefault(experiment, []).append(judge)
+    for experiment, judges in without_answers.items():
+        among = f" of experiment '{experiment}'" if experiment else ""
+        print(f"egocentric bias: these judges are not among the models{among}: {', '.join(judges)}")
+    biases = cognitive_biases(comparisons, confidence=confidence, seed=seed)
+    write_table(outputs["cognitive_biases"], COGNITIVE_BIASES, biases, study=study)

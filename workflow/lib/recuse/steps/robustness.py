@@ -1,0 +1,115 @@
+"""Biases beyond ordinary preference and over wordings, the cells that identify them, and what could
+have distorted them.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from recuse.base.tables import write_table
+from recuse.data.study import StudyTables
+from recuse.inference.identifiability import IDENTIFIABILITY, identifiability
+from recuse.inference.idiosyncrasy import (
+    IDIOSYNCRASY,
+    POOLED,
+    RESIDUALS,
+    idiosyncrasies,
+    idiosyncrasy_rows,
+    pooled_rows,
+    residual_rows,
+)
+from recuse.inference.measurement_error import (
+    BREAKDOWNS,
+    MEASUREMENT_ERROR,
+    measurement_error_tables,
+)
+from recuse.inference.reliability import RELIABILITY, reliability_of
+from recuse.inference.sensitivity import SENSITIVITY, sensitivity_rows
+from recuse.inference.wordings import WORDINGS, wording_rows
+from recuse.model.estimable import estimable_specs, sliced_by, study_for
+
+
+def estimands(
+    *,
+    study: str,
+    cells: str,
+    ratings: Sequence[str],
+    specs: Mapping,
+    settings: Mapping,
+    asked: Mapping,
+    confidence: float,
+    outputs: Mapping[str, str],
+) -> None:
+    """Tabulate biases beyond ordinary preference and over wordings, and what identifies them."""
+    tables = StudyTables(study, cells, ratings)
+    compared = sliced_by(specs, settings["idiosyncrasy"], tables)
+    fitted = estimable_specs(specs, settings["identifiability"], tables)
+    slices = [each for spec in compared for each in idiosyncrasies(spec, tables)]
+    identified = [row for spec in fitted for row in identifiability(spec, study_for(spec, tables))]
+    for name, columns, rows in (
+        ("idiosyncrasy", IDIOSYNCRASY, idiosyncrasy_rows),
+        ("pooled", POOLED, pooled_rows),
+        ("residuals", RESIDUALS, residual_rows),
+    ):
+        write_table(outputs[name], columns, rows(slices, confidence=confidence), study=study)
+    write_table(outputs["identifiability"], IDENTIFIABILITY, identified, study=study)
+    write_table(outputs["wordings"], WORDINGS, wording_rows(study=tables, **asked), study=study)
+
+
+def sensitivity(
+    *,
+    study: str,
+    cells: str,
+    ratings: Sequence[str],
+    raters: Sequence[str],
+    alphas: Sequence[str],
+    specs: Mapping,
+    settings: Mapping,
+    confidence: float,
+    outputs: Mapping[str, str],
+) -> None:
+    """Tabulate the reliability of the human scores, and what errors in them and omitted variables
+    would change.
+    """
+    tables, instead = StudyTables(study, cells, ratings).scored, settings["without_human_scores"]
+    noisy = estimable_specs(specs, settings["measurement_error"], tables, instead=instead)
+    varied = estimable_specs(specs, settings["sensitivity"], tables, instead=instead)
+    reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=settings["raters"])
+    of_dimensions = (
+        {"dimension": dimension, **vars(each)} for dimension, each in reliability.items()
+    )
+    write_table(outputs["reliability"], RELIABILITY, of_dimensions, study=study)
+    corrected = measurement_error_tables(noisy, tables, reliability, raters, confidence=confidence)
+    write_table(
+        outputs["measurement_error"], MEASUREMENT_ERROR, corrected["measurement_error"], study=study
+    )
+    write_table(
+        outputs["reliability_curve"], MEASUREMENT_ERROR, corrected["reliability_curve"], study=study
+    )
+    write_table(outputs["breakdowns"], BREAKDOWNS, corrected["breakdowns"], study=study)
+    omitted = (
+        row for spec in varied for row in sensitivity_rows(spec, tables, confidence=confidence)
+    )
+    write_table(outputs["sensitivity"], SENSITIVITY, omitted, study=study)
+
+
+def tabulate(
+    *,
+    study: str,
+    cells: str,
+    ratings: Sequence[str],
+    raters: Sequence[str],
+    alphas: Sequence[str],
+    preference: Mapping,
+    distortion: Mapping,
+    confidence: float,
+    outputs: Mapping[str, str],
+) -> None:
+    """Write the tables of both."""
+    tables = {
+        "study": study,
+        "cells": cells,
+        "ratings": ratings,
+        "confidence": confidence,
+        "outputs": outputs,
+    }
+    estimands(**tables, **preference)
+    sensitivity(**tables, raters=raters, alphas=alphas, **distortion)

@@ -134,8 +134,8 @@ def concluded(term, check, low, high, p_value=0.01, *, label="", reason="", quan
     return {**place, **({} if reason else numbers), "reason": reason}
 
 
-def rows_of(conclusions, judges=("J", "K", "L"), disagreeing=()):
-    rows = verdicts_on_ratings(conclusions, judges, disagreeing, checks=CHECKS, confidence=0.9)
+def rows_of(conclusions, judges=("J", "K", "L"), agreement=None):
+    rows = verdicts_on_ratings(conclusions, judges, agreement or {}, checks=CHECKS, confidence=0.9)
     return keyed(rows, "quantity term")
 
 

@@ -177,7 +177,7 @@ def test_a_doubt_about_c_leaves_a_bias_likely():
 def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():
     conclusions = [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -0.1, 0.1, 0.9)]
     assert rows_of(conclusions)["self_bias", "J"]["A"] == pytest.approx(0.2)
-    found = rows_of(conclusions, disagreeing=["J"])["self_bias", "J"]
+    found = rows_of(conclusions, agreement={"J": [0.1, -0.1, 0.3]})["self_bias", "J"]
     assert fields(found, "verdict note") == (NOT_SHOWN, Reason.DISAGREES_WITH_PEOPLE)
     assert "A" not in found
 

@@ -176,13 +176,13 @@ def test_orientation_says_whose_answer_was_perturbed(tmp_path):
     cases(
         """
 ,q,A,B,ab,a,,,
-    column judge: found nothing, which names no judge; write the name of the judge
+    column judge: found nothing; write the name of the judge
 J, ,A,B,ab,a,,,
-    column item: found nothing, which names no question
+    column item: found nothing; write the id of the question
 J,q,,B,ab,a,,,
-    column model_a: found nothing, which names no model
+    column model_a: found nothing; write the name of the model
 J,q,A,,ab,a,,,
-    column model_b: found nothing, which names no model
+    column model_b: found nothing; write the name of the model
 J,q,GPT-4,GPT-4,ab,a,,,
     column model_b: found 'GPT-4', which is model_a too; give two answers
 J,q,A,B,AB,a,,,

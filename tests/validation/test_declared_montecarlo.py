@@ -28,7 +28,7 @@ def test_worlds_of_the_project_are_worlds():
 # The place of a setting and a wrong value, and below it the message
 WRONG = """
 world preferenc: 0.1
-    world: unknown key 'preferenc'; did you mean 'preference'
+    world: preferenc: unknown key; did you mean 'preference'
 world: {families: [2, 2]}
     world: 'dimensions' is required
 world families: [3]

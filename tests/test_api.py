@@ -862,7 +862,7 @@ def test_names_of_the_configuration_are_told():
     table = pd.DataFrame(rows, columns=["judge", "model", "prompt", "rating"])
     with pytest.warns(
         UserWarning,
-        match="gpt-4o: taken as GPT-4o of the family GPT, as config.yaml has it; to keep its name",
+        match="gpt-4o: taken as GPT-4o of the family GPT, as config has it; to keep its name",
     ):
         assert recuse.ratings(table, scale=(1, 5)).judges == ["GPT-4o", "mine"]
     assert recuse.ratings(table, scale=(1, 5), families={"OpenAI": ["gpt-4o"]}).judges == [

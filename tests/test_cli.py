@@ -612,6 +612,21 @@ def test_settings_are_guessed_written_once_and_checked(tmp_path, monkeypatch, ca
         assert not Path("new.yaml").exists()
 
 
+def test_what_a_guess_asks_is_printed_and_nothing_is_checked(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"gpt-4o,{n},gpt-4o,claude-3,{n % 2}\n" for n in range(40))
+    Path("pairs.csv").write_text("judge,item,model_a,model_b,winner\n" + rows, "utf-8")
+    monkeypatch.setattr(sys, "argv", ["recuse", "import", "--guess", "pairs.csv"])
+    assert main() == 1
+    page, error = capfd.readouterr()
+    assert "write what is asked in it, then run `recuse check mine.yaml`" in error
+    assert "values:  # asked: which answer won at 1" in error
+    assert "what these comparisons support" not in page
+    monkeypatch.setattr(sys, "argv", ["recuse", "check", "mine.yaml"])
+    assert main() == 1
+    assert "import: values: should be a mapping, found None" in capfd.readouterr().err
+
+
 def test_a_guess_does_not_advise_to_guess(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"gpt-4o,claude-3,{n},word {n % 70}\n" for n in range(140))

@@ -10,11 +10,16 @@ def test_families_of_a_study_go_before_the_models_of_config():
     """By name or id: in such a study a spelling stands for what the study calls it."""
     known = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "4o"]}, "Claude": {"family": "Claude"}}
     assert models_with({"OpenAI": ["gpt-4o"], "Anthropic": ["Claude"]}, known) == {
-        "gpt-4o": {"family": "OpenAI"},
-        "Claude": {"family": "Anthropic"},
+        "gpt-4o": {"family": "OpenAI", "ids": []},
+        "Claude": {"family": "Anthropic", "ids": []},
         "GPT-4o": {"family": "GPT", "ids": ["4o"]},
     }
-    assert models_with({}, known) == known
+    assert models_with({"OpenAI": {"o": ["4o", "Claude"], "p": []}}, known) == {
+        "o": {"family": "OpenAI", "ids": ["4o", "Claude"]},
+        "p": {"family": "OpenAI", "ids": []},
+        "GPT-4o": {"family": "GPT", "ids": ["gpt-4o"]},
+    }
+    assert models_with({}, known) == known | {"Claude": {"family": "Claude", "ids": []}}
 
 
 def test_one_id_for_two_models():

@@ -4,6 +4,7 @@ not by eye.
 
 import csv
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -11,16 +12,23 @@ import pandas as pd
 import pytest
 import yaml
 from hypothesis import given
-from test_awkward_tables import TABLES, a_scale_for_each_judge, checked, one_judge_in_each_file
+from test_awkward_tables import (
+    TABLES,
+    a_scale_for_each_judge,
+    checked,
+    one_judge_in_each_file,
+    rated_twice,
+)
 
 import mutations
 import recuse
 from conftest import ROOT
 from mutations import as_csv, examples, tables_like
-from recuse.base.errors import DataError, RecuseError
+from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.config.load import load
 from recuse.data.registry import usual_scale
-from recuse.imports.guess import family_of, guess, nearest
+from recuse.imports.guess import ASKED, guess
+from recuse.imports.names import families_of, family_of
 from recuse.imports.ratings import import_ratings
 
 FORMATS = ROOT / "tests" / "formats"
@@ -41,7 +49,7 @@ def guessed(folder, files, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "table", [table for table in TABLES if table is not a_scale_for_each_judge]
+    "table", [table for table in TABLES if table not in (a_scale_for_each_judge, rated_twice)]
 )
 def test_awkward_tables_are_understood_without_a_word(tmp_path, monkeypatch, table):
     """Every rating and human score is what it is with the settings of a user; but for a judge that
@@ -113,7 +121,7 @@ def test_verdicts_in_words(tmp_path, monkeypatch):
     assert study["import"]["columns"] == columns | {"human": "human"}
 
 
-def test_scales_of_dimensions_differ_and_digits_are_rounded(tmp_path, monkeypatch):
+def test_scales_of_dimensions_differ(tmp_path, monkeypatch):
     lines = ["judge,model,prompt,metric,score"]
     lines += [
         f"gpt-4o,{m},{p},{d},{v}"
@@ -123,16 +131,6 @@ def test_scales_of_dimensions_differ_and_digits_are_rounded(tmp_path, monkeypatc
     ]
     study, _ = guessed(tmp_path, {"two.csv": "\n".join(lines) + "\n"}, monkeypatch)
     assert study["scales"] == {"tone": [1, 5], "wit": [1, 10]}
-    lines = [
-        "judge,model,prompt,score",
-        *(f"gpt-4o,{m},{p},0.{p}127{p}" for p in range(1, 9) for m in "ab"),
-    ]
-    study, _ = guessed(tmp_path, {"digits.csv": "\n".join(lines) + "\n"}, monkeypatch)
-    assert (study["import"]["step"], study["import"]["round"], study["scales"]) == (
-        0.01,
-        True,
-        {"default": [0, 1]},
-    )
 
 
 def ratings_with(failure, scale=(1, 2, 3, 4, 5)):
@@ -152,7 +150,7 @@ def ratings_with(failure, scale=(1, 2, 3, 4, 5)):
 def test_a_number_far_from_the_scores_marks_failures(tmp_path, monkeypatch, failure, scale):
     study, text = guessed(tmp_path, ratings_with(failure, scale), monkeypatch)
     assert [float(value) for value in study["import"]["missing"]] == [failure]
-    assert "# guessed: far from the scores: failed judgments?" in text
+    assert "# guessed: rare, and no numbers or far from the scores: failed judgments?" in text
     assert study["scales"] == {"default": [scale[0], scale[-1]]}
 
 
@@ -175,7 +173,7 @@ def test_a_value_of_one_row_alone_is_no_prompt(tmp_path, monkeypatch):
         for j in ("gpt-4o", "claude-3")
     ]
     lines = [f"{n},{j},{m},{p},{v},text {n}" for n, (j, m, p, v) in enumerate(rows)]
-    for header in ("id,judge,model,question_no,rating,note", "index,judge,model,thing,rating,note"):
+    for header in ("id,judge,model,question_no,rating,note", "index,judge,model,item,rating,note"):
         study, _ = guessed(tmp_path, {"own.csv": "\n".join([header, *lines]) + "\n"}, monkeypatch)
         assert study["import"]["columns"]["prompt"] == header.split(",")[3]
     nested = [
@@ -205,13 +203,11 @@ def test_files_with_the_same_columns_are_of_one_kind(tmp_path, monkeypatch, huma
         for m in ("gpt-4o", "claude-3")
     ]
     table = "\n".join([f"model,prompt,rating{human}", *rows]) + "\n"
-    study, text = guessed(tmp_path, {"claude-3.5.csv": table, "gpt-4o.csv": table}, monkeypatch)
+    other = "\n".join([table.splitlines()[0], *(f"new-{row}" for row in table.splitlines()[1:])])
+    study, text = guessed(tmp_path, {"claude-3.5.csv": table, "gpt-4o.csv": other}, monkeypatch)
     assert study["import"]["files"] == ["claude-3.5.csv", "gpt-4o.csv"]
     assert "references" not in study["import"]
-    assert (
-        "if each file is of another judge (claude-3.5 and gpt-4o?), add a column `judge` to the"
-        " files" in text
-    )
+    assert "if each file is of another judge, add a column for it" in text
     study, text = guessed(tmp_path, {"human.csv": table, "gpt-4o.csv": table}, monkeypatch)
     assert (study["import"]["files"], study["import"]["references"]["files"]) == (
         "gpt-4o.csv",
@@ -219,39 +215,6 @@ def test_files_with_the_same_columns_are_of_one_kind(tmp_path, monkeypatch, huma
     )
     assert "human" not in study["import"]["columns"]
     assert ("human scores in the files above are left out" in text) == bool(human)
-
-
-def test_each_scorer_of_a_log_has_a_line_if_it_names_no_judge(tmp_path, monkeypatch):
-    """One that compares with a key is no judge; only such ones are no study."""
-    names = ("includes", "model_graded_qa")
-    scores = [{name: {"value": "CI"[n % 2], "answer": "a"} for name in names} for n in range(3)]
-    samples = [
-        {"id": n, "epoch": 1, "target": "t", "scores": of, "metadata": {}}
-        for n, of in enumerate(scores)
-    ]
-    log = {
-        "version": 2,
-        "status": "success",
-        "eval": {"task": "t", "dataset": {"name": "d"}, "model": "openai/gpt-4o"},
-    }
-    log["eval"]["scorers"] = [{"name": name, "options": {}} for name in names]
-    study, text = guessed(
-        tmp_path, {"log.json": json.dumps(log | {"samples": samples})}, monkeypatch
-    )
-    assert study["import"]["judge"] == {"includes": "Gold", "model_graded_qa": "judge"}
-    assert study["import"]["gold"] is True
-    assert study["scales"] == {"model_graded_qa": [0, 1]}
-    text = text.replace("model_graded_qa: judge", "model_graded_qa: claude-3")
-    (tmp_path / "mine.yaml").write_text(text, "utf-8")
-    _, rows, _ = checked(tmp_path, monkeypatch)
-    assert {(key[0], key[1], tuple(units)) for key, units in rows.items()} == {
-        ("claude-3", "openai/gpt-4o", (x, x)) for x in (0, 1)
-    }
-    for sample in samples:
-        del sample["scores"]["model_graded_qa"]
-    (tmp_path / "log.json").write_text(json.dumps(log | {"samples": samples}), "utf-8")
-    with pytest.raises(DataError, match=r"^log\.json: its scorers are "):
-        guess(["log.json"])
 
 
 def test_a_second_human_column_is_told(tmp_path, monkeypatch):
@@ -263,11 +226,7 @@ def test_a_second_human_column_is_told(tmp_path, monkeypatch):
     ]
     study, text = guessed(tmp_path, {"own.csv": "\n".join(lines) + "\n"}, monkeypatch)
     assert study["import"]["columns"]["human"] == "human_1"
-    assert (
-        "guessed: by its name; left out: human_2; to use all, write them as a file with model and"
-        " prompt" in text
-    )
-    assert "name it under `references:`, with `columns: {rating: [human_1, human_2]}`" in text
+    assert "guessed: by its name; left out: human_2" in text
 
 
 @pytest.mark.parametrize(
@@ -284,22 +243,9 @@ def test_pairs_without_an_outcome_are_told(tmp_path, monkeypatch, header):
     Path("pairs.csv").write_text("\n".join(lines) + "\n", "utf-8")
     with pytest.raises(
         DataError,
-        match=(
-            r"^pairs\.csv: .* look like verdicts on two answers; recuse needs `model_a`, `model_b`"
-        ),
+        match=(r"^pairs\.csv, line 1, column (outcome|rating): missing; found judge"),
     ):
         guess(["pairs.csv"])
-
-
-def test_rows_within_a_value_are_told(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [{"judge": "gpt-4o", "model": "gpt-4o", "prompt": n, "rating": n % 5} for n in range(30)]
-    Path("log.json").write_text(json.dumps({"version": 1, "results": rows}), "utf-8")
-    with pytest.raises(
-        DataError,
-        match=r"^log\.json: the rows are under `results`; write that list alone as a file$",
-    ):
-        guess(["log.json"])
 
 
 def test_both_orders_of_a_pair_are_counted(tmp_path, monkeypatch):
@@ -309,7 +255,7 @@ def test_both_orders_of_a_pair_are_counted(tmp_path, monkeypatch):
     pairs = [
         f"gpt-4o,{n},{pair}" for n in range(20) for pair in ("gpt-4o,claude-3", "claude-3,gpt-4o")
     ]
-    swapped = [f"{pair},{n % 3}" for n, pair in enumerate(pairs)]
+    swapped = [f"{pair},{1 + n % 2}" for n, pair in enumerate(pairs)]
     ordered = [
         f"gpt-4o,{n // 2},gpt-4o,claude-3,{'ab'[n % 2]},{('ab', 'ba')[n % 2]}" for n in range(40)
     ]
@@ -323,15 +269,228 @@ def test_both_orders_of_a_pair_are_counted(tmp_path, monkeypatch):
         assert study["both_orders"] is False
 
 
-def test_a_verdict_of_0_beside_1_and_2_is_asked_about(tmp_path, monkeypatch):
+def pairs_with(words, counts):
+    """Comparisons in both orders, whose outcomes are these words, so often."""
+    outcomes = [word for word, n in zip(words, counts, strict=True) for _ in range(n)]
     lines = [
-        "judge,question,model_a,model_b,winner",
-        *(f"gpt-4o,{n},gpt-4o,claude-3,{n % 3}" for n in range(30)),
+        f"gpt-4o,{n // 2},{('gpt-4o,claude-3', 'claude-3,gpt-4o')[n % 2]},{word}"
+        for n, word in enumerate(outcomes)
     ]
-    study, text = guessed(tmp_path, {"pairs.csv": "\n".join(lines) + "\n"}, monkeypatch)
-    assert study["import"]["values"] == {"0": "tie", "1": "a", "2": "b"}
+    return {"pairs.csv": "\n".join(["judge,question,model_a,model_b,winner", *lines]) + "\n"}
+
+
+@pytest.mark.parametrize(
+    ("words", "answers"),
+    [
+        ("[[A]] [[B]] [[C]]", "a b tie"),
+        ("A>>B A>B A=B B>A B>>A B<A", "a a tie b b a"),
+        ("assistant_a Assistant-B tie", "a b None"),
+        ("Response 1,Response 2,same", "a b tie"),
+        ("1 1.5 2", "a tie b"),
+        ("1.0 2.0", "a b"),
+    ],
+)
+def test_words_for_the_answers_are_read(tmp_path, monkeypatch, words, answers):
+    words = words.split("," if "," in words else None)
+    study, _ = guessed(tmp_path, pairs_with(words, [12] * len(words)), monkeypatch)
+    expected = zip(words, answers.split(), strict=True)
+    assert study["import"]["values"] == {
+        word.lower(): answer for word, answer in expected if answer != "None"
+    }
     assert "missing" not in study["import"]
-    assert "is 0 a tie? if it marks a failure, write `missing: ['0']` instead" in text
+
+
+def asked_of(folder, files, monkeypatch):
+    """The settings, and what is asked under each key that is left empty; config refuses these."""
+    monkeypatch.chdir(folder)
+    for name, content in files.items():
+        Path(name).write_text(content, "utf-8")
+    text = guess([*files])
+    Path("mine.yaml").write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match="found None"):
+        load("mine.yaml")
+    (section,) = yaml.safe_load(text).values()
+    lines = [line.strip() for line in text.splitlines() if ASKED in line]
+    return section["mine"], dict(line.split(f":  # {ASKED}") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("words", "question"),
+    [
+        ("0 1", "which answer won at 1: that of model_a, `{'0': b, '1': a}`, or that of model_b"),
+        ("0 0.5 1", "which answer won at 1: that of model_a, `{'0': b, '0.5': tie, '1': a}`, or"),
+        ("-1 0 1", "which answer won at 1: that of model_a, `{'-1': b, '0': tie, '1': a}`, or"),
+        ("0 1 2", "which answer won at 0, 1 and 2? Write it, as in `{'0': '<a, b or tie>', "),
+        ("much-better equal worse", "which answer won at much-better and worse? Write it, as in"),
+        ("true false", "which answer won at false and true?"),
+    ],
+)
+def test_a_direction_that_is_open_is_asked_for(tmp_path, monkeypatch, words, question):
+    files = pairs_with(words.split(), [12] * len(words.split()))
+    study, asked = asked_of(tmp_path, files, monkeypatch)
+    assert asked.keys() == {"values"}
+    assert asked["values"].startswith(question)
+    assert "missing" not in study["import"]
+
+
+def test_an_answer_to_the_question_is_taken(tmp_path, monkeypatch):
+    asked_of(tmp_path, pairs_with(["0", "1"], [12, 12]), monkeypatch)
+    text = re.sub("values:.*", "values: {'0': b, '1': a}", Path("mine.yaml").read_text("utf-8"))
+    Path("mine.yaml").write_text(text, "utf-8")
+    assert load("mine.yaml")["comparisons"]["mine"]["import"]["values"] == {"0": "b", "1": "a"}
+
+
+def test_a_word_in_many_rows_marks_no_failure(tmp_path, monkeypatch):
+    """A rare one does, among verdicts and ratings."""
+    study, text = guessed(tmp_path, pairs_with(["A", "B", "oops"], [40, 40, 4]), monkeypatch)
+    assert study["import"]["missing"] == ["oops"]
+    assert "# guessed: rare, and neither answer: failed judgments?" in text
+    _, asked = asked_of(tmp_path, pairs_with(["A", "B", "oops"], [40, 40, 20]), monkeypatch)
+    assert asked["values"].startswith("which answer won at oops?")
+    _, asked = asked_of(tmp_path, ratings_with("oops", scale=("good", 1, 2)), monkeypatch)
+    assert asked["values"].startswith("what do good and oops count?")
+    rows = [("gpt-4o", "a", p, ("poor", "good", "fine")[p % 3]) for p in range(6)]
+    _, asked = asked_of(tmp_path, rated("judge,model,prompt,rating", *rows), monkeypatch)
+    assert asked.keys() == {"values", "scales"}
+    _, asked = asked_of(tmp_path, ratings_with(3, scale=(-1, 1, 2)), monkeypatch)
+    assert asked["missing"].startswith("does this mark failed judgments, and not a score?")
+
+
+def test_human_verdicts_in_a_file_of_their_own_are_read(tmp_path, monkeypatch):
+    files = pairs_with(["A", "B"], [20, 20])
+    rows = [f"{n},gpt-4o,claude-3,{('[[A]]', '[[B]]')[n % 2]}" for n in range(20)]
+    files["human.csv"] = "\n".join(["question,model_a,model_b,winner", *rows]) + "\n"
+    study, _ = guessed(tmp_path, files, monkeypatch)
+    references = study["import"]["references"]
+    assert references["values"] == {"[[a]]": "a", "[[b]]": "b"}
+    assert references["columns"]["human"] == "winner"
+
+
+def rated(header, *rows):
+    return {"own.csv": "\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n"}
+
+
+@pytest.mark.parametrize(
+    ("levels", "scale", "reason"),
+    [
+        (range(12), [0, 11], "the lowest and highest score"),
+        (range(1, 21), [0, 20], "a usual scale for these scores"),
+        (range(2, 9), [1, 10], "a usual scale for these scores"),
+    ],
+)
+def test_a_scale_is_the_one_that_the_scores_use(tmp_path, monkeypatch, levels, scale, reason):
+    """One that is wider would hide a ceiling."""
+    rows = [("gpt-4o", m, p, levels[p % len(levels)]) for p in range(60) for m in "ab"]
+    study, text = guessed(tmp_path, rated("judge,model,prompt,rating", *rows), monkeypatch)
+    assert study["scales"] == {"default": scale}
+    assert f"# guessed: {reason}" in text
+
+
+def test_counts_are_no_ratings(tmp_path, monkeypatch):
+    rows = [("gpt-4o", m, p, 100 + p % 7) for p in range(40) for m in "ab"]
+    with pytest.raises(DataError, match="column rating: missing; found judge, model, prompt, word"):
+        guessed(tmp_path, rated("judge,model,prompt,word_count", *rows), monkeypatch)
+
+
+@pytest.mark.parametrize("column", ["turn", "Step", "round", "epoch"])
+def test_turns_are_told_apart(tmp_path, monkeypatch, column):
+    rows = [("gpt-4o", m, p, t, (p + t) % 5 + 1) for p in range(20) for m in "ab" for t in (1, 2)]
+    files = rated(f"judge,model,prompt,{column},rating", *rows)
+    study, _ = guessed(tmp_path, files, monkeypatch)
+    assert study["import"]["columns"]["occasion"] == column
+    assert "repeats" not in study["import"]
+
+
+@pytest.mark.parametrize("column", ["seed", "n_turns"])
+def test_repeats_that_no_turn_tells_apart_are_asked_about(tmp_path, monkeypatch, column):
+    rows = [("gpt-4o", m, p, t, (p + t) % 5 + 1) for p in range(20) for m in "ab" for t in (1, 2)]
+    _, asked = asked_of(tmp_path, rated(f"judge,model,prompt,{column},rating", *rows), monkeypatch)
+    assert asked["repeats"].startswith("some answers are rated more than once by one judge: which")
+    ((name, content),) = rated_twice()[0].items()
+    files = {name: content.decode() if isinstance(content, bytes) else content}
+    assert asked_of(tmp_path, files, monkeypatch)[1].keys() == {"repeats"}
+    rows = rows[::2]
+    study, _ = guessed(tmp_path, rated("judge,model,prompt,turn,rating", *rows), monkeypatch)
+    assert "occasion" not in study["import"]["columns"]
+
+
+def test_a_folder_stays_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "judged").mkdir()
+    for place in range(9):
+        rows = [("gpt-4o", m, f"{place}-{p}", p % 5 + 1) for p in range(5) for m in "ab"]
+        (content,) = rated("judge,model,prompt,rating", *rows).values()
+        Path(f"judged/{place}.csv").write_text(content, "utf-8")
+    assert yaml.safe_load(guess(["judged"]))["studies"]["mine"]["import"]["files"] == "judged"
+
+
+def test_spellings_of_one_model_are_one(tmp_path, monkeypatch):
+    """A judge with the prefix of its provider judges its own answers."""
+    judges = ("openai/gpt-4o", "bedrock/us.anthropic.claude-3-5-sonnet-20241022-v2:0")
+    models = ("gpt-4o", "claude-3.5-sonnet")
+    rows = [(j, m, p, (p + len(m)) % 5 + 1) for p in range(9) for j in judges for m in models]
+    files = rated("judge,model,prompt,rating", *rows)
+    study, text = guessed(tmp_path, files, monkeypatch)
+    assert study["families"] == {
+        "GPT": {"gpt-4o": ["openai/gpt-4o"]},
+        "Claude": {"claude-3.5-sonnet": [judges[1]]},
+    }
+    assert "in brackets, other spellings of one model" in text
+    (tmp_path / "mine.yaml").write_text(text, "utf-8")
+    _, found, _ = checked(tmp_path, monkeypatch)
+    assert {key[0] for key in found} == {key[1] for key in found} == {*models}
+
+
+@pytest.mark.parametrize(
+    ("judges", "models", "families"),
+    [
+        (["azure/gpt-4o"], ["gpt-4o-2024-08-06"], {"GPT": {"azure/gpt-4o": ["gpt-4o-2024-08-06"]}}),
+        (  # two snapshots are two models
+            ["openai/gpt-4o"],
+            ["gpt-4o", "gpt-4o-2024-05-13"],
+            {"GPT": {"gpt-4o": ["openai/gpt-4o"], "gpt-4o-2024-05-13": []}},
+        ),
+        (
+            ["claude-3-5-sonnet-20240620"],
+            ["claude-3-5-sonnet@20241022"],
+            {"Claude": {"claude-3-5-sonnet-20240620": [], "claude-3-5-sonnet@20241022": []}},
+        ),
+        (
+            ["vertex_ai/gemini-1.5-pro", "together_ai/meta-llama/Llama-3-70B-Instruct-Turbo"],
+            ["gemini-1.5-pro-002", "llama-3-70b"],
+            {
+                "Gemini": {"gemini-1.5-pro-002": ["vertex_ai/gemini-1.5-pro"]},
+                "Llama": {"llama-3-70b": ["together_ai/meta-llama/Llama-3-70B-Instruct-Turbo"]},
+            },
+        ),
+        (
+            ["gpt-3.5-turbo", "gpt-4"],
+            ["gpt-3.5-turbo-instruct", "gpt-4o", "gpt-4-turbo"],
+            {
+                "GPT": {
+                    **{"gpt-3.5-turbo": [], "gpt-4": [], "gpt-3.5-turbo-instruct": []},
+                    **{"gpt-4o": [], "gpt-4-turbo": []},
+                }
+            },
+        ),
+        (  # names that begin alike, unless all names may
+            ["LGAI-EXAONE/EXAONE-3.5-32B-Instruct", "guanaco-33b"],
+            ["EXAONE-3.5-7.8B", "guanaco-65b", "system-1", "system-2", "bob"],
+            {
+                "EXAONE": {"LGAI-EXAONE/EXAONE-3.5-32B-Instruct": [], "EXAONE-3.5-7.8B": []},
+                "guanaco": {"guanaco-33b": [], "guanaco-65b": []},
+            },
+        ),
+        (
+            ["ollama/llama3:8b"],
+            ["llama3:70b"],
+            {"Llama": {"ollama/llama3:8b": [], "llama3:70b": []}},
+        ),
+        (["openai/gpt-4o, google/gemini-2.0-flash"], ["bob"], {}),  # one vote of several models
+    ],
+)
+def test_which_names_are_one_model_and_which_models_a_family(judges, models, families):
+    assert families_of(judges, models) == families
 
 
 RECOGNISED = [
@@ -404,6 +563,10 @@ def test_spoilt_tables_are_guessed_or_refused(tmp_path, monkeypatch):
             return
         outcomes["guessed"] += 1
         Path("mine.yaml").write_text(text, "utf-8")
+        if f":  # {ASKED}" in text:
+            with pytest.raises(ConfigError):
+                load("mine.yaml")
+            return
         study = load("mine.yaml")["studies"]["mine"]
         named = [
             column
@@ -458,31 +621,3 @@ def test_names_of_models_and_their_families():
     ] == [
         *((0, 1), (1, 4), (1, 5), (0, 5), (1, 10), (0, 100), (-3, 3)),
     ]
-
-
-def test_a_table_that_is_not_understood_is_answered_with_what_is_near(tmp_path):
-    """The three nearest formats by keys, and a `columns:` block as far as it can be guessed."""
-    lines = '{"question_id": 1, "model": "gpt-4o", "judger": "gpt-4o", "points": 4}\n' * 3
-    (tmp_path / "log.jsonl").write_text(lines, "utf-8")
-    outputs = {"ratings": f"{tmp_path}/r.parquet", "imported": f"{tmp_path}/i.csv"}
-    with pytest.raises(DataError) as caught:
-        import_ratings(
-            "mine",
-            [f"{tmp_path}/log.jsonl"],
-            [],
-            settings={},
-            scales={"q": [1, 5]},
-            models={},
-            outputs=outputs,
-        )
-    first, near, columns, how = str(caught.value).splitlines()
-    assert "log.jsonl, line 1, column" in first
-    assert near.startswith(
-        "nearest formats: `mt_bench_single` (MT-Bench single judgments), without judge and score; `"
-    )
-    assert near.count("`") == 6
-    assert "`columns: {" in columns
-    assert "model: model" in columns
-    assert "rating: points" in columns
-    assert "recuse import --guess" in how
-    assert nearest({"x"}) == []

@@ -16,7 +16,8 @@ import pytest
 from test_tools import FIXTURES, IMPORTED, INSPECT, imported, inspect_log, packed
 
 from recuse.base.errors import RecuseError
-from recuse.imports.logs import GRADES
+from recuse.imports.inspect_logs import LETTERS
+from recuse.imports.logs import YES_NO
 
 SPOILT = int(os.environ.get("RECUSE_SPOILT", "56"))
 GOLD_FILES = ("every_eval_ever.jsonl", "lm_eval.jsonl")
@@ -168,7 +169,7 @@ def said(value):
     if isinstance(value, (dict, list)):
         return {json.dumps(value)}
     text = value.strip() if isinstance(value, str) else json.dumps(value)
-    number = GRADES.get(text.lower(), text)
+    number = (YES_NO | LETTERS).get(text.lower(), text)
     try:
         return {text, float(number)}
     except ValueError:

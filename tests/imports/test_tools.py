@@ -4,6 +4,7 @@ what humans or a key say.
 
 import json
 import os
+import re
 import zipfile
 import zlib
 from pathlib import Path
@@ -408,26 +409,105 @@ def test_words_of_a_log_are_numbers_by_config(tmp_path):
     [
         ({"yes": 0, "no": 1}, [0, 1]),
         ({True: 0, False: 1}, [0, 1]),
-        ({}, [1, 0]),
-        ({"NO": 1}, [1, 1]),
+        ({}, None),
+        ({"NO": 1}, None),
     ],
 )
-def test_values_of_config_go_before_the_meaning_of_a_word(tmp_path, values, ratings):
-    """Categories of Langfuse; those that config reads are counted, as in tables."""
+def test_categories_of_langfuse_count_what_config_says(tmp_path, values, ratings):
+    """They are counted, as in tables; one that config omits is refused."""
     log = json.loads((FIXTURES / "langfuse_scores.json").read_text("utf-8"))
     for score in log["data"]:
         score |= {"dataType": "CATEGORICAL", "stringValue": "yes" if score["value"] else "no"}
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    rows, counts = imported(
-        tmp_path, tmp_path / "log.json", NAMED | {"values": values}, {"quality": [0, 1]}
-    )
+    settings = NAMED | {"values": values}
+    if ratings is None:
+        with pytest.raises(DataError, match="found 'yes', which is not a number"):
+            imported(tmp_path, tmp_path / "log.json", settings, {"quality": [0, 1]})
+        return
+    rows, counts = imported(tmp_path, tmp_path / "log.json", settings, {"quality": [0, 1]})
     assert [row[4] for row in rows] == ratings
     assert rows[0][5] == ratings[1]
     assert counts == {"human score": 1}
     read_as = [
         row["kind"] for row in read_table(tmp_path / "imported.csv") if "read as" in row["kind"]
     ]
-    assert (len(read_as) > 0) == bool(values)
+    assert read_as
+
+
+@pytest.mark.parametrize("label", ["P", "C", "N", True])
+def test_letters_of_inspect_and_booleans_count_nothing_in_langfuse(tmp_path, label):
+    log = json.loads((FIXTURES / "langfuse_scores.json").read_text("utf-8"))
+    kind = {"dataType": "NUMERIC", "value": label}
+    if isinstance(label, str):
+        kind = {"dataType": "CATEGORICAL", "stringValue": label}
+    for score in log["data"]:
+        score |= kind
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    with pytest.raises(DataError, match=f"found '{str(label).replace('T', 't')}', which is not a"):
+        imported(tmp_path, tmp_path / "log.json", NAMED, {"quality": [0, 1]})
+
+
+def test_a_category_of_langfuse_without_its_label_is_missing(tmp_path):
+    """Its number may be 0 whatever the label is."""
+    log = json.loads((FIXTURES / "langfuse_scores.json").read_text("utf-8"))
+    log["data"] = [score for score in log["data"] if score["source"] == "EVAL"]
+    for score in log["data"]:
+        score |= {"dataType": "CATEGORICAL", "value": 0}
+        score.pop("stringValue", None)
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    rows, _ = imported(tmp_path, tmp_path / "log.json", NAMED, {"quality": [0, 1]})
+    assert {(row[4], row[6]) for row in rows} == {(None, "a category without its label")}
+
+
+@pytest.mark.parametrize(
+    ("fixture", "settings"),
+    [("phoenix.json", NAMED), ("helm.json", {})],
+)
+def test_booleans_are_no_numbers_in_logs_of_numbers(tmp_path, fixture, settings):
+    text = (FIXTURES / fixture).read_text("utf-8")
+    text = re.sub(r'("score"|"[a-z]+_score"): [\d.]+', r"\1: true", text)
+    (tmp_path / "log.json").write_text(text, "utf-8")
+    scales = {name: [0, 1] for name in IMPORTED[fixture][1]}
+    with pytest.raises(DataError, match="found 'true', which is not a number"):
+        imported(tmp_path, tmp_path / "log.json", settings, scales)
+    given = settings | {"values": {True: 1, False: 0}}
+    rows, _ = imported(tmp_path, tmp_path / "log.json", given, scales)
+    assert {row[4] for row in rows} <= {1, None}
+
+
+def small_inspect_log(**spec):
+    """A log of two samples by one scorer, which names its judge as `spec` says."""
+    scored = {"model_graded_qa": {"value": "C", "answer": "a"}}
+    samples = [{"id": n, "epoch": 1, "target": "t", "scores": scored} for n in range(2)]
+    described = {"task": "t", "dataset": {"name": "d"}, "model": "openai/gpt-4o", **spec}
+    return {"version": 2, "status": "success", "eval": described, "samples": samples}
+
+
+def test_invalidated_samples_of_inspect_are_left_out_and_counted(tmp_path, capsys):
+    log = small_inspect_log(scorers=[{"name": "model_graded_qa", "options": {"model": "judge"}}])
+    log["samples"][1]["invalidation"] = {"author": "me", "reason": "leaked"}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    rows, _ = imported(tmp_path, tmp_path / "log.json", {}, {"quality": [0, 1]})
+    assert [row[2] for row in rows] == ["0"]
+    assert "log.json: left out, as invalidated: 1 sample" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("models", [["a/x", "b/y"], [{"model": "a/x"}, {"model": "b/y"}]])
+@pytest.mark.parametrize("place", ["role", "scorer"])
+def test_several_graders_of_inspect_are_one_judge(tmp_path, models, place):
+    options = {"model": models} if place == "scorer" else {}
+    roles = {"model_roles": {"grader": models}} if place == "role" else {}
+    log = small_inspect_log(scorers=[{"name": "model_graded_qa", "options": options}], **roles)
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    rows, _ = imported(tmp_path, tmp_path / "log.json", {}, {"quality": [0, 1]})
+    assert {row[0] for row in rows} == {"a/x, b/y"}
+
+
+@pytest.mark.parametrize("values", [{"C": 1}, {"yes": 1}])
+def test_a_letter_that_values_omit_is_refused(tmp_path, values):
+    settings = INSPECT | {"values": values}
+    with pytest.raises(DataError, match=r"found '[CPIN]', which is not a number"):
+        imported(tmp_path, FIXTURES / "inspect.json", settings, {"quality": [0, 1]})
 
 
 @pytest.mark.parametrize("letters", [{"C": 5, "P": 3, "I": 1}, {"c": 5.0, "p": 3.0, "i": 1.0}])
@@ -456,7 +536,8 @@ def test_values_of_a_log_are_failures_by_config(tmp_path, missing):
 def test_keys_that_a_format_does_not_take_are_refused(tmp_path, format):
     """Also if the format is recognised, and of references."""
     path, scales = FIXTURES / "inspect.json", {"quality": [0, 1]}
-    imported(tmp_path, path, INSPECT | format | {"values": {"C": 1}}, scales)
+    letters = {"C": 1, "P": 0.5, "I": 0, "N": 0}
+    imported(tmp_path, path, INSPECT | format | {"values": letters}, scales)
     words = (
         r"inspect\.json: found an Inspect log, and decimal: only the format table has it; leave"
         r" `decimal` out"

@@ -50,10 +50,6 @@ class DataError(RecuseError):
     """An input file has wrong contents; names file, row and column."""
 
 
-class ColumnError(DataError):
-    """A table lacks a column that it needs; its first argument ends the sentence."""
-
-
 class FetchError(RecuseError):
     """A file could not be obtained, or is not the file that config names."""
 

@@ -5,6 +5,7 @@ spellings, scales.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from os.path import isdir
 from pathlib import Path
 
@@ -275,19 +276,23 @@ def named_as(value: str) -> str:
 
 
 def models_with(
-    families: Mapping[str, list[str]], models: Mapping[str, Mapping]
+    families: Mapping[str, Sequence[str] | Mapping[str, Sequence[str]]],
+    models: Mapping[str, Mapping],
 ) -> dict[str, dict]:
     """Config's `models` and those of a study's own `families`, which take their names and ids from
     config's.
+
+    families: family -> models, or -> model -> its other spellings.
     """
-    added = {model: {"family": family} for family, names in families.items() for model in names}
-    others = {name: entry for name, entry in models.items() if name not in added}
-    for name, entry in others.items():
-        if set(entry.get("ids", ())) & added.keys():
-            others[name] = {
-                **entry,
-                "ids": [spelling for spelling in entry["ids"] if spelling not in added],
-            }
+    added: dict[str, dict] = {}
+    for family, members in families.items():
+        spelt = members if isinstance(members, Mapping) else dict.fromkeys(members, ())
+        for model, ids in spelt.items():
+            added[model] = {"family": family, "ids": [*ids]}
+    taken = Registry.from_config(added).names.keys()
+    others = {name: {**entry} for name, entry in models.items() if name not in taken}
+    for entry in others.values():
+        entry["ids"] = [spelling for spelling in entry.get("ids", ()) if spelling not in taken]
     return {**added, **others}
 
 
@@ -297,10 +302,16 @@ def scale_of(scales: Mapping, dimension: str) -> Mapping | Sequence[float] | str
 
 
 def usual_scale(low: float, high: float) -> tuple[float, float]:
-    """The smallest usual scale on which these ratings are; else from one to the other, with 0."""
+    """The smallest usual scale on which these ratings are; else from one to the other, with 0.
+
+    The next usual scale after 1 to 10 is 0 to 100; on it, half or more would not be used by scores
+    of up to 50, whose ceiling it would hide.
+    """
     start = 0 if low < 1 or high <= 1 or high > 10 else 1
     if low < 0 or high > USUAL_ENDS[-1]:
         return min(0, low), max(0, high)
+    if USUAL_ENDS[-2] < high <= USUAL_ENDS[-1] / 2:
+        return start, ceil(high)
     return start, next(end for end in USUAL_ENDS if start < end >= high)
 
 

@@ -10,7 +10,7 @@ from shutil import copyfile
 from tempfile import TemporaryDirectory
 
 from recuse.base.database import bounded, bytes_of, connect, read_footer, text
-from recuse.base.errors import ConfigError, DataError
+from recuse.base.errors import ConfigError
 from recuse.base.outputs import replacing
 from recuse.base.tables import read_table
 from recuse.commands import CONFIGURATION, ELSEWHERE, check_output, run_check, write_page, writing
@@ -102,7 +102,7 @@ def _guess(paths: Sequence[str], output: str) -> None:
     ConfigError if the file exists.
     """
     from recuse.config.load import load
-    from recuse.imports.guess import guess
+    from recuse.imports.guess import ASKED, guess
 
     if exists(output):
         raise ConfigError(f"--output: {output}: there already; name another file, or delete it")
@@ -130,7 +130,10 @@ def _guess(paths: Sequence[str], output: str) -> None:
     with writing(f"--output: {output}", ELSEWHERE), replacing(output) as part:
         Path(part).write_text(text, "utf-8")
     write_page(f"Written: {output}. Check each line of it that says `guessed`.\n\n{text}\n")
-    try:
-        run_check(Namespace(files=[output], study=None, config=None, output=None))
-    except DataError as error:  # it may advise to guess, which was just done
-        raise DataError(*(line for line in error.args if "import --guess" not in line)) from error
+    asked = [line.strip() for line in text.splitlines() if f":  # {ASKED}" in line]
+    if asked:
+        raise ConfigError(
+            f"{output}: write what is asked in it, then run `recuse check {output}`:",
+            *asked,
+        )
+    run_check(Namespace(files=[output], study=None, config=None, output=None))

@@ -6,31 +6,30 @@ gives other numbers.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 
-from recuse.base.database import Connection, connect
-from recuse.base.errors import ColumnError, ConfigError, DataError, RecuseError
+from recuse.base.database import Connection, connect, create_table
+from recuse.base.errors import ConfigError, DataError
 from recuse.base.words import counted, enumerated
-from recuse.data.files import MISSING, as_number, missing_as_null, reading
+from recuse.data.files import MISSING, as_number, is_number, missing_as_null, reading
 from recuse.data.registry import (
     COMPARED,
+    DEFAULT,
     FORMATS,
-    GOLD_LABELS,
     RATED,
-    SEEN_STEPS,
     files_in,
-    finest_step,
-    fits,
     usual_scale,
 )
-from recuse.imports.inspect_logs import OF_KEYS
+from recuse.imports.names import families_of, family_of
 from recuse.imports.readers import TIES, create_imported, recognised
-from recuse.imports.rows import BOOLEAN_WORDS, KEPT, POLES, Table, in_yaml
+from recuse.imports.rows import BOOLEAN_WORDS, POLES, Table, in_yaml, poles_in
 
+ASKED = "asked: "  # before the question beside a key that is left empty
+NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?")
 ROWS = 20_000  # of a file that are looked at
 MOST_NAMES = 60  # different judges or models of a column
 MOST_LEVELS = 101
@@ -49,11 +48,14 @@ WORDS = {
     "model": "model candidate generator system respondent llm author assistant target",
     "dimension": "dimension metric criterion criteria aspect attribute rubric quality",
     "dataset": "dataset benchmark corpus source subset",
+    "occasion": "occasion turn step round epoch",
     "length": "length tokens ntokens words",
     "rater": "rater annotator worker person who name",
     "prompt": "prompt item question qid instruction query task example sample doc id index",
 }
-RATING_ROLES = ("human", "judge", "model", "rating", "dimension", "dataset", "length", "prompt")
+RATING_ROLES = (
+    *("human", "judge", "model", "rating", "dimension", "dataset", "occasion", "length", "prompt"),
+)
 VERDICT_ROLES = ("model_a", "model_b", "outcome", "judge", "human", "order", "prompt")
 ORDER = [
     "judge",
@@ -64,6 +66,7 @@ ORDER = [
     "item",
     "dimension",
     "dataset",
+    "occasion",
     "rating",
     "outcome",
     "order",
@@ -71,30 +74,26 @@ ORDER = [
 ]
 ORDER += ["length", "rater"]
 NUMBERED, NAMING = ("human", "rating", "length"), ("judge", "model", "model_a", "model_b")
-FAMILIES = {  # beginnings of the names of models, without their maker
-    "GPT": r"(chat)?gpt|o[134]\b|o[134]-|davinci",
-    "Claude": "claude",
-    "Gemini": "gemini|bard|palm",
-    "Gemma": "gemma",
-    "Llama": r"(meta[-_. ]?)?llama|codellama",
-    "Qwen": "qwen|qwq",
-    "Mistral": "mistral|mixtral|ministral|magistral",
-    "DeepSeek": "deepseek",
-    "Cohere": "command|aya",
-    "Phi": r"phi[-_ ]?\d",
-    "Grok": "grok",
-    "Vicuna": "vicuna",
-    "Yi": r"yi[-_ ]",
-    "Nova": "nova[-_ ]",
-    "GLM": "glm|chatglm",
-}
-ANSWERS = {  # words for the outcome of a comparison, beside those that are read as they are
-    "left": "a", "right": "b", "first": "a", "second": "b", "1": "a", "2": "b", "model 1": "a", "model 2": "b",
-    "model_1": "a", "model_2": "b", "assistant a": "a", "assistant b": "b", "draw": "tie", "both": "tie", "neither": "tie",
-    "equal": "tie", "0.5": "tie", "c": "tie",
-}  # fmt: skip
 FAILED = (-9999, -999, -99, -9, -1, 99, 999, 9999)  # numbers that often mark a failure
-AS_THEY_ARE = {"a", "b", "tie", "error", "model_a", "model_b"}
+MANY, FEW = 0.1, 2  # share and number of values above which none marks a failure by guess
+# Words for the outcome of a comparison, without brackets, hyphens and the noun before them
+ANSWERS = {
+    **dict.fromkeys(("a", "left", "first", "1"), "a"),
+    **dict.fromkeys(("b", "right", "second", "2"), "b"),
+    **dict.fromkeys(("tie", "tied", "draw", "both", "neither", "equal", "same", "c"), "tie"),
+    **dict.fromkeys(("both good", "both bad", "bothbad", "tie (bothbad)", "1.5"), "tie"),
+}
+NOUN = re.compile(
+    "^(the )?(assistant|answer|response|model|option|output|completion|system) ?(?=.)"
+)
+SIDES = re.compile(r"([ab]) ?(>+|<+|=|~) ?(?!\1)([ab])")
+AS_THEY_ARE = {"a", "b", "tie", "error", "model_a", "model_b", *TIES}
+INDEXES = {"1", "2", "1.5"}  # numbers that name the first answer, the second, and both
+# Of numbers that are no scores, whatever their levels
+NOT_SCORES = re.compile(
+    "(^|_)(n|num|number|count|len|length|words?|chars?|tokens?|turn|step|round|epoch|seed|run|trial"
+    "|rank|index|idx|id|time|seconds|latency|cost|price|temperature|year|date)(_|$)"
+)
 
 
 @dataclass(frozen=True)
@@ -106,37 +105,26 @@ class Column:
     filled: int  # values
     different: int
     numbers: int
-    # The lowest and highest number, of all and of those that are not in FAILED
-    ends: Sequence[float] = ()
-    steps: Sequence[bool] = ()  # whether all numbers are multiples of each of SEEN_STEPS
     commas: int = 0  # values with a decimal comma
 
-    @property
-    def words(self) -> list[str]:
-        """The values that are no numbers, most frequent first, if all are listed."""
-        return [
-            value for value in self.values if not re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", value)
-        ]
+    def counts(self) -> dict[float, int]:
+        """How often each of its numbers occurs, as far as they are listed."""
+        return {
+            float(v.replace(",", ".")): n for v, n in self.values.items() if NUMBER.fullmatch(v)
+        }
 
-    def levels(self) -> tuple[list[float], list[float]]:
-        """Its numbers in ascending order, as far as they are listed, and those at either end that
-        look like failures.
+    def failures(self) -> dict[float, int]:
+        """Those of its numbers that look like failures, and how often each occurs.
 
         A failure is one of FAILED, beside scores from 0 up that it is far from; -1 beside 0 and 1
         alone may be a score.
         """
-        numbers = {
-            float(v.replace(",", "."))
-            for v in self.values
-            if re.fullmatch(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", v)
-        }
-        levels = sorted(numbers | {*self.ends})
-        failures = [x for x in levels if x in FAILED]
-        scores = [x for x in levels if x not in failures]
-        if not scores or scores[0] < 0 or {*scores} <= {0, 1}:
-            return levels, []
-        failures = [x for x in failures if x < 0 or scores[-1] <= x / 9]
-        return [x for x in levels if x not in failures], failures
+        counts = self.counts()
+        scores = [x for x in counts if x not in FAILED]
+        if not scores or min(scores) < 0 or {*scores} <= {0, 1}:
+            return {}
+        far = [x for x in counts if x in FAILED and (x < 0 or max(scores) <= x / 9)]
+        return {x: counts[x] for x in far}
 
     @property
     def is_number(self) -> bool:
@@ -148,11 +136,10 @@ class Column:
         """Whether its words are of a yes-no question."""
         return bool(self.values) and {value.lower() for value in self.values} <= POLES.keys()
 
-    @property
-    def are_models(self) -> bool:
-        """Whether it names language models."""
-        known = sum(family_of(value) is not None for value in self.values)
-        return 0 < self.different <= MOST_NAMES and known >= 0.5 * len(self.values)
+    def is_score(self) -> bool:
+        """Whether it may hold scores: numbers of few levels, not called a count or a place."""
+        few = self.fits("rating") and self.different <= MOST_LEVELS
+        return few and not NOT_SCORES.search(_last(self.name).lower())
 
     def fits(self, role: str) -> bool:
         """Whether its values may be what a role holds."""
@@ -160,6 +147,8 @@ class Column:
             return self.is_number or (role != "length" and self.is_yes_or_no)
         if role in ("prompt", "order", "rater"):
             return self.filled > 0
+        if role == "occasion":
+            return 1 < self.different <= MOST_LEVELS
         if role == "outcome":
             return 0 < self.different <= MOST_NAMES
         return (
@@ -179,11 +168,23 @@ class Guess:
     columns: dict[str, object] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)  # key -> why, as a comment
     others: dict[str, object] = field(default_factory=dict)  # further keys of `import:`
-    names: list[str] = field(default_factory=list)  # of judges and models
+    judges: list[str] = field(default_factory=list)
+    models: list[str] = field(default_factory=list)
     scores: list[Column] = field(default_factory=list)
-    scales: dict[str, tuple[float, float]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)  # words and numbers that may mark one
+    # Lowest and highest score by dimension
+    ends: dict[str, tuple[float, float]] = field(default_factory=dict)
     zero: bool = False  # whether 0 may be a score or a failure
     note: str = ""  # further words about the files
+
+    def ask(self, key: str, question: str) -> None:
+        """Leave a key of `import:` empty, which `check` refuses, with a question beside it."""
+        self.others[key], self.reasons[key] = None, question
+
+    @property
+    def scales(self) -> dict[str, tuple[float, float]]:
+        """The usual scales on which the scores are."""
+        return {name: usual_scale(*ends) for name, ends in self.ends.items()}
 
 
 def guess(paths: Sequence[str], *, study: str = "mine") -> str:
@@ -200,8 +201,6 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
     logs = [path for path in files if kinds[path] != "table"]
     tables = {path: profiled(connection, path) for path in files if kinds[path] == "table"}
     parts = [_of_table(path, columns) for path, columns in tables.items()]
-    for part in parts:
-        _check_understood(part, tables[part.files[0]])
     compared = any(FORMATS[kinds[path]].holds == (COMPARED,) for path in logs) or any(
         "model_a" in part.columns for part in parts
     )
@@ -209,7 +208,7 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
         part for part in parts if "judge" in part.columns or part.others.get("role") == "judge"
     ]
     if logs and FORMATS[kinds[logs[0]]].holds:
-        main = _of_logs(connection, kinds[logs[0]], logs, compared)
+        main = _of_logs(kinds[logs[0]], logs, compared)
         references = [
             _of_table(path, columns, of_humans=not compared) for path, columns in tables.items()
         ]
@@ -229,100 +228,23 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
         references += [Guess(kinds[path], [path]) for path in logs]
     if references and main.columns.pop("human", None) is not None:
         references[0].note = "; human scores in the files above are left out"
-    _complete(connection, main, tables, compared)
-    return (
-        "\n".join(_lines(study, main, _merged(references) if references else None, compared)) + "\n"
-    )
+    _complete(main, compared)
+    people = _merged(references) if references else None
+    if people is not None and people.format == "table":
+        _read_words(people, compared, main.models)
+    for part in filter(None, (main, people)):
+        part.files = _as_folders(paths, part.files)
+    return "\n".join(_lines(study, main, people, compared)) + "\n"
 
 
-def _check_understood(part: Guess, columns: Sequence[Column]) -> None:
-    """DataError about a table whose rows are within a value, or that holds pairs without the better
-    one in a column.
-    """
-    within = [
-        column.name
-        for column in columns
-        if column.filled == 1 and re.match(r"\[\s*\{", next(iter(column.values)))
-    ]
-    if within:
-        raise DataError(
-            f"{part.files[0]}: the rows are under `{within[0]}`; write that list alone as a file"
-        )
-    names = {_last(column.name).lower(): column.name for column in columns}
-    pairs = (
-        ("chosen", "rejected"),
-        ("winner", "loser"),
-        ("score_a", "score_b"),
-        ("model_a", "model_b"),
-    )
-    pair = next(([names[name] for name in pair] for pair in pairs if {*pair} <= names.keys()), None)
-    if pair is None and "model_a" in part.columns:
-        pair = [str(part.columns[key]) for key in ("model_a", "model_b")]
-    if (
-        pair
-        and not {"outcome", "human"} & part.columns.keys()
-        and ("model_a" in part.columns or "rating" not in part.columns)
-    ):
-        remedy = (
-            "recuse needs `model_a`, `model_b` and `outcome` (a, b or tie); write these columns"
-        )
-        raise DataError(
-            f"{part.files[0]}: {enumerated(pair)} look like verdicts on two answers; {remedy}"
-        )
-
-
-def advice(path: str) -> list[str]:
-    """Lines for the user of a table that is not understood: the nearest formats, and the `columns:`
-    that can be guessed.
-
-    No lines if the file cannot be read.
-    """
-    try:
-        columns = profiled(connect(), path)
-        part = _of_table(path, columns)
-    except RecuseError:
-        return []
-    names = {column.name for column in columns if "." not in column.name}
-    near = nearest(names)
-    lines = [f"nearest formats: {'; '.join(near)}"] if near else []
-    if part.columns:
-        written = ", ".join(f"{key}: {_yaml(value)}" for key, value in part.columns.items())
-        lines.append(f"guessed from names and values, to be checked: `columns: {{{written}}}`")
-    lines.append(
-        "`recuse import --guess`, with these files, writes a whole file of settings and checks it"
-    )
-    return lines
-
-
-@contextmanager
-def advising(paths: Sequence[str]) -> Iterator[None]:
-    """Add to the error about a table that lacks a column, one of `paths`, what is known of it."""
-    try:
-        yield
-    except ColumnError as error:
-        path = next((path for path in paths if str(error).startswith(path)), None)
-        raise DataError(*error.args, *(advice(path) if path is not None else ())) from error
-
-
-def nearest(keys: set[str]) -> list[str]:
-    """The three formats whose objects share most of their keys with these, in words, with what is
-    lacking.
-    """
-    ranked = []
-    for name, entry in FORMATS.items():
-        for sign in entry.signs:
-            shared = len(sign & keys) / len(sign | keys & sign)
-            if len(sign) > 1 and shared:
-                ranked.append(
-                    (
-                        -shared,
-                        name,
-                        f"`{name}` ({entry.words}), without {enumerated(sorted(sign - keys))}",
-                    )
-                )
-    best = {name: words for _, name, words in sorted(ranked, reverse=True)}
-    order = {name: share for share, name, _ in sorted(ranked, reverse=True)}
-    return [best[name] for name in sorted(best, key=lambda name: (order[name], name))][:3]
+def _as_folders(paths: Sequence[str], files: Sequence[str]) -> list[str]:
+    """The files, with a folder of `paths` in place of its files if all are among them."""
+    shown = []
+    for path in paths:
+        inside = files_in(path)
+        found = [file for file in inside if file in files]
+        shown += [path] if found == inside else found
+    return shown
 
 
 def profiled(connection: Connection, path: str) -> list[Column]:
@@ -357,18 +279,9 @@ def _profiled(connection: Connection, file: Table, name: str, *, depth: int) -> 
                 connection, file, file.existing("rating", f"{name}.{key}"), depth=depth - 1
             )
         return
-    multiples = ", ".join(
-        f"coalesce(bool_and(abs(x / {s} - round(x / {s})) <= 1e-9), true)" for s in SEEN_STEPS
-    )
     commas = "count(*) filter (regexp_full_match(value, '[+-]?[0-9]+,[0-9]+'))"
-    numbers = f"(select *, {as_number('value')} as x from {rows})"
-    ends = ", ".join(
-        f"{end}(x){some}" for end in ("min", "max") for some in ("", f" filter (x not in {FAILED})")
-    )
-    query = (
-        f"select count(distinct value), count(x), [{ends}], [{multiples}], {commas} from {numbers}"
-    )
-    different, count, ends, steps, commas = connection.execute(query).fetchone()
+    numbers = f"select count(distinct value), count({as_number('value')}), {commas} from {rows}"
+    different, count, commas = connection.execute(numbers).fetchone()
     most = (
         f"select value, count(*) from {rows} where value is not null group by all order by 2 desc,"
         f" 1 limit {MOST_NAMES + 1}"
@@ -380,8 +293,6 @@ def _profiled(connection: Connection, file: Table, name: str, *, depth: int) -> 
         filled,
         different,
         count,
-        [end for end in ends if end is not None],
-        steps,
         commas,
     )
 
@@ -415,18 +326,6 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
         if not (role == "rating" and aside) and (column := _named(within, role, kind)):
             chosen[role] = left.pop(column.name)
             result.reasons[role] = "by its name"
-    # Names of models without a name that says so: judges are fewer
-    for role in () if compared else ("judge", "model"):
-        named = [column for column in left.values() if column.are_models and not column.is_number]
-        if (
-            role not in chosen
-            and named
-            and (role == "model" or len(named) > 1 or "model" in chosen)
-        ):
-            chosen[role] = left.pop(
-                min(named, key=lambda column: (column.different, column.name)).name
-            )
-            result.reasons[role] = "its values are names of models"
     left |= aside
     wide = [] if compared or "rating" in chosen else _wide(left, chosen, of_humans=of_humans)
     if wide:
@@ -447,44 +346,25 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
         result.scores += wide
         for column in wide:
             left.pop(column.name)
-    if "rating" not in chosen and not wide and not compared:
-        scores = [
-            column
-            for column in left.values()
-            if column.fits("rating") and column.different <= MOST_LEVELS
-        ]
-        if scores:
-            chosen["rating"] = left.pop(min(scores, key=lambda column: column.different).name)
-            result.reasons["rating"] = "numbers of few levels"
-    if "prompt" not in chosen and left:
-        column = max(
-            _of_several(left.values(), chosen), key=lambda column: (column.different, column.name)
-        )
-        chosen["prompt"] = left.pop(column.name)
-        result.reasons["prompt"] = "it has the most different values"
-    for role in sorted(chosen, key=ORDER.index):
-        column = chosen[role]
+    words = _named(left.values(), "rating", "dimension") if not (wide or compared) else None
+    if "rating" not in chosen and words is not None:
+        chosen["rating"] = left.pop(words.name)
+        result.reasons["rating"] = "by its name"
+    for role, column in chosen.items():
         key = "item" if compared and role == "prompt" else role
         result.columns[key] = column.name
         result.reasons[key] = result.reasons.pop(role)
         if role in NAMING:
-            result.names += list(column.values)
+            (result.judges if role == "judge" else result.models).extend(column.values)
             result.reasons[key] += f", {counted(column.different, 'name')}"
     result.scores += [chosen[role] for role in ("rating", "human", "outcome") if role in chosen]
     more = [column.name for column in left.values() if not compared and _named([column], "human")]
     if "human" in chosen and more:
-        raters = in_yaml([chosen["human"].name, *more])
-        result.reasons["human"] += (
-            f"; left out: {enumerated(more)}; to use all, write them as a file with model and"
-            " prompt, and"
-        )
-        result.reasons["human"] += (
-            " in place of this line, name it under `references:`, with `columns: {rating:"
-            f" {raters}}}`"
-        )
+        result.reasons["human"] += f"; left out: {enumerated(more)}"
     if result.others.get("role") in ("judge", "model"):
         asked = result.columns["rating"]
-        result.names += list(asked if isinstance(asked, Mapping) else map(_last, asked))
+        named = asked if isinstance(asked, Mapping) else map(_last, asked)
+        (result.judges if result.others["role"] == "judge" else result.models).extend(named)
     return result
 
 
@@ -549,6 +429,8 @@ def _of_another(role: str, parts: Sequence[str]) -> bool:
         return bool(judges)
     if role in ("rating", "outcome"):
         return bool(names & {"human", "gold", "gt", "expert"})
+    if role == "occasion":
+        return bool(names & {"n", "num", "total", "max", "count"})
     return role in ("prompt", "dimension", "dataset") and bool(
         judges or names & {"model", "human", "score", "rating"}
     )
@@ -560,11 +442,7 @@ def _wide(
     """Columns of ratings that stand side by side: named like models, or like nothing else, where
     judge and model are known.
     """
-    numbers = [
-        column
-        for column in left.values()
-        if column.fits("rating") and column.different <= MOST_LEVELS
-    ]
+    numbers = [column for column in left.values() if column.is_score()]
     of_models = [
         column
         for column in numbers
@@ -601,249 +479,221 @@ def _last(name: str) -> str:
     return re.split(r"\.(?!\d)", name)[-1]
 
 
-def family_of(name: str) -> str | None:
-    """The family that the name of a model begins with, after its maker, or None."""
-    own = re.sub(r"^.*[/:]", "", name.strip().lower())
-    own = re.sub(
-        r"^(openai|anthropic|google|meta|mistralai|cohere|deepseek-ai|amazon|azure|us|eu)[._-]",
-        "",
-        own,
-    )
-    return next((family for family, begins in FAMILIES.items() if re.match(begins, own)), None)
-
-
 def _merged(parts: Sequence[Guess]) -> Guess:
     """The guesses about files with the same columns as one; the columns are those of the first."""
     first = parts[0]
-    names = list(dict.fromkeys(name for part in parts for name in part.names))
     same = [part for part in parts if part.columns == first.columns]
     return replace(
         first,
         files=[path for part in same for path in part.files],
-        names=names,
+        judges=[name for part in parts for name in part.judges],
+        models=[name for part in parts for name in part.models],
         scores=[s for p in same for s in p.scores],
     )
 
 
-def _of_logs(connection: Connection, format: str, paths: Sequence[str], compared: bool) -> Guess:
+def _of_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
     """What a log in a format of another tool needs beside its name: the judge, if it names none,
     and the scales it shows.
     """
     result = Guess(format, list(paths))
     if compared or RATED not in FORMATS[format].holds:
-        try:
-            create_imported(connection, paths, {}, COMPARED)
-        except DataError as error:
-            if "baseline" not in str(error):
-                raise
-            result.others["baseline"] = "gpt-4-0314"
-            result.reasons["baseline"] = "that of Arena-Hard 0.1"
         return result
-    settings: dict[str, object] = {}
-    for judge in (None, "judge"):
-        settings = {} if judge is None else {"judge": judge}
-        try:
-            create_imported(connection, paths, settings, RATED, scales=[])
-        except ConfigError:
-            continue
-        break
-    if settings:
+    try:
+        connection = _imported(result, RATED)
+    except ConfigError:
         result.others["judge"] = "judge"
         result.reasons["judge"] = "the log names none: write its name"
-        if format == "inspect":
-            _name_scorers(connection, result)
-    query = (
-        f"select dimension, min({as_number('rating')}), max({as_number('rating')}) from imported"
-        " group by all order by all"
-    )
-    for dimension, low, high in connection.execute(query).fetchall():
-        if low is not None:
-            result.scales[dimension] = usual_scale(low, high)
-    names = "select distinct unnest([judge, model]) as name from imported order by all"
-    result.names = [name for (name,) in connection.execute(names).fetchall() if name]
+        connection = _imported(result, RATED)
+    _add_ends(connection, result)
+    for role, names in (("judge", result.judges), ("model", result.models)):
+        listed = f"select distinct {role} from imported where {role} is not null order by all"
+        names += [name for (name,) in connection.execute(listed).fetchall()]
     return result
 
 
-def _name_scorers(connection: Connection, part: Guess) -> None:
-    """Add which scorers of an Inspect log, imported with one judge for all, are that judge, and
-    which compare with a key.
+def _imported(part: Guess, kind: str) -> Connection:
+    """A connection with the view `imported` of what the guessed settings read."""
+    keys = ("judge", "values", "decimal")
+    settings = {key: part.others[key] for key in keys if part.others.get(key) is not None}
+    if part.format == "table":
+        settings |= {"missing": part.failures, "columns": part.columns}
+    connection = connect()
+    create_table(connection, "registry", "id varchar, name varchar", ())
+    create_imported(connection, part.files, settings, kind)
+    return connection
+
+
+def _add_ends(connection: Connection, part: Guess) -> None:
+    """Add the lowest and highest score in `imported`, of each dimension if their scales differ, and
+    whether 0 may mark a failure.
     """
-    scorers = connection.execute(
-        f'select distinct "{KEPT}scorer" from imported order by all'
-    ).fetchall()
-    judges, other = {scorer: "judge" for (scorer,) in scorers}, connect()
-    create_imported(
-        other, part.files, {"judge": dict.fromkeys(OF_KEYS, GOLD_LABELS) | judges}, RATED, scales=[]
-    )
-    keyed: list[str] = []
-    if other.execute("select 1 from duckdb_views() where view_name = 'in_logs'").fetchone():
-        dimensions = other.execute("select distinct dimension from in_logs order by all").fetchall()
-        keyed = [dimension for (dimension,) in dimensions if dimension in OF_KEYS]
-    of_one = connection.execute("select count(distinct dimension) from imported").fetchone() == (1,)
-    if keyed and not of_one:  # there is no dimension that their labels would be of
-        part.reasons["judge"] += f"; left out, as compared with a key: {enumerated(keyed)}"
-        keyed = []
-    elif keyed:
-        part.others["gold"] = True
-        part.reasons["gold"] = (
-            f"{enumerated(keyed)} {'compare' if len(keyed) > 1 else 'compares'} with a key"
-        )
-    if len(judges) + len(keyed) > 1:
-        part.others["judge"] = judges | dict.fromkeys(keyed, GOLD_LABELS)
+    query = f"""
+        select dimension, min(x), max(x),
+               min(x) = 0 and max(x) <= 10 and count(distinct x) > 2 and min(x) filter (x > 0) >= 1
+        from (select dimension, unnest([{as_number("rating")}, {as_number("gt")}]) as x from imported)
+        where x is not null group by all order by all"""
+    for dimension, low, high, zero in connection.execute(query).fetchall():
+        part.ends[dimension] = (low, high)
+        part.zero = part.zero or zero
+    if part.format == "table" and part.ends and len({*part.scales.values()}) == 1:
+        lows, highs = zip(*part.ends.values(), strict=True)
+        part.ends = {DEFAULT: (min(lows), max(highs))}
 
 
-def _complete(
-    connection: Connection, main: Guess, tables: Mapping[str, Sequence[Column]], compared: bool
-) -> None:
+def _complete(main: Guess, compared: bool) -> None:
     """Add what the values of a table's columns of scores ask for: constants, words, decimals, a
     scale, repeats.
     """
     if main.format != "table":
         return
-    missing = [] if main.others.get("role") == "judge" or "judge" in main.columns else ["judge"]
-    missing += (
-        []
-        if compared or main.others.get("role") == "model" or "model" in main.columns
-        else ["model"]
-    )
+    known = {*main.columns, main.others.get("role")}
+    missing = [key for key in (("judge",) if compared else ("judge", "model")) if key not in known]
     for key in missing:
         main.columns[key] = {"value": key}
         main.reasons[key] = f"no column names the {key}: write its name"
         if len(main.files) > 1:
-            each = enumerated([Path(path.removesuffix(".gz")).stem for path in main.files], most=5)
-            main.reasons[key] += (
-                f"; if each file is of another {key} ({each}?), add a column `{key}` to the files"
-            )
-    if any(column.commas for column in main.scores):
-        main.others["decimal"] = ","
-        main.reasons["decimal"] = "numbers such as 7,5"
-    words = [
-        word.lower()
-        for column in main.scores
-        for word in column.words
-        if column.different <= MOST_NAMES
-    ]
-    words = list(dict.fromkeys(word for word in words if not re.fullmatch(r"[+-]?\d+,\d+", word)))
+            main.reasons[key] += f"; if each file is of another {key}, add a column for it"
+    _read_words(main, compared, main.models)
+    connection = _imported(main, COMPARED if compared else RATED)
     if compared:
-        main.others["single"] = _has_rows(
-            connection, main, "judge item", "count(distinct {shown}) = 1"
-        )
-        given = list(
-            dict.fromkeys(word.lower() for column in main.scores for word in column.values)
-        )
-        if read_as := {word: ANSWERS[word] for word in given if word in ANSWERS}:
-            main.others["values"] = read_as
-            main.reasons["values"] = "words for the answers"
-        if {"0", "1", "2"} <= {*given}:
-            main.others["values"] = {"0": "tie"} | read_as
-            main.reasons["values"] += (
-                "; is 0 a tie? if it marks a failure, write `missing: ['0']` instead"
-            )
-            read_as = main.others["values"]
-        taken = {*AS_THEY_ARE, *TIES, *read_as, *map(str.lower, main.names)}
-        if failures := [word for word in given if word not in taken]:
-            main.others["missing"] = failures
-            main.reasons["missing"] = "neither answer: failed judgments?"
-        return
-    poles = {
-        word: POLES[word]
-        for word in sorted(words, key=lambda word: -POLES.get(word, 0))
-        if word in POLES
-    }
-    if 1 in poles.values() or (poles and not any(column.numbers for column in main.scores)):
-        main.others["values"] = poles
-        main.reasons["values"] = "words of a yes-no question"
-    failures = [word for word in words if word not in main.others.get("values", {})]
-    if failures:
-        main.others["missing"] = failures
-        main.reasons["missing"] = "no numbers: failed judgments?"
-    levels = [column.levels() for column in main.scores]
-    if isolated := sorted({x for _, failed in levels for x in failed}):
-        main.others["missing"] = [*failures, *(f"{x:g}" for x in isolated)]
-        main.reasons["missing"] = (
-            f"{'no numbers, or ' * bool(failures)}far from the scores: failed judgments?"
-        )
-    ends = [end for scores, _ in levels if scores for end in (scores[0], scores[-1])]
-    ends += [float(value) for value in main.others.get("values", {}).values()]
-    main.zero = any(
-        len(scores) > 2 and scores[0] == 0 and scores[1] >= 1 and scores[-1] <= 10
-        for scores, _ in levels
-    )
-    if ends:
-        main.scales = dict(_scales_by_dimension(connection, main)) or {
-            "default": usual_scale(min(ends), max(ends))
-        }
-        multiple = [
-            all(flags)
-            for flags in zip(*(column.steps for column in main.scores if column.steps), strict=True)
-        ]
-        scales = list(main.scales.values())
-        if multiple and not any(
-            fit and fits(step, scales) for step, fit in zip(SEEN_STEPS, multiple, strict=True)
-        ):
-            main.others |= {"step": finest_step(scales) or 1, "round": True}
-            main.reasons["step"] = "scores with many digits"
-    if _has_rows(connection, main, "judge model prompt dimension dataset", "count(*) > 1"):
-        main.others["repeats"] = "mean"
-        main.reasons["repeats"] = "some answers are rated more than once by one judge"
+        one_order = connection.execute("""
+            select 1 from imported group by judge, item, list_sort([model_a, model_b])
+            having count(distinct [model_a, "order"]) = 1 limit 1""").fetchone()
+        main.others["single"] = one_order is not None
+    else:
+        _add_ends(connection, main)
+        _tell_repeats_apart(connection, main)
 
 
-def _scales_by_dimension(
-    connection: Connection, main: Guess
-) -> Iterator[tuple[str, tuple[float, float]]]:
-    """The scale of each dimension in a column, if its ratings show that they differ."""
-    dimension, rating = (main.columns.get(key) for key in ("dimension", "rating"))
-    if not isinstance(dimension, str) or not isinstance(rating, str):
-        return
-    scales: dict[str, tuple[float, float]] = {}
-    for path in main.files:
-        file = Table(
-            connection, path, {"missing": main.others.get("missing", ())}, table="guessed_objects"
-        )
-        of, score = (
-            file.texts[file.existing(dimension, dimension)],
-            file.score(file.existing(rating, rating)),
-        )
-        with reading(path):
-            query = (
-                f"select {of}, min({as_number(score)}), max({as_number(score)}) from {file.source}"
-                " group by all order by all"
-            )
-            for name, low, high in connection.execute(query).fetchall():
-                if name and low is not None:
-                    before = scales.get(name, (low, high))
-                    scales[name] = (min(low, before[0]), max(high, before[1]))
-    found = {name: usual_scale(*ends) for name, ends in scales.items()}
-    if len(set(found.values())) > 1 and len(found) <= MOST_NAMES:
-        yield from found.items()
+def _read_words(part: Guess, compared: bool, models: Sequence[str]) -> None:
+    """Add how the words and numbers of a table's columns of scores are read."""
+    if any(column.commas for column in part.scores):
+        part.others["decimal"] = ","
+        part.reasons["decimal"] = "numbers such as 7,5"
+    counts: Counter[str] = Counter()
+    for column in part.scores:
+        if compared or column.different <= MOST_NAMES:
+            for value, n in column.values.items():
+                counts[value.lower()] += n
+    most = max(FEW, MANY * sum(column.filled for column in part.scores))
+    if compared:
+        _read_answers(part, counts, most, models)
+    else:
+        _read_ratings(part, counts, most)
 
 
-def _has_rows(connection: Connection, main: Guess, keys: str, condition: str) -> bool:
-    """Whether the rows of a file with the same values in these columns meet a condition (SQL), for
-    any values.
+def _read_answers(part: Guess, counts: Counter[str], most: float, models: Sequence[str]) -> None:
+    """Add which answer won by each word; ask if some are open.
 
-    Those of verdicts are also of one pair of models, in any order; `{shown}` in the condition is
-    the order that was shown.
+    counts: the words, and how often they occur. most: how often a word for failures may occur.
     """
-    columns = {key: column for key, column in main.columns.items() if isinstance(column, str)}
-    for path in main.files if columns and main.others.get("role") is None else ():
-        file = Table(connection, path, {}, table="guessed_objects")
-        texts = {key: file.texts[file.existing(column, column)] for key, column in columns.items()}
-        pair = [texts[key] for key in ("model_a", "model_b") if key in texts]
-        by = [texts[key] for key in keys.split() if key in texts] + (
-            [f"list_sort([{', '.join(pair)}])"] if pair else []
+    taken = AS_THEY_ARE | {name.lower() for name in models}
+    words = [word for word in counts if word not in taken]
+    numbers = [
+        word
+        for word in words
+        if is_number(word) and not (float(word) in FAILED and counts[word] <= most)
+    ]
+    indexes = len(numbers) > 1 and {f"{float(word):g}" for word in numbers} <= INDEXES
+    read_as: dict[str, str] = {}
+    for word in words:
+        shown = f"{float(word):g}" if is_number(word) else _without_nouns(word)
+        if shown in ANSWERS and (indexes or not is_number(word)):
+            read_as[word] = ANSWERS[shown]
+        elif sides := SIDES.fullmatch(shown):
+            first, sign, second = sides.groups()
+            read_as[word] = "tie" if sign in ("=", "~") else first if sign[0] == ">" else second
+    left = [word for word in words if word not in read_as]
+    if any(counts[word] > most for word in left):
+        part.ask("values", _question(left, read_as))
+        return
+    if read_as:
+        part.others["values"] = read_as
+        part.reasons["values"] = "words for the answers"
+    if read_as and "order" in part.columns:
+        part.reasons["values"] += "; a is taken as that of model_a, whichever was shown first"
+    if left:
+        part.others["missing"] = left
+        part.reasons["missing"] = "rare, and neither answer: failed judgments?"
+
+
+def _without_nouns(word: str) -> str:
+    """A word for an answer without brackets, hyphens and a noun such as `assistant`."""
+    return NOUN.sub("", re.sub(r"[\s_-]+", " ", re.sub(r"[][]", "", word)).strip())
+
+
+def _question(words: Sequence[str], read_as: Mapping[str, str]) -> str:
+    """What to ask about words for answers; read_as: those that are known."""
+    numbers = sorted(words, key=float) if all(map(is_number, words)) else []
+    if [*map(float, numbers)] in ([0, 1], [-1, 1], [0, 0.5, 1], [-1, 0, 1]):
+        low, *middle, high = numbers
+        tied = dict.fromkeys(middle, "tie")
+        ways = [
+            _yaml({low: low_wins, **tied, high: high_wins}) for low_wins, high_wins in ("ba", "ab")
+        ]
+        return (
+            f"which answer won at {high}: that of model_a, `{ways[0]}`, or that of model_b,"
+            f" `{ways[1]}`?"
         )
-        shown = f"[{', '.join([*pair, *(texts[key] for key in ('order',) if key in texts)])}]"
-        with reading(path):
-            having = condition.format(shown=shown)
-            query = (
-                f"select 1 from {file.source} group by {', '.join(by)} having {having} limit 1"
-                if by
-                else "select 1 limit 0"
-            )
-            if connection.execute(query).fetchone():
-                return True
-    return False
+    example = {**read_as, **dict.fromkeys(words[:5], "<a, b or tie>")}
+    return (
+        f"which answer won at {enumerated(words, most=5)}? Write it, as in `{_yaml(example)}`;"
+        " words for failures go under `missing:`"
+    )
+
+
+def _read_ratings(part: Guess, counts: Counter[str], most: float) -> None:
+    """Add what words stand for among ratings, and which words and numbers mark failures; ask about
+    frequent ones.
+
+    counts, most: as of `_read_answers`.
+    """
+    words = [word for word in counts if not NUMBER.fullmatch(word)]
+    poles = poles_in(words)
+    if 1 in poles.values() or (poles and not any(column.numbers for column in part.scores)):
+        part.others["values"] = poles
+        part.reasons["values"] = "words of a yes-no question"
+    failures = [word for word in words if word not in part.others.get("values", {})]
+    only_words = len(words) == len(counts) and not poles
+    if any(only_words or counts[word] > most for word in failures):
+        part.ask(
+            "values",
+            f"what do {enumerated(failures, most=5)} count? Write it, as in `{{{failures[0]}: 1}}`;"
+            " words for failures go under `missing:`",
+        )
+        failures = []
+    isolated: Counter[float] = Counter()
+    for column in part.scores:
+        isolated.update(column.failures())
+    listed = part.failures = [*failures, *(f"{x:g}" for x in sorted(isolated))]
+    if any(count > most for count in isolated.values()):
+        question = "does this mark failed judgments, and not a score? Then write"
+        part.ask("missing", f"{question} `{_yaml(listed)}`, else delete this line")
+    elif listed:
+        part.others["missing"] = listed
+        part.reasons["missing"] = "rare, and no numbers or far from the scores: failed judgments?"
+
+
+def _tell_repeats_apart(connection: Connection, main: Guess) -> None:
+    """Leave out the column of the occasion if it is not needed, and ask what tells repeated ratings
+    of one answer apart if it does not.
+    """
+
+    def repeated(*occasion: str) -> bool:
+        by = ", ".join(("judge", "model", "prompt_id", "dimension", "dataset", *occasion))
+        query = f"select 1 from imported group by {by} having count(*) > 1 limit 1"
+        return connection.execute(query).fetchone() is not None
+
+    if not repeated():
+        main.columns.pop("occasion", None)
+    elif repeated("occasion"):
+        main.ask(
+            "repeats",
+            "some answers are rated more than once by one judge: which column tells these ratings apart?"
+            " If the model answered again, write `occasion: <it>` under `columns:` in place of this"
+            " line, if the judge was asked again, `replicate: <it>`; else `mean` here",
+        )
 
 
 def _lines(study: str, main: Guess, references: Guess | None, compared: bool) -> Iterator[str]:
@@ -872,33 +722,37 @@ def _lines(study: str, main: Guess, references: Guess | None, compared: bool) ->
             columns["human"] = references.columns["outcome"]
         if not compared and "rating" not in columns and "human" in references.columns:
             columns["rating"] = references.columns["human"]
-        yield from _lines_of(replace(references, columns=columns, others={}), "        ")
+        words = ("values", "missing", "decimal")
+        others = {key: value for key, value in references.others.items() if key in words}
+        yield from _lines_of(replace(references, columns=columns, others=others), "        ")
     if compared:
         if main.others.get("single"):
             yield "    both_orders: false  # guessed: some comparisons are in one order only"
     else:
-        scales = ", ".join(
-            f"{in_yaml(name)}: [{low:g}, {high:g}]" for name, (low, high) in main.scales.items()
-        )
-        asked = (
-            "; does 0 mark a failure? then `missing: [0]` under `import`, and the scale begins"
-            " with 1"
-            if main.zero
-            else ""
-        )
-        yield (
-            f"    scales: {{{scales or 'default: [1, 5]'}}}  # guessed: from the lowest and highest"
-            f" score{asked}"
-        )
-    names = main.names + (references.names if references is not None else [])
-    families: dict[str, list[str]] = {}
-    for name in dict.fromkeys(names):
-        if (family := family_of(name)) is not None:
-            families.setdefault(family, []).append(name)
+        yield _line_of_scales(main)
+    models = main.models + (references.models if references is not None else [])
+    families = families_of(main.judges, models)
     if families:
-        yield "    families:  # guessed: from how the names begin; others are families of their own"
+        yield (
+            "    families:  # guessed: from how the names begin; others are families of their own; in"
+            " brackets, other spellings of one model"
+        )
         for family, members in families.items():
-            yield f"      {family}: {in_yaml(members)}"
+            written = members if any(members.values()) else list(members)
+            yield f"      {in_yaml(family)}: {_yaml(written)}"
+
+
+def _line_of_scales(main: Guess) -> str:
+    if not main.ends:
+        return f"    scales:  # {ASKED}what are the lowest and highest rating? As in `{{default: [1, 5]}}`"
+    scales = ", ".join(
+        f"{in_yaml(name)}: [{low:g}, {high:g}]" for name, (low, high) in main.scales.items()
+    )
+    usual = "a usual scale for these scores"
+    reason = "the lowest and highest score" if main.scales == main.ends else usual
+    if main.zero:
+        reason += "; does 0 mark a failure? then `missing: [0]` under `import`, and the scale begins with 1"
+    return f"    scales: {{{scales}}}  # guessed: {reason}"
 
 
 def _lines_of(part: Guess, indent: str) -> Iterator[str]:
@@ -908,12 +762,17 @@ def _lines_of(part: Guess, indent: str) -> Iterator[str]:
     if part.columns:
         yield f"{indent}columns:"
     for key, column in sorted(part.columns.items(), key=lambda entry: ORDER.index(entry[0])):
-        yield f"{indent}  {key}: {_yaml(column)}  # guessed: {part.reasons.get(key, 'by its name')}"
+        yield f"{indent}  {_line(key, column, part.reasons.get(key, 'by its name'))}"
     for key, value in part.others.items():
         if key not in ("role", "single"):
-            yield f"{indent}{key}: {_yaml(value)}" + (
-                f"  # guessed: {part.reasons[key]}" if key in part.reasons else ""
-            )
+            yield f"{indent}{_line(key, value, part.reasons.get(key))}"
+
+
+def _line(key: str, value: object, reason: str | None) -> str:
+    """A key with its value and the reason; without a value the reason is a question."""
+    if value is None:
+        return f"{key}:  # {ASKED}{reason}"
+    return f"{key}: {_yaml(value)}" + (f"  # guessed: {reason}" if reason else "")
 
 
 def _yaml(value: object) -> str:

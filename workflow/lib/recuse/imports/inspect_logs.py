@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from recuse.base.database import Connection, reader
 from recuse.base.errors import DataError
-from recuse.base.words import counted
+from recuse.base.words import counted, visible
 from recuse.data.intact import AGAIN
 from recuse.data.registry import HUMAN
 from recuse.imports.logs import Fields, Log, Node, one, parsed, records_of
@@ -23,7 +23,9 @@ EPOCH = ", epoch "
 OF_HUMANS = re.compile("(^|_)human(_|$)")  # in the name of a scorer
 # Scorers of Inspect that ask no model
 OF_KEYS = {"answer", "choice", "exact", "f1", "includes", "match", "math", "pattern"}
-PARTS = ("id", "epoch", "scores", "target", "metadata", "error")  # of a sample
+# As inspect_ai.scorer.value_to_float takes them; N is "no answer or refusal to answer".
+LETTERS = {"c": "1", "p": "0.5", "i": "0", "n": "0"}
+PARTS = ("id", "epoch", "scores", "target", "metadata", "error", "invalidation")  # of a sample
 # Method of compression, as in later logs; Python reads it from 3.14 on, DuckDB always
 ZSTANDARD = 93
 # Before an entry: the lengths of its name and of its extra field
@@ -164,10 +166,10 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
     A judge is the model that the log names for a scorer (`options.model`, or the role `grader`),
     unless config's `judge` does. Scores by a scorer with `human` in its name, and those that a
     person edited, are human scores. The dimension is the key of a score that has several, else the
-    scorer, or the study's only one. C, P, I, N count 1, 0.5, 0, 0, as in Inspect. The prompt is the
-    id of the sample; in epochs after the first `<id>, epoch <n>`. Raises DataError for a log
-    without its samples. Source: UKGovernmentBEIS/inspect_ai, 03ed3dd (scorer/_metric.py), 44b41cd
-    and 4a76113 (log/_recorders).
+    scorer, or the study's only one. C, P, I, N count 1, 0.5, 0, 0, as in Inspect. Samples
+    that were invalidated are left out. The prompt is the id of the sample; in epochs after the
+    first `<id>, epoch <n>`. Raises DataError for a log without its samples. Source:
+    UKGovernmentBEIS/inspect_ai, 03ed3dd (scorer/_metric.py), 44b41cd and 4a76113 (log/_recorders).
     """
     root = one(records, "an Inspect log is")
     spec, samples = root["eval"], root.get("samples")
@@ -183,9 +185,12 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
         "dataset": spec.get("dataset").get("name").text or spec.get("task").text,
     }
     judges = dict(_judges(spec))
+    valid = [sample for sample in samples.entries(records=True) if not sample.get("invalidation")]
+    if invalid := len(samples.value) - len(valid):
+        print(visible(f"{log.path}: left out, as invalidated: {counted(invalid, 'sample')}"))
     scored = [
         (sample, {name: [*_values(score)] for name, score in sample.get("scores").items()})
-        for sample in samples.entries(records=True)
+        for sample in valid
     ]
     wanted = sorted(
         {
@@ -236,17 +241,23 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
 
 
 def _judges(spec: Node) -> Iterator[tuple[str, str]]:
-    """Each scorer with the model that it asks, as the log names it."""
-    grader = spec.get("model_roles").get("grader")
-    grader = grader.get("model") if isinstance(grader.value, dict) else grader
+    """Each scorer with the model that it asks, as the log names it; several models of one vote are
+    one judge.
+    """
+    grader = _models(spec.get("model_roles").get("grader"))
     for scorer in spec.get("scorers").entries():
-        model = scorer.get("options").get("model")
-        model = model.get("model") if isinstance(model.value, dict) else model
-        name = scorer["name"].name
-        if isinstance(model.value, str):
-            yield name, model.text
-        elif not model and grader and name.rpartition("/")[2].startswith("model_graded"):
-            yield name, grader.text
+        model, name = _models(scorer.get("options").get("model")), scorer["name"].name
+        if model:
+            yield name, model
+        elif grader and name.rpartition("/")[2].startswith("model_graded"):
+            yield name, grader
+
+
+def _models(asked: Node) -> str:
+    """The name of a model, or those of several, as text; empty if there is none."""
+    entries = asked.entries() if isinstance(asked.value, list) else [asked]
+    models = (node.get("model") if isinstance(node.value, dict) else node for node in entries)
+    return ", ".join(node.name for node in models if isinstance(node.value, str))
 
 
 def _values(score: Node) -> Iterator[tuple[str | None, Node, Node | None, Node]]:

@@ -23,17 +23,7 @@ from recuse.data.registry import GOLD_LABELS, HUMAN
 from recuse.imports.rows import ALL, RATING_COLUMNS, WORD, Rows, rows_of, spellings, wrong_in_json
 
 LONGEST = 40  # characters of a value in a message
-# As inspect_ai.scorer.value_to_float takes them; N is "no answer or refusal to answer".
-GRADES = {
-    "c": "1",
-    "p": "0.5",
-    "i": "0",
-    "n": "0",
-    "yes": "1",
-    "true": "1",
-    "no": "0",
-    "false": "0",
-}
+YES_NO = {"yes": "1", "true": "1", "no": "0", "false": "0"}
 GOLD = "gold label"  # a kind of score, beside human ones
 SCORED = (
     "file",
@@ -260,15 +250,18 @@ def one(records: Sequence[Node], words: str) -> Node:
 class Log:
     """The scores in a file, as a reader adds them."""
 
-    def __init__(self, path: str, settings: Mapping, scales: Sequence[str]) -> None:
-        """Take config's words for a file.
+    def __init__(
+        self, path: str, settings: Mapping, scales: Sequence[str], grades: Mapping[str, str]
+    ) -> None:
+        """Take config's words for a file, and its tool's: `grades` are the numbers of words, in
+        lower case, if config gives no `values`.
 
         settings: config's `import`, whose `judge` is the name of the judge, or that of each scorer
         that is one, and whose `columns` say where a record names its model, prompt, judge,
         dimension or dataset, whose `values` are numbers for words, and whose `missing` are words
         for failures. scales: the dimensions of the study.
         """
-        self.path, self.scales = path, scales
+        self.path, self.scales, self.grades = path, scales, grades
         self.judges, self.columns = settings.get("judge"), settings.get("columns", {})
         values = settings.get("values", {}).items()
         self.values = {
@@ -331,10 +324,10 @@ class Log:
         """Add a score of a record: a rating by `judge`, else by the one that config names, also for
         `scorer`, or a reference.
 
-        score: as of `Node.score`; config's `values` say what a word counts, else GRADES, else it is
-        its own number. by: HUMAN or GOLD_LABELS, if the file says so. A scorer of which neither the
-        file nor config knows a judge is no judge; if config names judges, the others are none.
-        dimension: else the scorer, or the only one.
+        score: as of `Node.score`; config's `values` say what a word counts; without any, the
+        tool's grades do; else it is its own number. by: HUMAN or GOLD_LABELS, if the file says so.
+        A scorer of which neither the file nor config knows a judge is no judge; if config names
+        judges, the others are none. dimension: else the scorer, or the only one.
         """
         self.scorers[scorer] = None
         if isinstance(self.judges, Mapping):
@@ -359,7 +352,8 @@ class Log:
             "prompt_id": self.part(node, "prompt", prompt),
             "dimension": dimension or (self.scales[0] if len(self.scales) == 1 else scorer),
             "dataset": self.part(node, "dataset", dataset or ALL),
-            "rating": meaning or GRADES.get((word or "").lower(), word),
+            "rating": meaning
+            or (word if self.values else self.grades.get((word or "").lower(), word)),
             "failure": failure,
             WORD: word if meaning else None,
         }

@@ -41,7 +41,6 @@ from recuse.data.registry import (
     of_all_judges,
     scale_of,
 )
-from recuse.imports.guess import advising
 from recuse.imports.inspect_logs import EPOCH
 from recuse.imports.logs import GOLD
 from recuse.imports.readers import OVERALL, check_keys, count_rows, create_imported, recognised
@@ -146,8 +145,7 @@ def import_ratings(
     registry = Registry.from_config(models, imported=True)
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
     dimensions = [dimension for dimension in scales if dimension != DEFAULT]
-    with advising(paths):
-        named, kept = create_imported(connection, paths, settings, RATED, scales=dimensions)
+    named, kept = create_imported(connection, paths, settings, RATED, scales=dimensions)
     connection.execute(f"""
         create temp view named as
         select imported.*, coalesce(judges.name, judge) as judge_name, coalesce(models.name, model) as model_name,
@@ -198,7 +196,7 @@ def import_ratings(
     renamed = """select judge, judge_name from typed where judge <> judge_name
                  union select model, model_name from typed where model <> model_name order by all"""
     for spelling, who in connection.execute(renamed).fetchall():
-        of_config = f"taken as {who} of the family {registry.family_of(who)}, as config.yaml has it"
+        of_config = f"taken as {who} of the family {registry.family_of(who)}, as config has it"
         print(visible(f"{spelling}: {of_config}; to keep its name, write it under `families:`"))
     for line in _readings(connection):
         print(visible(line))

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from recuse.base.database import Connection, frame_at, name, reader, text
-from recuse.base.errors import ColumnError, DataError
+from recuse.base.errors import DataError
 from recuse.base.words import INVISIBLE, enumerated
 from recuse.data.faults import LONGEST, MOST_LISTED, Check, raise_first_fault
 from recuse.data.files import (
@@ -370,7 +370,7 @@ class Table:
             )
             if key in CONSTANT:
                 remedy += f", or write one {key} for all rows, `{{{key}: {{value: <its name>}}}}`"
-            raise ColumnError(
+            raise DataError(
                 f"{header_of(self.path)}, column {key}: missing; found {', '.join(self.columns)};"
                 f" {remedy}"
             )
@@ -743,31 +743,36 @@ def values_hint(values: Sequence[str], every: bool, ends: Sequence[float | None]
     Else as failures. values: most frequent first. ends: of the scale. Empty if there are too many
     or too long ones, or digits.
     """
-    words = list(dict.fromkeys(value.strip().lower() for value in values))
-    if len(values) > MOST_LISTED or any(
-        len(value) > LONGEST or any(map(str.isdigit, value)) for value in values
-    ):
+    written: dict[str, str] = {}
+    for value in values:
+        written.setdefault(value.strip().lower(), value.strip())
+        if len(value) > LONGEST or any(map(str.isdigit, value)):
+            return ""
+    if len(values) > MOST_LISTED:
         return ""
-    as_written = {value.strip().lower(): value.strip() for value in reversed(values)}
-    low, high = ("<number>" if end is None else f"{end:g}" for end in ends)
-    are_ratings = every or any(POLES.get(word) for word in words)
-    ratings = {
-        word: (low, high)[POLES[word]] if word in POLES else "<number>"
-        for word in words
-        if every or word in POLES
-    }
-    ratings = {
-        word: ratings[word] for word in sorted(ratings, key=lambda word: -POLES.get(word, 0))
-    }
-    failures = [as_written[word] for word in words if not are_ratings or word not in ratings]
+    numbers = ["<number>" if end is None else f"{end:g}" for end in ends]
+    poles = poles_in(written)
+    ratings = {word: numbers[pole] for word, pole in poles.items()}
+    if every:
+        ratings |= {word: "<number>" for word in written if word not in poles}
+    elif 1 not in poles.values():
+        ratings = {}
+    failures = [value for word, value in written.items() if word not in ratings]
     listed = ", ".join(
         f"{word if word in BOOLEAN_WORDS else in_yaml(word)}: {number}"
         for word, number in ratings.items()
     )
-    lines = [f"if these are ratings, `values: {{{listed}}}`"] if are_ratings else []
-    lines += [f"as in `missing: {in_yaml(failures)}`"] if failures else []
-    shown = [line.removeprefix("as in ") if place else line for place, line in enumerate(lines)]
-    return f", {' and, for failures, '.join(shown)}"
+    if not ratings:
+        return f", as in `missing: {in_yaml(failures)}`"
+    hint = f", if these are ratings, `values: {{{listed}}}`"
+    return hint + (f" and, for failures, `missing: {in_yaml(failures)}`" if failures else "")
+
+
+def poles_in(words: Collection[str]) -> dict[str, int]:
+    """1 or 0 for each of the words that answers a yes-no question, the ones first."""
+    return {
+        word: POLES[word] for word in sorted(POLES.keys() & words, key=lambda w: (-POLES[w], w))
+    }
 
 
 def in_yaml(value: object) -> str:

@@ -11,8 +11,8 @@ from recuse.base.database import Connection
 from recuse.base.errors import DataError
 from recuse.base.log import warn
 from recuse.data.registry import GOLD_LABELS, HUMAN
-from recuse.imports.inspect_logs import inspect_records, read_inspect
-from recuse.imports.logs import Log, Node, one, present, records_of
+from recuse.imports.inspect_logs import LETTERS, inspect_records, read_inspect
+from recuse.imports.logs import YES_NO, Log, Node, one, present, records_of
 from recuse.imports.rows import Rows
 
 MODEL_GRADED = {
@@ -390,12 +390,14 @@ def read_langfuse(log: Log, records: Sequence[Node]) -> None:
                 continue
             if source.value == "API" and _left_out(log, name):
                 continue
-            value = score.get("stringValue", "value") if kind == "CATEGORICAL" else score["value"]
+            label = score.get("stringValue", "value")
+            value = label if kind == "CATEGORICAL" else score["value"]
+            unlabelled = kind == "CATEGORICAL" and not isinstance(label.value, str)
             by = HUMAN if source.value == "ANNOTATION" else None
             rater = score.get("authorUserId").text
             log.add(
                 record,
-                value.score(),
+                (None, "a category without its label") if unlabelled else value.score(),
                 **given,
                 scorer=name,
                 dimension=name,
@@ -582,6 +584,10 @@ TOOLS: dict[
 }
 
 
+# Numbers of words; elsewhere those of YES_NO. Langfuse, Phoenix and HELM write numbers for these.
+GRADES = {"inspect": YES_NO | LETTERS, "langfuse": {}, "phoenix": {}, "helm": {}}
+
+
 def rows_of_tool(
     tool: str, connection: Connection, path: str, settings: dict, scales: Sequence[str]
 ) -> Rows:
@@ -589,7 +595,7 @@ def rows_of_tool(
     and key.
     """
     opened, read, named = TOOLS[tool]
-    log = Log(path, settings, scales)
+    log = Log(path, settings, scales, GRADES.get(tool, YES_NO))
     read(log, opened(path))
     return log.rows(connection, named)
 

@@ -12,7 +12,6 @@ from recuse.data.files import SOURCE, header_of, reading
 from recuse.data.lines import check_declared, check_in_all, check_lines
 from recuse.data.registry import COMPARED, IMPORTED, Registry, named_as
 from recuse.data.verdicts import LABELS
-from recuse.imports.guess import advising
 from recuse.imports.ratings import counts_of
 from recuse.imports.readers import count_rows, create_imported, winner
 from recuse.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
@@ -52,8 +51,7 @@ def import_verdicts(
     connection = connect()
     registry = Registry.from_config(models or {}, imported=True)
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
-    with advising(paths):
-        _, kept = create_imported(connection, paths, settings, COMPARED)
+    _, kept = create_imported(connection, paths, settings, COMPARED)
     names = ", ".join(f"{named_as(column)} as {column}" for column in NAMED)
     connection.execute(f"create temp view named as select * replace ({names}) from imported")
     same = _create_labels(connection, references, settings.get("references", {}))

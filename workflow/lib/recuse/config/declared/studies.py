@@ -17,6 +17,7 @@ from recuse.config.declared.sections import (
     Key,
     Name,
     Names,
+    NamesOrNone,
     Proportion,
     Section,
     Share,
@@ -83,6 +84,8 @@ def _with_default(scales: dict[str, list[float]]) -> dict[str, list[float]]:
 
 ScalesByJudge = Annotated[dict[Name, Ends], Field(min_length=2), AfterValidator(_with_default)]
 Scale = by_kind({"a list": Ends, "text": Literal[OBSERVED], "a mapping": ScalesByJudge})
+Spelt = Annotated[dict[Name, NamesOrNone], Field(min_length=1)]
+ModelsOfFamily = by_kind({"a list": Names, "a mapping": Spelt})
 FileOrFiles = by_kind({"text": File, "a mapping": Annotated[dict[Name, File], Field(min_length=1)]})
 
 
@@ -159,10 +162,10 @@ class RatedStudy(Section):
     import_: declared_by_product("studies.import") = optional(
         "Ratings in another tool's format or with other column names.", alias="import"
     )
-    families: dict[Name, Names] = optional(
-        "With `import`: the models of each family, as the files spell them. A model listed neither"
-        " here nor under `models:` keeps its name and is a family of its own; the log of the import"
-        " says so.",
+    families: dict[Name, ModelsOfFamily] = optional(
+        "With `import`: the models of each family, as the files spell them, or each model with its"
+        " other spellings, `{GPT: {gpt-4o: [openai/gpt-4o]}}`. A model listed neither here nor under"
+        " `models:` keeps its name and is a family of its own; the log of the import says so.",
         default={},
         min_length=1,
     )
@@ -482,9 +485,9 @@ class ComparedStudy(Section):
     import_: declared_by_product("comparisons.import") = optional(
         "Verdicts in another tool's format or with other column names.", alias="import"
     )
-    families: dict[Name, Names] = optional(
-        "The models of each family, as the files spell them. A model listed neither here nor under"
-        " `models:` is alone.",
+    families: dict[Name, ModelsOfFamily] = optional(
+        "The models of each family, as the files spell them, or each model with its other"
+        " spellings. A model listed neither here nor under `models:` is alone.",
         default={},
         min_length=1,
     )

@@ -19,7 +19,7 @@ from recuse.data.raters import AGREEMENT, STATISTICS, check_raters, rater_agreem
 from recuse.data.registry import Registry
 from recuse.papers.twin import gold_agreement
 from recuse.simulate.ratings import simulate
-from recuse.steps.raters import tabulate
+from recuse.steps.raters import raters_tables
 
 HEADER = "model,dimension,dataset,prompt_id,rater,rating"
 GOOD = [
@@ -244,7 +244,7 @@ def test_one_job_writes_raters_and_agreement(tmp_path, ratings):
     raters, output = str(tmp_path / "raters.parquet"), str(tmp_path / "agreement.csv")
     outputs = {"raters": raters, "agreement": output}
     raw = [str(tmp_path / "raters.csv")]
-    tabulate(
+    raters_tables(
         study="mine",
         raw=raw,
         ratings=ratings,

@@ -1,7 +1,7 @@
 """Check the single raters' scores of a study and tabulate how well they agree."""
 
-from recuse.steps.raters import tabulate
+from recuse.steps.raters import raters_tables
 from recuse.workflow.runner import run
 
 if __name__ == "__main__":
-    run(tabulate, snakemake)
+    run(raters_tables, snakemake)

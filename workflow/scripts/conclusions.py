@@ -2,8 +2,8 @@
 verdicts, and panels.
 """
 
-from recuse.steps.conclusions import tabulate
+from recuse.steps.conclusions import conclusion_tables
 from recuse.workflow.runner import run
 
 if __name__ == "__main__":
-    run(tabulate, snakemake)
+    run(conclusion_tables, snakemake)

@@ -2,8 +2,8 @@
 correlations.
 """
 
-from recuse.steps.describe import tabulate
+from recuse.steps.describe import describe_and_check
 from recuse.workflow.runner import run
 
 if __name__ == "__main__":
-    run(tabulate, snakemake)
+    run(describe_and_check, snakemake)

@@ -2,8 +2,8 @@
 have distorted them.
 """
 
-from recuse.steps.robustness import tabulate
+from recuse.steps.robustness import robustness_tables
 from recuse.workflow.runner import run
 
 if __name__ == "__main__":
-    run(tabulate, snakemake)
+    run(robustness_tables, snakemake)

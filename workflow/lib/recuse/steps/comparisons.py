@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from recuse.pairwise.table import normalise
 
 
-def normalise_study(
+def normalise_comparisons(
     *, study: str, raw: Sequence[str], params: Mapping, comparisons: str, completeness: str
 ) -> None:
     """Write the canonical comparisons (parquet) and what is complete (CSV)."""

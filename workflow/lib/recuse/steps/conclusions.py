@@ -161,7 +161,7 @@ def panel(
     )
 
 
-def tabulate(
+def conclusion_tables(
     *,
     study: str,
     cells: str,

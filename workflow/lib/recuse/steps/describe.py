@@ -51,7 +51,7 @@ def findings(
     return check_study(facts, reliability, **power, confidence=confidence)
 
 
-def tabulate(
+def describe_and_check(
     *,
     study: str,
     cells: str,

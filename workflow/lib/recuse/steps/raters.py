@@ -7,7 +7,7 @@ from recuse.data.raters import AGREEMENT, check_raters, rater_agreement
 from recuse.data.registry import Registry
 
 
-def tabulate(
+def raters_tables(
     *,
     study: str,
     raw: Sequence[str],

@@ -91,7 +91,7 @@ def sensitivity(
     write_table(outputs["sensitivity"], SENSITIVITY, omitted, study=study)
 
 
-def tabulate(
+def robustness_tables(
     *,
     study: str,
     cells: str,

@@ -116,7 +116,7 @@ def test_missing_file_and_other_kinds_of_study_are_named(compared):
         "comparisons: {ours: {title: t, files: none.csv}}\n", "utf-8"
     )
     said = refused(compared, "-n", "ours", configs=["own.yaml"])
-    assert "config: comparisons: ours: files: 'none.csv': no such file" in said
+    assert "own.yaml, line 1: comparisons: ours: files: 'none.csv': no such file" in said
     said = refused(compared, "-n", "results/verdicts/figures/fig02_mean_scores.svg", **OWN)
     assert "results/verdicts/figures/fig02_mean_scores.svg" in said
 

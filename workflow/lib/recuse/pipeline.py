@@ -137,9 +137,10 @@ class RatingsPipeline(Pipeline):
             ("idiosyncrasy", "pooled", "residuals", "identifiability", "wordings"), "_estimands"
         ),
         **dict.fromkeys(
-            ("reliability", "measurement_error", "reliability_curve", "breakdowns", "sensitivity"),
+            ("measurement_error", "reliability_curve", "breakdowns", "sensitivity"),
             "_sensitivity",
         ),
+        "reliability": "_reliability",
         **dict.fromkeys(("leaderboard", "judgments", "power"), "_rank"),
         "verdicts": "_conclude",
     }
@@ -305,10 +306,18 @@ class RatingsPipeline(Pipeline):
         settings = self.study.preference_settings()
         estimands(**self._rows_of_study, **settings, outputs=self._outputs("_estimands"))
 
+    def _reliability(self) -> None:
+        from recuse.steps.robustness import reliability
+
+        rows = {key: value for key, value in self._rows_of_study.items() if key != "confidence"}
+        place = self._place("reliability")
+        reliability(**rows, **self._humans, of_alpha=self._inference["raters"], reliability=place)
+
     def _sensitivity(self) -> None:
         from recuse.steps.robustness import sensitivity
 
         settings, outputs = self.study.distortion_settings(), self._outputs("_sensitivity")
+        outputs["reliability"] = self._place("reliability")
         sensitivity(**self._rows_of_study, **self._humans, **settings, outputs=outputs)
 
     def _rank(self) -> None:

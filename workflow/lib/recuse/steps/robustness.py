@@ -21,7 +21,7 @@ from recuse.inference.measurement_error import (
     MEASUREMENT_ERROR,
     measurement_error_tables,
 )
-from recuse.inference.reliability import RELIABILITY, reliability_of
+from recuse.inference.reliability import RELIABILITY, Reliability, reliability_of
 from recuse.inference.sensitivity import SENSITIVITY, sensitivity_rows
 from recuse.inference.wordings import WORDINGS, wording_rows
 from recuse.model.estimable import estimable_specs, sliced_by, study_for
@@ -54,6 +54,24 @@ def estimands(
     write_table(outputs["wordings"], WORDINGS, wording_rows(study=tables, **asked), study=study)
 
 
+def reliability(
+    *,
+    study: str,
+    cells: str,
+    ratings: Sequence[str],
+    raters: Sequence[str],
+    alphas: Sequence[str],
+    of_alpha: int,
+    reliability: str,
+) -> dict[str, Reliability]:
+    """Tabulate the reliability of the human scores, and return it by dimension."""
+    tables = StudyTables(study, cells, ratings).scored
+    found = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=of_alpha)
+    rows = ({"dimension": dimension, **vars(each)} for dimension, each in found.items())
+    write_table(reliability, RELIABILITY, rows, study=study)
+    return found
+
+
 def sensitivity(
     *,
     study: str,
@@ -69,15 +87,21 @@ def sensitivity(
     """Tabulate the reliability of the human scores, and what errors in them and omitted variables
     would change.
     """
+    reliabilities = reliability(
+        study=study,
+        cells=cells,
+        ratings=ratings,
+        raters=raters,
+        alphas=alphas,
+        of_alpha=settings["raters"],
+        reliability=outputs["reliability"],
+    )
     tables, instead = StudyTables(study, cells, ratings).scored, settings["without_human_scores"]
     noisy = estimable_specs(specs, settings["measurement_error"], tables, instead=instead)
     varied = estimable_specs(specs, settings["sensitivity"], tables, instead=instead)
-    reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=settings["raters"])
-    of_dimensions = (
-        {"dimension": dimension, **vars(each)} for dimension, each in reliability.items()
+    corrected = measurement_error_tables(
+        noisy, tables, reliabilities, raters, confidence=confidence
     )
-    write_table(outputs["reliability"], RELIABILITY, of_dimensions, study=study)
-    corrected = measurement_error_tables(noisy, tables, reliability, raters, confidence=confidence)
     write_table(
         outputs["measurement_error"], MEASUREMENT_ERROR, corrected["measurement_error"], study=study
     )

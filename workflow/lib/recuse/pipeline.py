@@ -7,7 +7,7 @@ before.
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
@@ -335,20 +335,47 @@ class RatingsPipeline(Pipeline):
             outputs=self._outputs("_rank") | {"debiased": f"{self.folder}/debiased.parquet"},
         )
 
+    def _preferences(self, names: Sequence[str]) -> dict[str, str]:
+        """Table -> path of biases beyond ordinary preference and over wordings, by these specs
+        alone.
+        """
+        from recuse.steps.robustness import estimands
+
+        settings = self.study.preference_settings()
+        asked = {**settings["settings"], "idiosyncrasy": names, "identifiability": []}
+        outputs = {
+            table: self._place(f"{table}_of_verdicts") for table in self._outputs("_estimands")
+        }
+        estimands(**self._rows_of_study, **settings | {"settings": asked}, outputs=outputs)
+        return {table: outputs[table] for table in ("idiosyncrasy", "wordings")}
+
     def _conclude(self) -> None:
-        """Verdicts need the first robustness check and those that answer the three questions."""
+        """Verdicts need the first robustness check and those that answer the three questions, each
+        for the whole study alone.
+        """
+        from recuse.inference.robustness import RobustnessCheck
         from recuse.steps.conclusions import conclude
 
         settings = self.study.conclusions_settings()
         first, *_ = settings["checks"]
+        whole = {
+            check.name: check.spec_of("", settings["specs"])
+            for check in RobustnessCheck.from_config(settings["checks"])
+        }
         settings["checks"] = {
-            name: check
+            name: {**check, "specs": [whole[name]] if whole[name] else []}
             for name, check in settings["checks"].items()
             if name in {first, *settings["verdict"].values()}
         }
         checks = settings["checks"].values()
         specs = dict.fromkeys(spec for check in checks for spec in check["specs"])
         drawn = any(check.get("by", "ci") != "ci" for check in checks)
+        of_preference = dict.fromkeys(
+            spec
+            for check in checks
+            if check.get("table") == "idiosyncrasy"
+            for spec in check["specs"]
+        )
         fits = self.fits({name: settings["specs"][name] for name in specs}, drawn=drawn)
         read = {check.get("table", "estimates") for check in checks} - {"estimates"}
         if unknown := read - self.MAKES.keys():
@@ -360,10 +387,8 @@ class RatingsPipeline(Pipeline):
             "estimates": [f"{fits}/estimates/{name}.csv" for name in specs],
             "not_estimable": f"{fits}/not_estimable.csv",
             "completeness": self._place("completeness"),
-            **{
-                table: self.path(table)
-                for table in ("correlations", "reliability", "wordings", *read)
-            },
+            **{table: self.path(table) for table in ("correlations", "reliability", *read)},
+            **self._preferences(list(of_preference)),
         }
         conclude(
             study=self.study.name,

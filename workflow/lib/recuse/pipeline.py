@@ -383,11 +383,12 @@ class RatingsPipeline(Pipeline):
                 f"config: inference: verdict: a check reads {', '.join(sorted(unknown))}.csv; run"
                 " the workflow"
             )
+        tables = {"correlations", "reliability", *read} - {"idiosyncrasy"}
         inputs = {
+            **{table: self.path(table) for table in tables},
             "estimates": [f"{fits}/estimates/{name}.csv" for name in specs],
             "not_estimable": f"{fits}/not_estimable.csv",
             "completeness": self._place("completeness"),
-            **{table: self.path(table) for table in ("correlations", "reliability", *read)},
             **self._preferences(list(of_preference)),
         }
         conclude(

@@ -222,7 +222,7 @@ def test_texts_of_several_lines_are_read_and_counted(tmp_path, capsys):
     path = f"{tmp_path}/raw.csv"
     assert capsys.readouterr().err.splitlines() == [
         f"warning: {path}, line 2, column answer: the first of 80 fields that contain 160 line"
-        " breaks; if these are no texts, close the double quote"
+        " breaks; if these are not texts, close the double quote"
     ]
 
 

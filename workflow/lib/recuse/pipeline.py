@@ -413,17 +413,19 @@ class PairsPipeline(Pipeline):
 
     def __init__(self, inputs: Inputs, folder: str) -> None:
         """Check the files, and write their comparisons; DataError about a row."""
-        from recuse.pairwise.table import normalise
+        from recuse.steps.comparisons import normalise_comparisons
 
         super().__init__(inputs, folder)
         study, self.comparisons = self.study, f"{folder}/comparisons.parquet"
         self._findings: list[Finding] = []
-        normalise(
-            study.name,
-            [file.path for file in inputs.files],
-            both_orders=study.setting("both_orders"),
-            declared={} if study.import_settings() else study.setting("verify"),
-            models=study.models(),
+        normalise_comparisons(
+            study=study.name,
+            raw=[file.path for file in inputs.files],
+            params={
+                "both_orders": study.setting("both_orders"),
+                "declared": {} if study.import_settings() else study.setting("verify"),
+                "models": study.models(),
+            },
             comparisons=self.comparisons,
             completeness=self._place("completeness"),
         )

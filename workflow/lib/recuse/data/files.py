@@ -350,7 +350,7 @@ def place_of(path: str, record: int) -> str:
         with opened(path) as file:
             rows = csv.reader(_as_text(file, errors="replace"), delimiter=separator)
             for row in rows:
-                passed += bool(row)  # blank lines are no records
+                passed += bool(row)  # blank lines are not records
                 if row and passed == record:
                     return f"{path}, line {line + 1}"
                 line = rows.line_num

@@ -95,7 +95,7 @@ def _within_fields(file: RawFile, columns: Collection[str]) -> int:
             f" {counted(count['breaks'], 'line break')}"
         )
         warn(
-            f"{place_of(file.path, count['first'])}, column {column}: {fields}; if these are no texts,"
+            f"{place_of(file.path, count['first'])}, column {column}: {fields}; if these are not texts,"
             " close the double quote"
         )
     return sum(count["breaks"] for _, count in broken)

@@ -89,7 +89,7 @@ NOUN = re.compile(
 SIDES = re.compile(r"([ab]) ?(>+|<+|=|~) ?(?!\1)([ab])")
 AS_THEY_ARE = {"a", "b", "tie", "error", "model_a", "model_b", *TIES}
 INDEXES = {"1", "2", "1.5"}  # numbers that name the first answer, the second, and both
-# Of numbers that are no scores, whatever their levels
+# Columns of numbers with these names are not scores, however few values they have
 NOT_SCORES = re.compile(
     "(^|_)(n|num|number|count|len|length|words?|chars?|tokens?|turn|step|round|epoch|seed|run|trial"
     "|rank|index|idx|id|time|seconds|latency|cost|price|temperature|year|date)(_|$)"

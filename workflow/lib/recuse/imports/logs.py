@@ -326,7 +326,7 @@ class Log:
 
         score: as of `Node.score`; config's `values` say what a word counts; without any, the
         tool's grades do; else it is its own number. by: HUMAN or GOLD_LABELS, if the file says so.
-        A scorer of which neither the file nor config knows a judge is no judge; if config names
+        A scorer of which neither the file nor config knows a judge is not a judge; if config names
         judges, the others are none. dimension: else the scorer, or the only one.
         """
         self.scorers[scorer] = None

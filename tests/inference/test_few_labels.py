@@ -47,7 +47,8 @@ def test_what_needs_no_people_is_as_without_human_scores(studies):
         fits = (recuse.fit(each, spec).frame for each in (study, without))
         pd.testing.assert_frame_equal(*fits, check_exact=True)
     tables = [recuse.leaderboard(each).frame.drop(columns="spec") for each in (study, without)]
-    tables[0] = tables[0][tables[0]["scores"] != "human"].reset_index(drop=True)
+    by_people = tables[0]["scores"].isin(["human", "as_people"])
+    tables[0] = tables[0][~by_people].reset_index(drop=True)
     pd.testing.assert_frame_equal(*tables, check_exact=True, check_dtype=False)
     verdicts = [recuse.verdict(each).frame for each in (study, without)]
     assert verdicts[0].loc[:3, OF_A].notna().all(axis=None)
@@ -66,6 +67,16 @@ def test_a_and_the_scores_by_people_are_those_of_the_labelled_rows(studies):
     boards = (recuse.leaderboard(each).frame for each in (study, labelled))
     scores = [board[board["scores"] == "human"]["score"].to_numpy() for board in boards]
     assert scores[0] == pytest.approx(scores[1], abs=1e-12)
+
+
+def test_ranks_as_by_people_rest_on_all_ratings(studies):
+    study, without, labelled = (recuse.leaderboard(each).frame for each in studies)
+    assert not (pd.concat([without, labelled])["scores"] == "as_people").any()
+    board = study[study["slice"] == ""].set_index(["scores", "model"])
+    assert board.loc["raw"]["rank"].idxmin() == "Clove"
+    assert board.loc["as_people"]["rank"].idxmin() != "Clove"
+    errors = (board.loc[kind]["std_error"].astype(float) for kind in ("as_people", "human"))
+    assert (next(errors) < 0.8 * next(errors)).all()
 
 
 def test_the_judge_that_favours_itself_is_found_and_no_other(studies):

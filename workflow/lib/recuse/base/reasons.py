@@ -70,6 +70,9 @@ class Reason(StrEnum):
     NOT_COMPARED = "not_compared"
     FEW_RESAMPLES = "few_resamples"
     SHORT_INTERVALS = "short_intervals"
+    UNSCORED_DIMENSIONS = "unscored_dimensions"
+    EQUAL_SCORES = "equal_scores"
+    CHOSEN_FOR_SCORES = "chosen_for_scores"
     # Verdicts and robustness checks.
     NO_ROW = "no_row"
     NO_INTERVAL = "no_interval"
@@ -205,6 +208,14 @@ SENTENCES = {
     Reason.SHORT_INTERVALS: (
         "{prompts} prompts, fewer than {few}: intervals and rank sets may be too small, even with"
         " the t distribution"
+    ),
+    Reason.UNSCORED_DIMENSIONS: "people scored no answers on {names}",
+    Reason.EQUAL_SCORES: (
+        "nearly all human scores are equal: fewer than {least} differ from the most frequent one"
+    ),
+    Reason.CHOSEN_FOR_SCORES: (
+        "people scored answers that were not chosen at random: judges' ratings of these differ from"
+        " those of the others by {gap} of the scale"
     ),
     Reason.NO_ROW: "{table}.csv has no such row",
     Reason.NO_INTERVAL: "it has no interval, as its standard error is 0 or unknown",

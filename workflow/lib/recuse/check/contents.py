@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.database import connect, files
 from recuse.base.reasons import Reason, code, in_words
 from recuse.base.words import counted, enumerated, number, percent
 from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded
 from recuse.data.cells import Cells
+from recuse.data.selection import EVERY_ROW
+from recuse.inference.human_scale import AT_RANDOM, read_answers, scored_gap
 from recuse.model.estimable import not_estimable
-from recuse.model.least_squares import wald_p_value
 from recuse.model.spec import Spec
 
 EQUATION = Spec.of("main")  # whatever a user's config makes of `main`
@@ -30,7 +30,6 @@ SCORE = (
     " asked again"
 )
 PARSE = "check how its ratings were parsed and spelt"
-AT_RANDOM = 0.01  # p-value: below it, answers were not chosen at random for human scores
 
 # Share of a judge's ratings at one level, or of human scores at an end of the scale
 ONE_LEVEL = {"note": 0.5, "warning": 0.8}
@@ -195,7 +194,8 @@ def basis(facts: Facts) -> Iterator[Finding]:
         words = f"{question} {verb} on {counted(ratings, 'rating')}{which}, of answers to"
         words += f" {counted(prompts, 'prompt')} (clusters)"
         yield Finding("contents", question, words, prompts)
-    gap, p_value = scored_gap(facts)
+    answers = read_answers(facts.study, EVERY_ROW.rows(facts.study.ratings))
+    gap, p_value = scored_gap(answers)
     if p_value < AT_RANDOM:
         words = (
             "answers with a human score were not chosen at random: judges rate them"
@@ -206,34 +206,6 @@ def basis(facts: Facts) -> Iterator[Finding]:
             "A and agreement with people are about answers like these: have people score others"
         )
         yield Finding("human scores", "chosen", words, gap, WARNING, advice, 2.0)
-
-
-def scored_gap(facts: Facts) -> tuple[float, float]:
-    """How much higher judges rate answers with human scores than others of the same model, and its
-    p-value; NaN if there are none.
-
-    Least squares of ratings on s = 1 for a human score and effects of judge, model, dimension and
-    dataset. Errors are CR1 by prompt, with t of one degree of freedom less than the prompts that
-    have scored answers, or those that have others, whichever are fewer.
-    """
-    within = "{} - avg({}) over (partition by group_code) as {}"
-    columns = ", ".join(
-        within.format(value, value, name)
-        for value, name in (("rating_unit", "y"), ("(gt is not null)::int", "s"))
-    )
-    query = f"""
-        select sum(s * y), sum(s * s), bool_or(gt is not null), bool_or(gt is null)
-        from (select prompt, gt, {columns} from {files(facts.study.ratings)}) group by prompt
-        order by prompt"""
-    table = connect().execute(query).fetchnumpy()
-    cross, square, scored, others = (np.asarray(column, dtype=float) for column in table.values())
-    df = min(scored.sum(), others.sum()) - 1
-    if df < 1 or not square.sum() > 0:
-        return math.nan, math.nan
-    gap, prompts = cross.sum() / square.sum(), len(cross)
-    scores = cross - gap * square
-    error = math.sqrt(prompts / (prompts - 1) * float(scores @ scores)) / square.sum()
-    return gap, wald_p_value(gap, error, df) if error > 0 else math.nan
 
 
 def _compared(

@@ -17,12 +17,21 @@ import numpy as np
 from recuse.base.database import connect, create_table, text, write_rows
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
+from recuse.data.cells import levels_of
 from recuse.data.files import ASKED
 from recuse.data.moments import Moments
-from recuse.data.study import StudyTables
+from recuse.data.study import LEAST_SCORED, StudyTables
+from recuse.inference.human_scale import (
+    Answers,
+    human_scale_means,
+    read_answers,
+    refused_ranking,
+    widened_covariance,
+)
 from recuse.inference.judge_model import AdditiveFit
 from recuse.model.covariance import FEW
 from recuse.model.estimable import moments_of
+from recuse.model.least_squares import quantile
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 from recuse.model.resampling import ResampledTotals
 from recuse.model.spec import BIASES, FAMILY, SELF, C, Spec, biases_of, estimand_of
@@ -46,6 +55,7 @@ RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY = (
     "leave_family_out",
 )
 HUMAN = "human"
+AS_PEOPLE = "as_people"  # on the human scale, where only some answers have human scores
 REGRESSION = "regression"  # the setting that subtracts a spec's own coefficients
 SHRUNK = f"{C}, shrunk"
 # A bias, as (self_bias, judge) or (family_bias, family) -> its size and standard error, NaN where
@@ -298,7 +308,8 @@ def leaderboards(
       debiased          rating - self_bias_j 1[m == j] - family_bias_F 1[m of the judge's family F,
       not the judge] leave_self_out    rating, without judges' ratings of their own answers
       leave_family_out  rating, without judges' ratings of their families human             human
-      score, if the study has any, over the rows that have one
+      score, if the study has any, over the rows that have one as_people         human scores and
+      ratings together, if only some answers have a human score: see `as_people_rows`
     Under C, ordinary preferences are not biases and stay in the debiased scores. Under A, all of
     the gap to the human scores is subtracted, with the effect of measurement error in them (see
     measurement_error).
@@ -339,6 +350,59 @@ def leaderboards(
         for row in leaderboard_rows(pairs, means, bias, family, **sample, confidence=confidence):
             estimand = removed.estimand if row["scores"] == DEBIASED else ""
             yield {"spec": spec.name, "slice": label, "estimand": estimand, **row}
+        if study.is_partly_scored:
+            codes = levels_of(study.ratings[0]).code_of(rows.factors).tolist()
+            chosen = (
+                f"select * from ({spec.selection.rows(study.ratings)}) where group_code in {codes}"
+            )
+            answers = read_answers(study, chosen)
+            judges = (~np.isnan(means[0])).sum(axis=0).tolist()
+            of_people = as_people_rows(answers, **sampling, confidence=confidence)
+            for count, row in zip(judges, of_people, strict=True):
+                yield {"spec": spec.name, "slice": label, "judges": count, **row}
+
+
+def as_people_rows(
+    answers: Answers, *, replicates: int, confidence: float, seed: int
+) -> Iterator[dict]:
+    """Yield the rows of one slice for the scores on the human scale, by `human_scale_means`.
+
+    Intervals are `expanded` for the prompts with a scored answer of the model, and rank sets, by as
+    many normal draws as there are replicates, for the fewest such prompts of a model. A model
+    without LEAST_SCORED has no score; where scores do not say how people would rank the models, no
+    model has one.
+    """
+    prompts = answers.scored_prompts()
+    refused = refused_ranking(answers)
+    lacks = {"least": LEAST_SCORED}
+    notes = [
+        refused
+        or (because(Reason.FEW_SCORED_PROMPTS, prompts=int(n), **lacks) if n < LEAST_SCORED else "")
+        for n in prompts
+    ]
+    kept = np.array([not note for note in notes])
+    columns = {}
+    if kept.any():
+        means = human_scale_means(answers)
+        score, covariance = means.score[kept], widened_covariance(means, answers.varied_prompts())
+        covariance, few = covariance[np.ix_(kept, kept)], int(prompts[kept].min())
+        normal = np.random.default_rng(seed)
+        drawn = normal.multivariate_normal(score, covariance, replicates, method="eigh")
+        low, high = rank_sets(score, drawn, prompts=few, confidence=confidence)
+        error = np.sqrt(covariance.diagonal())
+        level = quantile(confidence)
+        half = np.array([expanded(level, n) for n in prompts[kept].tolist()]) * error
+        columns = {"score": score, "ci_low": score - half, "ci_high": score + half}
+        columns["std_error"] = error * np.sqrt(prompts[kept] / (prompts[kept] - 1))
+        columns |= {"rank": score_ranks(score), "rank_low": low, "rank_high": high}
+    place = np.cumsum(kept) - 1
+    for model, name in enumerate(answers.models.tolist()):
+        row = {"scores": AS_PEOPLE, "model": name, "note": notes[model]}
+        if kept[model]:
+            row |= {key: values[place[model]].item() for key, values in columns.items()}
+            if prompts[model] < FEW:
+                row["note"] = because(Reason.SHORT_INTERVALS, prompts=int(prompts[model]), few=FEW)
+        yield row
 
 
 def bias_of_pairs(

@@ -1,0 +1,185 @@
+"""Scores of models as people would give them, from human scores of some answers."""
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+from scipy.special import ndtri
+from statsmodels.api import WLS
+
+from recuse.base.reasons import Reason, parse
+from recuse.inference.human_scale import (
+    Answers,
+    human_scale_means,
+    refused_ranking,
+    scored_gap,
+    widened_covariance,
+)
+from recuse.inference.leaderboard import AS_PEOPLE, as_people_rows
+from recuse.validation.world import MEAN_QUALITY, MonteCarloWorld
+
+WORLD = MonteCarloWorld(
+    families=[2, 1, 1],
+    dimensions=2,
+    prompts=100,
+    intercept=0.3,
+    slope=0.5,
+    noise=0.15,
+    quality_gap=0.1,
+    self_bias=[0.1, 0, 0, 0],
+)
+TRUTH = MEAN_QUALITY + WORLD.quality_gap * np.linspace(-0.5, 0.5, 4)
+
+
+def answers_of(human, panel):
+    """Answers of a grid, (prompts, dimensions, models) each."""
+    prompt, dimension, model = (axis.ravel() for axis in np.indices(human.shape))
+    names = [np.array([f"m{number}" for number in range(size)]) for size in human.shape[:0:-1]]
+    return Answers(prompt, model, dimension, human.ravel(), panel.ravel(), *names)
+
+
+def drawn(seed, labelled, world=WORLD):
+    """Answers of a world; labelled(random, human) says which have a human score."""
+    random = default_rng(seed)
+    study = world.draw(random)
+    human, deviation = study.reference, study.rating - study.rating.mean(axis=(0, 3), keepdims=True)
+    return answers_of(np.where(labelled(random, human), human, np.nan), deviation.mean(axis=2))
+
+
+def by_prompt(count):
+    def labelled(random, human):
+        chosen = random.permutation(len(human)) < count
+        return np.broadcast_to(chosen[:, None, None], human.shape)
+
+    return labelled
+
+
+def by_row(share):
+    return lambda random, human: random.random(human.shape) < share
+
+
+NUMBER = np.arange(40)
+PANEL = np.round(np.sin(1.7 * NUMBER) / 3, 3)
+SCORES = np.round(0.6 + 0.8 * PANEL[:16] + np.cos(2.3 * NUMBER[:16]) / 8, 3)
+# ppi_mean_pointestimate and ppi_mean_ci (alpha=0.1) of ppi-python 0.2.3 with these scores, lam =
+# 0.42210711075087454, and PANEL, of which the last 24 are moved to the mean of the first 16 for the
+# interval
+POINT, INTERVAL = 0.604565, (0.54752105, 0.65960395)
+
+
+def of_one_model(panel):
+    human = np.append(SCORES, np.full(24, np.nan))
+    return human_scale_means(answers_of(human[:, None, None], panel[:, None, None]))
+
+
+def test_one_model_has_the_mean_of_ppi_python():
+    means = of_one_model(PANEL)
+    assert means.slope[0] * 24 / 40 == pytest.approx(0.42210711075087454, rel=1e-12)
+    assert means.score[0] == pytest.approx(POINT, abs=1e-6)
+
+
+def test_and_its_interval_where_scored_answers_are_rated_as_the_others():
+    panel = PANEL.copy()
+    panel[16:] += panel[:16].mean() - panel[16:].mean()
+    means = of_one_model(panel)
+    half = ndtri(0.95) * np.sqrt(means.covariance[0, 0])
+    ends = means.score[0] - half, means.score[0] + half
+    assert ends == pytest.approx(INTERVAL, abs=1e-7)
+
+
+def test_scores_are_means_of_the_fitted_values_of_all_answers():
+    answers = drawn(1, by_row(0.3))
+    scored = answers.is_scored
+    panel = answers.centred(answers.panel)
+    columns = [answers.model == model for model in range(4)] + [answers.dimension == 1]
+    columns += [(answers.dimension == place) * panel for place in range(2)]
+    rows = np.stack(columns, axis=1).astype(float)
+    total, labelled = (np.bincount(answers.dimension[of]) for of in (slice(None), scored))
+    weights = (total / labelled)[answers.dimension[scored]]
+    fit = WLS(answers.human[scored], rows[scored], weights=weights).fit()
+    fitted = rows @ fit.params
+    expected = [fitted[answers.model == model].mean() for model in range(4)]
+    assert human_scale_means(answers).score == pytest.approx(expected, abs=1e-12)
+
+
+def test_with_every_answer_scored_they_are_the_means_by_people():
+    answers = drawn(2, by_row(1.1))
+    human = answers.human.reshape(100, 2, 4).mean(axis=1)
+    means = human_scale_means(answers)
+    assert means.score == pytest.approx(human.mean(axis=0), abs=1e-12)
+    expected = np.cov(human.T, ddof=0) / 100
+    assert means.covariance == pytest.approx(expected, rel=0.03, abs=1e-6)
+
+
+@pytest.mark.parametrize("labelled", [by_prompt(12), by_row(0.1)])
+def test_intervals_cover_and_are_narrower_than_those_of_people_alone(labelled):
+    covered, errors = [], []
+    for seed in range(60):
+        answers = drawn(seed, labelled)
+        rows = list(as_people_rows(answers, replicates=2, confidence=0.9, seed=1))
+        kept = [(row, truth) for row, truth in zip(rows, TRUTH, strict=True) if "score" in row]
+        covered += [row["ci_low"] <= truth <= row["ci_high"] for row, truth in kept]
+        alone = Answers(**vars(answers) | {"panel": np.zeros(len(answers.panel))})
+        both = (human_scale_means(each).covariance for each in (answers, alone))
+        errors.append([np.sqrt(each.diagonal()).mean() for each in both])
+    with_panel, without = np.mean(errors, axis=0)
+    assert 0.85 < np.mean(covered) < 0.96
+    assert with_panel < 0.85 * without
+
+
+def test_the_bias_of_a_judge_moves_no_score():
+    answers = drawn(3, by_prompt(20))
+    panel = answers.panel + 0.3 * (answers.model == 0)
+    moved = Answers(**vars(answers) | {"panel": panel})
+    scores = (human_scale_means(each).score for each in (answers, moved))
+    assert next(scores) == pytest.approx(next(scores), abs=1e-12)
+
+
+def reason_of(answers):
+    return parse(refused_ranking(answers))[0]
+
+
+def test_scores_that_do_not_rank_the_models_are_refused():
+    assert refused_ranking(drawn(4, by_prompt(20))) == ""
+    assert reason_of(drawn(4, by_prompt(9))) == Reason.FEW_SCORED_PROMPTS
+    first = np.arange(2)[:, None] == 0
+    one_dimension = drawn(4, lambda random, human: np.broadcast_to(first, human.shape))
+    assert reason_of(one_dimension) == Reason.UNSCORED_DIMENSIONS
+    answers = drawn(4, by_prompt(20))
+    equal = Answers(**vars(answers) | {"human": np.where(answers.is_scored, 1.0, np.nan)})
+    assert reason_of(equal) == Reason.EQUAL_SCORES
+
+
+def test_labels_of_easy_prompts_are_refused():
+    def easy(random, human):
+        means = human.mean(axis=(1, 2), keepdims=True)
+        return np.broadcast_to(means > np.quantile(means, 0.7), human.shape)
+
+    answers = drawn(5, easy)
+    gap, p_value = scored_gap(answers)
+    assert (gap > 0.02, p_value < 0.01) == (True, True)
+    assert reason_of(answers) == Reason.CHOSEN_FOR_SCORES
+    rows = list(as_people_rows(answers, replicates=2, confidence=0.9, seed=1))
+    assert {row["scores"] for row in rows} == {AS_PEOPLE}
+    assert not any("score" in row for row in rows)
+
+
+def test_a_model_with_few_scored_prompts_has_no_score():
+    def most(random, human):
+        chosen = by_prompt(30)(random, human).copy()
+        chosen[np.flatnonzero(chosen[:, 0, 3])[9:], :, 3] = False
+        return chosen
+
+    rows = list(as_people_rows(drawn(6, most), replicates=50, confidence=0.9, seed=1))
+    assert ["score" in row for row in rows] == [True, True, True, False]
+    assert rows[3]["note"] == 'few_scored_prompts {"prompts": 9, "least": 10}'
+    assert {row["rank_high"] for row in rows[:3]} <= {1, 2, 3}
+
+
+def test_a_model_whose_scores_hardly_vary_has_the_error_of_the_others():
+    answers = drawn(7, by_prompt(20))
+    top = np.where(answers.is_scored & (answers.model == 3), 1.0, answers.human)
+    answers = Answers(**vars(answers) | {"human": top})
+    means, varied = human_scale_means(answers), np.array([20, 20, 20, 0])
+    plain, widened = means.covariance, widened_covariance(means, varied)
+    assert widened[3, 3] == pytest.approx(plain.diagonal().mean())
+    assert widened[:3] == pytest.approx(plain[:3])

@@ -1,0 +1,205 @@
+"""How people would rank the models, and self-bias against people, from few human scores.
+
+    python benchmarks/few_labels.py [--studies 400] [--ratings results/play_favorites_2d]
+
+Nine judges of four families rate one another's answers to 200 prompts in two dimensions; one judge
+favours itself by .1 of the scale, the best model is better than the worst by .15, and ordinary
+preferences have a standard deviation of .018, unless the world says otherwise. Answers have human
+scores by prompt (all answers to some prompts), by row, or by prompts that are chosen in proportion
+to exp(z) or exp(z / 2), z the prompt's standardised mean human score.
+
+Printed for each world are: the share of models whose 90 % interval on the human scale contains
+their true mean human score, with two standard errors, and the mean half-width in points of the unit
+scale; the same by human scores alone, and by the ratings alone; the share of studies whose rank
+sets contain all true ranks; and the share of studies that are refused, alone and with the models
+that are covered in the others.
+
+With --ratings, 90 % of the human scores of a study are hidden by prompt, in 200 draws, and the
+truth is the mean of all its human scores.
+"""
+
+import argparse
+from dataclasses import replace
+
+import numpy as np
+from processes import print_table
+
+from recuse.data.selection import EVERY_ROW
+from recuse.data.study import StudyTables
+from recuse.inference.human_scale import Answers, read_answers
+from recuse.inference.leaderboard import as_people_rows, expanded, score_ranks
+from recuse.model.least_squares import quantile
+from recuse.validation.world import MonteCarloWorld
+
+CONFIDENCE, DRAWS, STUDIES = 0.9, 500, 400
+BASE = {
+    "families": [3, 2, 2, 2],
+    "dimensions": 2,
+    "prompts": 200,
+    "intercept": 0.3,
+    "slope": 0.5,
+    "noise": 0.25,
+    "preference": 0.018,
+    "quality_gap": 0.15,
+    "self_bias": [0.1, *[0.0] * 8],
+}
+SHIFT = 0.35  # of human scores that are cut off at the top of five levels
+WORLDS = {
+    "as described": {},
+    "difficult prompts, reliability 0.6": {
+        "difficulty": 0.08,
+        "prompt_shock": 0.1,
+        "reliability": 0.6,
+    },
+    "six dimensions": {"dimensions": 6},
+    "own ratings missing": {"missing": 0.2},
+    "judges that do not follow people": {"slope": 0.02, "intercept": 0.65},
+    "human scores at the top": {"dimensions": 1, "noise": 0.2, "reliability": 0.7},
+}
+AT_TOP = "human scores at the top"
+LABELS = [("by prompt", share) for share in (0.05, 0.1, 0.25, 1.0)]
+LABELS += [("by row", share) for share in (0.05, 0.1, 0.25)]
+LABELS += [(how, share) for how in ("exp(z / 2)", "exp(z)") for share in (0.05, 0.1, 0.25)]
+
+
+def human_scores(name, study):
+    """The human scores of a drawn study, (prompts, dimensions, models)."""
+    human = study.reference
+    return np.rint(np.clip(human + SHIFT, 0, 1) * 4) / 4 if name == AT_TOP else human
+
+
+def answers_of(human, rating, present):
+    """The answers of a drawn study; rating, present: (prompts, dimensions, judges, models)."""
+    rating = rating if present is None else np.where(present, rating, np.nan)
+    panel = np.nanmean(rating - np.nanmean(rating, axis=(0, 3), keepdims=True), axis=2)
+    prompt, dimension, model = (axis.ravel() for axis in np.indices(human.shape))
+    names = [np.array([str(number) for number in range(size)]) for size in human.shape[:0:-1]]
+    return Answers(prompt, model, dimension, human.ravel(), panel.ravel(), *names)
+
+
+def is_scored(how, share, human, random):
+    """Which answers keep their human score, (prompts, dimensions, models) of bool."""
+    if how == "by row":
+        return random.random(human.shape) < share
+    prompts = len(human)
+    count = max(10, round(share * prompts))
+    chances = None
+    if how != "by prompt":
+        means = human.mean(axis=(1, 2))
+        z = (means - means.mean()) / means.std()
+        weights = np.exp(z / 2 if how == "exp(z / 2)" else z)
+        chances = weights / weights.sum()
+    kept = np.zeros(prompts, dtype=bool)
+    kept[random.choice(prompts, count, replace=False, p=chances)] = True
+    return np.broadcast_to(kept[:, None, None], human.shape)
+
+
+def compared(answers, truth, seed):
+    """Coverage, half-width and joint coverage of ranks by both, then by human scores alone; None
+    where the study is refused.
+    """
+    alone = replace(answers, panel=np.zeros(len(answers.panel)))
+    numbers = []
+    for each in (answers, alone):
+        rows = list(as_people_rows(each, replicates=DRAWS, confidence=CONFIDENCE, seed=seed))
+        kept = [row for row in rows if "score" in row]
+        if len(kept) < len(rows):
+            return None if len(numbers) == 0 else numbers[0] + [np.nan] * 3
+        score, low, high, best, worst = (
+            np.array([row[key] for row in rows])
+            for key in ("score", "ci_low", "ci_high", "rank_low", "rank_high")
+        )
+        ranks = score_ranks(truth)
+        covered = (low <= truth) & (truth <= high)
+        in_sets = bool(((best <= ranks) & (ranks <= worst)).all())
+        numbers.append([covered.mean(), np.mean(high - score), in_sets])
+    return numbers[0] + numbers[1]
+
+
+def by_ratings(rating, present, truth):
+    """Coverage and half-width of the mean rating of a model as its human score."""
+    rating = rating if present is None else np.where(present, rating, np.nan)
+    by_prompt = np.nanmean(rating, axis=(1, 2))  # (prompts, models)
+    prompts = len(by_prompt)
+    error = by_prompt.std(axis=0) / np.sqrt(prompts)
+    half = expanded(quantile(CONFIDENCE), prompts) * error
+    return [np.mean(np.abs(by_prompt.mean(axis=0) - truth) <= half), half.mean()]
+
+
+def share(values):
+    """A mean in percent with two standard errors."""
+    values = np.asarray(values, dtype=float)
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return "–"
+    error = 200 * values.std() / np.sqrt(len(values))
+    return f"{100 * values.mean():.1f} ± {error:.1f} %"
+
+
+def row_of(name, how, kept, numbers, judges):
+    """The row of a world for the table."""
+    cells = [name, how]
+    drawn = [each for each in numbers if each is not None]
+    cells += [f"{100 * (1 - len(drawn) / len(numbers)):.0f} %"]
+    cells += [share([1.0 if each is None else each[0] for each in numbers])]
+    if not drawn:
+        return [*cells, *["–"] * 7]
+    both, half, ranks, alone, half_alone, _ = np.array(drawn, dtype=float).T
+    cells += [share(both), f"{half.mean():.4f}", share(ranks)]
+    cells += [share(alone), f"{np.nanmean(half_alone):.4f}"]
+    return [*cells, *(judges and [share(judges[0]), f"{np.mean(judges[1]):.4f}"] or ["–", "–"])]
+
+
+def of_worlds(studies):
+    """Yield the rows of all worlds."""
+    for name, dials in WORLDS.items():
+        world = MonteCarloWorld(**BASE | dials)
+        many = MonteCarloWorld(**BASE | dials | {"prompts": 20_000, "missing": 0.0})
+        draws = (many.draw(np.random.default_rng((1, number))) for number in range(5))
+        truth = np.mean([human_scores(name, each).mean(axis=(0, 1)) for each in draws], axis=0)
+        for how, kept in LABELS:
+            numbers, judges = [], []
+            for number in range(studies):
+                random = np.random.default_rng((2, number))
+                study = world.draw(random)
+                human = human_scores(name, study)
+                scored = np.where(is_scored(how, kept, human, random), human, np.nan)
+                answers = answers_of(scored, study.rating, study.present)
+                numbers.append(compared(answers, truth, number))
+                judges.append(by_ratings(study.rating, study.present, truth))
+            yield row_of(name, f"{how}, {kept:.0%}", kept, numbers, list(zip(*judges, strict=True)))
+
+
+def of_ratings(folder, draws=200):
+    """Yield the row of a study whose answers all have human scores, most of which are hidden."""
+    study = StudyTables("", f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
+    answers = read_answers(study, EVERY_ROW.rows(study.ratings))
+    count = np.bincount(answers.model)
+    truth = np.bincount(answers.model, answers.human) / count
+    prompts, prompt = np.unique(answers.prompt, return_inverse=True)
+    numbers = []
+    for number in range(draws):
+        random = np.random.default_rng((3, number))
+        kept = random.permutation(len(prompts)) < round(0.1 * len(prompts))
+        human = np.where(kept[prompt], answers.human, np.nan)
+        numbers.append(compared(replace(answers, human=human), truth, number))
+    yield row_of(folder, "by prompt, 10%", 0.1, numbers, [])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--studies", type=int, default=STUDIES)
+    parser.add_argument("--ratings")
+    arguments = parser.parse_args()
+    head = [
+        "world",
+        "human scores",
+        "refused",
+        "refused or covers",
+        "covers",
+        "half-width",
+        "ranks cover",
+    ]
+    head += ["people alone", "half-width", "ratings alone", "half-width"]
+    rows = of_ratings(arguments.ratings) if arguments.ratings else of_worlds(arguments.studies)
+    print_table(head, rows)

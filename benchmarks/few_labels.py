@@ -147,7 +147,7 @@ def row_of(name, how, kept, numbers, judges):
     both, half, ranks, alone, half_alone, _ = np.array(drawn, dtype=float).T
     cells += [share(both), f"{half.mean():.4f}", share(ranks)]
     cells += [share(alone), f"{np.nanmean(half_alone):.4f}"]
-    return [*cells, *(judges and [share(judges[0]), f"{np.mean(judges[1]):.4f}"] or ["–", "–"])]
+    return [*cells, *((judges and [share(judges[0]), f"{np.mean(judges[1]):.4f}"]) or ["–", "–"])]
 
 
 def of_worlds(studies):

@@ -40,7 +40,7 @@ OUTPUTS = {
         "breakdowns",
         "sensitivity",
     ),
-    "leaderboard": ("leaderboard", "judgments", "power"),
+    "leaderboard": ("leaderboard", "calibration", "judgments", "power"),
 }
 
 

@@ -146,6 +146,7 @@ def tables_of_study():
         ),
         *(
             "leaderboard",
+            "calibration",
             "judgments",
             "panel",
             "round_robin",
@@ -194,6 +195,7 @@ def test_tables_that_need_human_scores_have_only_a_header(folder):
         "measurement_error",
         "reliability_curve",
         "breakdowns",
+        "calibration",
         "power",
         "wordings",
     }

@@ -261,6 +261,7 @@ rule conclusions:
     output:
         **tables(
             "leaderboard",
+            "calibration",
             "judgments",
             "power",
             "conclusions",

@@ -141,7 +141,7 @@ class RatingsPipeline(Pipeline):
             "_sensitivity",
         ),
         "reliability": "_reliability",
-        **dict.fromkeys(("leaderboard", "judgments", "power"), "_rank"),
+        **dict.fromkeys(("leaderboard", "calibration", "judgments", "power"), "_rank"),
         "verdicts": "_conclude",
     }
 

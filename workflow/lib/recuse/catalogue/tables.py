@@ -69,6 +69,7 @@ TABLES: dict[str, Applies] = {
             "breakdowns",
             "sensitivity",
             "leaderboard",
+            "calibration",
             "judgments",
             "power",
             "conclusions",

@@ -21,6 +21,7 @@ from recuse.data.cells import levels_of
 from recuse.data.files import ASKED
 from recuse.data.moments import Moments
 from recuse.data.study import LEAST_SCORED, StudyTables
+from recuse.inference.calibration import calibrated, calibration_rows
 from recuse.inference.human_scale import (
     Answers,
     human_scale_means,
@@ -512,15 +513,16 @@ def _rows(
 KEYS = ("dimension", "dataset", "prompt_id", "occasion", *ASKED, "judge", "model")
 
 
-def write_debiased(spec: Spec, study: StudyTables, removed: Removed, path: str) -> None:
+def write_debiased(spec: Spec, study: StudyTables, removed: Removed, path: str) -> list[Mapping]:
     """Write a parquet file of the rows of the spec: KEYS, rating_unit, bias, debiased_unit =
-    rating_unit - bias, and estimand.
+    rating_unit - bias, human_scale_unit, and estimand; return the rows of the table of calibration.
 
     bias, on the unit scale, is that of all rows together (slice "") in `removed`: the self_bias of
     the judge for its own answers, the family_bias for those of its family's other models, and 0 for
     the rest and for a bias of which the spec has no term. It is NULL, and so is the debiased
     rating, where it is not estimable: leave these ratings out. A debiased rating may leave the
-    scale. Rows are in the order of the canonical ratings.
+    scale. human_scale_unit is the debiased rating on the human scale, by `calibrated`. Rows are in
+    the order of the canonical ratings.
     """
     connection, biases = connect(), removed.of_slices.get("", {})
     for quantity in BIASES:
@@ -534,15 +536,18 @@ def write_debiased(spec: Spec, study: StudyTables, removed: Removed, path: str) 
     )
     bias = f"""case when model::varchar = judge::varchar then {of_self}
                     when model_family::varchar = judge_family::varchar then {of_family} else 0 end"""
-    rows = f"""select {", ".join(KEYS)}, rating_unit, {bias} as bias
+    keys = ", ".join(KEYS)
+    rows = f"""select {keys}, prompt, gt_unit, rating_unit, {bias} as bias,
+                 rating_unit - bias as debiased_unit
                from ({spec.selection.rows(study.ratings)}) left join self_bias on self_bias.term = judge::varchar
                left join family_bias on family_bias.term = judge_family::varchar"""
+    on_human_scale = calibrated(connection, rows, "debiased_unit")
+    columns = f"{keys}, rating_unit, bias, debiased_unit, human_scale_unit"
     estimand = text(removed.estimand)
     write_rows(
-        connection,
-        f"select *, rating_unit - bias as debiased_unit, {estimand} as estimand from ({rows})",
-        path,
+        connection, f"select {columns}, {estimand} as estimand from ({on_human_scale})", path
     )
+    return list(calibration_rows(connection, on_human_scale))
 
 
 def _create_values(

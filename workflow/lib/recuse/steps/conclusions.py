@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from recuse.base.tables import read_table, write_table
 from recuse.data.describe import agreement_with_people
 from recuse.data.study import StudyTables
+from recuse.inference.calibration import CALIBRATION
 from recuse.inference.judge_levels import linked_judges
 from recuse.inference.leaderboard import (
     JUDGMENTS,
@@ -61,7 +62,8 @@ def rank(
     write_table(outputs["leaderboard"], LEADERBOARD, ranks, study=study)
     of_main = next(iter(estimable_specs(specs, ["main"], tables, instead=instead)), main)
     removed = removed_biases(of_main, biases, **chosen)
-    write_debiased(of_main, tables, removed, outputs["debiased"])
+    calibration = write_debiased(of_main, tables, removed, outputs["debiased"])
+    write_table(outputs["calibration"], CALIBRATION, calibration, study=study)
     write_table(
         outputs["judgments"],
         JUDGMENTS,

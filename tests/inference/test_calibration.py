@@ -1,0 +1,83 @@
+"""Ratings on the human scale: lines that never see the human scores of their own prompts."""
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.random import default_rng
+
+from recuse.base.database import connect
+from recuse.inference.calibration import FOLDS, calibrated, calibration_rows
+
+PROMPTS, SCORED = 60, 23
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Two judges in two dimensions; the first SCORED prompts have human scores, in the second
+    dimension the first nine.
+    """
+    random, table = default_rng(3), []
+    for prompt in range(PROMPTS):
+        for dimension, scored in (("Tone", SCORED), ("Wit", 9)):
+            for model in ("A", "B"):
+                human = random.random()
+                for judge, slope in (("A", 0.5), ("B", 1.2)):
+                    rating = 0.2 + slope * human + random.normal(0, 0.1)
+                    score = human if prompt < scored else np.nan
+                    table.append((prompt, judge, model, dimension, rating, score))
+    names = ["prompt", "judge", "model", "dimension", "rating_unit", "gt_unit"]
+    return pd.DataFrame(table, columns=names)
+
+
+@pytest.fixture(scope="module")
+def made(rows, tmp_path_factory):
+    """The rows with their ratings on the human scale, and the table of calibration."""
+    path = str(tmp_path_factory.mktemp("rows") / "rows.parquet")
+    scores = "case when isnan(gt_unit) then null else gt_unit end as gt_unit"
+    duckdb.from_df(rows).select(f"* replace ({scores})").write_parquet(path)
+    connection = connect()
+    query = calibrated(connection, f"select * from '{path}'", "rating_unit")
+    return connection.execute(query).df(), list(calibration_rows(connection, query))
+
+
+def test_a_line_is_fitted_to_the_other_folds(made, rows):
+    table, _ = made
+    of_judge = table[(table["judge"] == "A") & (table["dimension"] == "Tone")]
+    scored = of_judge[of_judge["gt_unit"].notna()]
+    fold = (scored["prompt"] + 1) % FOLDS
+    for number in range(FOLDS):
+        others, own = scored[fold != number], scored[fold == number]
+        slope, intercept = np.polyfit(others["rating_unit"], others["gt_unit"], 1)
+        expected = intercept + slope * own["rating_unit"]
+        assert own["human_scale_unit"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
+        assert set(own["mean_unit"].round(12)) == {round(others["gt_unit"].mean(), 12)}
+    slope, intercept = np.polyfit(scored["rating_unit"], scored["gt_unit"], 1)
+    rest = of_judge[of_judge["gt_unit"].isna()]
+    expected = intercept + slope * rest["rating_unit"]
+    assert rest["human_scale_unit"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+def test_fewer_than_ten_prompts_give_no_line(made):
+    table, calibration = made
+    assert table.groupby("dimension")["human_scale_unit"].count().to_dict() == {
+        "Tone": 4 * PROMPTS,
+        "Wit": 0,
+    }
+    assert {row["dimension"] for row in calibration} == {"Tone"}
+
+
+def test_errors_are_those_of_scores_that_the_lines_have_not_seen(made):
+    table, calibration = made
+    for row in calibration:
+        of_judge = table[(table["judge"] == row["judge"]) & (table["dimension"] == "Tone")]
+        scored = of_judge[of_judge["gt_unit"].notna()]
+        assert (row["answers"], row["prompts"]) == (2 * SCORED, SCORED)
+        for name, column in (
+            ("error", "human_scale_unit"),
+            ("error_of_mean", "mean_unit"),
+            ("error_of_rating", "rating_unit"),
+        ):
+            square = (scored["gt_unit"] - scored[column]) ** 2
+            assert row[name] == pytest.approx(np.sqrt(square.mean()), rel=1e-12)
+        assert row["error"] < 0.9 * min(row["error_of_mean"], row["error_of_rating"])

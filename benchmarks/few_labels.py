@@ -1,6 +1,6 @@
 """How people would rank the models, and self-bias against people, from few human scores.
 
-    python benchmarks/few_labels.py [--studies 400] [--ratings results/play_favorites_2d]
+    python benchmarks/few_labels.py [--studies 400] [--biases] [--ratings results/play_favorites_2d]
 
 Nine judges of four families rate one another's answers to 200 prompts in two dimensions; one judge
 favours itself by .1 of the scale, the best model is better than the worst by .15, and ordinary
@@ -13,6 +13,10 @@ their true mean human score, with two standard errors, and the mean half-width i
 scale; the same by human scores alone, and by the ratings alone; the share of studies whose rank
 sets contain all true ranks; and the share of studies that are refused, alone and with the models
 that are covered in the others.
+
+With --biases, and no ordinary preferences: the share of judges whose 90 % interval of the self-bias
+A contains what Equation 1 gives for many prompts, with two standard errors, the mean half-width,
+and both by the rows with human scores alone.
 
 With --ratings, 90 % of the human scores of a study are hidden by prompt, in 200 draws, and the
 truth is the mean of all its human scores.
@@ -28,7 +32,10 @@ from recuse.data.selection import EVERY_ROW
 from recuse.data.study import StudyTables
 from recuse.inference.human_scale import Answers, read_answers
 from recuse.inference.leaderboard import as_people_rows, expanded, score_ranks
+from recuse.model.fit import fitted_slices, with_biases
 from recuse.model.least_squares import quantile
+from recuse.model.spec import SELF, Spec
+from recuse.model.stand_in import biases_of_all_ratings
 from recuse.validation.world import MonteCarloWorld
 
 CONFIDENCE, DRAWS, STUDIES = 0.9, 500, 400
@@ -170,6 +177,64 @@ def of_worlds(studies):
             yield row_of(name, f"{how}, {kept:.0%}", kept, numbers, list(zip(*judges, strict=True)))
 
 
+def with_panel(study, rows):
+    """Some rows of a drawn study, with the mean rating of an answer in place of its human score."""
+    panel = np.nanmean(np.where(present_in(study), study.rating, np.nan), axis=2)
+    return replace(study, present=rows, raters=panel[..., None])
+
+
+def present_in(study):
+    """Which rows of a drawn study have a rating, (prompts, dimensions, judges, models)."""
+    everywhere = np.ones(study.rating.shape, dtype=bool)
+    return everywhere if study.present is None else study.present
+
+
+def self_biases(fitted):
+    """Self-bias and half-width of each judge in a fit of all rows, (2, judges)."""
+    rows = [row for row in fitted.coefficients if row.quantity == SELF]
+    half = [quantile(CONFIDENCE, row.df) * row.std_error for row in rows]
+    return np.array([[row.estimate for row in rows], half])
+
+
+def of_biases(studies):
+    """Yield the rows of all worlds for A."""
+    spec = Spec.of("clustered", covariance="CR1")
+    for name, dials in WORLDS.items():
+        settings = BASE | {"preference": 0.0} | dials
+        world = MonteCarloWorld(**settings)
+        many = MonteCarloWorld(**settings | {"prompts": 10_000})
+        draws = (many.draw(np.random.default_rng((1, number))) for number in range(4))
+        fits = [next(fitted_slices(spec, with_scores(name, each), seed=None)) for each in draws]
+        truth = np.mean([self_biases(fitted)[0] for fitted in fits], axis=0)
+        for how, kept in LABELS[:7]:
+            both = []
+            for number in range(studies):
+                random = np.random.default_rng((2, number))
+                study = with_scores(name, world.draw(random))
+                labelled = is_scored(how, kept, study.reference, random)
+                rows = present_in(study) & labelled[:, :, None]
+                scored, panels = replace(study, present=rows), [rows, present_in(study)]
+                panels = [with_panel(study, each) for each in panels]
+                alone = next(fitted_slices(spec, scored, seed=None))
+                of_all = biases_of_all_ratings(spec, scored, *panels)
+                widths = [self_biases(fit) for fit in (with_biases(alone, *of_all[""]), alone)]
+                both.append([each for pair in widths for each in compared_biases(pair, truth)])
+            covers, half, covers_alone, half_alone = np.array(both).T
+            cells = [name, f"{how}, {kept:.0%}", share(covers), f"{half.mean():.4f}"]
+            yield [*cells, share(covers_alone), f"{half_alone.mean():.4f}"]
+
+
+def with_scores(name, study):
+    """A drawn study with the human scores of its world."""
+    return replace(study, raters=human_scores(name, study)[..., None])
+
+
+def compared_biases(biases, truth):
+    """Coverage and mean half-width; biases: (2, judges)."""
+    estimate, half = biases
+    return [np.mean(np.abs(estimate - truth) <= half), half.mean()]
+
+
 def of_ratings(folder, draws=200):
     """Yield the row of a study whose answers all have human scores, most of which are hidden."""
     study = StudyTables("", f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
@@ -189,6 +254,7 @@ def of_ratings(folder, draws=200):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", type=int, default=STUDIES)
+    parser.add_argument("--biases", action="store_true")
     parser.add_argument("--ratings")
     arguments = parser.parse_args()
     head = [
@@ -202,4 +268,7 @@ if __name__ == "__main__":
     ]
     head += ["people alone", "half-width", "ratings alone", "half-width"]
     rows = of_ratings(arguments.ratings) if arguments.ratings else of_worlds(arguments.studies)
+    if arguments.biases:
+        head = ["world", "human scores", "A covers", "half-width", "scored rows", "half-width"]
+        rows = of_biases(arguments.studies)
     print_table(head, rows)

@@ -62,7 +62,9 @@ def test_a_and_the_scores_by_people_are_those_of_the_labelled_rows(studies):
     study, _, labelled = studies
     assert (len(study), len(labelled)) == (16 * PROMPTS, 16 * LABELLED)
     for spec in ("main", "clustered", "ordinal"):
-        fits = (recuse.fit(each, spec).frame.filter(regex=UNDRAWN) for each in (study, labelled))
+        fits = [recuse.fit(each, spec).frame.filter(regex=UNDRAWN) for each in (study, labelled)]
+        if spec == "clustered":  # whose biases rest on all ratings
+            fits = [fit[fit["quantity"] != "self_bias"] for fit in fits]
         pd.testing.assert_frame_equal(*fits, check_exact=True)
     boards = (recuse.leaderboard(each).frame for each in (study, labelled))
     scores = [board[board["scores"] == "human"]["score"].to_numpy() for board in boards]

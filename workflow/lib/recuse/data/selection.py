@@ -158,3 +158,15 @@ def with_family_references(ratings: str, levels: Levels) -> str:
         select rated.* exclude (gt, gt_unit, completion, family), {REFERENCE_FAMILY},
                mean as gt, (mean - scale_low) / (scale_high - scale_low) as gt_unit
         from rated join judged using (prompt, occasion_code, completion) where family <> {REFERENCE_FAMILY}"""
+
+
+def with_panel_references(ratings: str, levels: Levels, *, only_scored: bool) -> str:
+    """SQL for the rows of `ratings` (SQL) whose gt and gt_unit are the mean rating of the
+    completion by all judges, raw and on the unit scale; only_scored: those that have a human score.
+    """
+    completion = f"prompt, occasion_code, {levels.sql_without('judge')}"
+    return f"""
+        select * exclude (panel) replace (
+          scale_low + panel * (scale_high - scale_low) as gt, panel as gt_unit)
+        from (select *, avg(rating_unit) over (partition by {completion}) as panel from ({ratings}))
+        {"where gt is not null" if only_scored else ""}"""

@@ -27,6 +27,7 @@ from recuse.data.selection import (
     length_sets,
     with_family_references,
     with_normalised_length,
+    with_panel_references,
 )
 
 # Prompts with human scores: with fewer, nothing is concluded from a comparison with people
@@ -45,6 +46,7 @@ class StudyTables:
     cells_from: str | Cells  # the path of the table of cells, or the cells
     ratings: Sequence[str] = ()  # one file, or its shards; for what cells do not hold
     only_scored: bool = False  # the rows with a human score, of a study where others have none
+    by_panel: bool = False  # the mean rating of an answer stands in for its human score
     _read: dict[tuple, Cells | Moments] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -83,8 +85,16 @@ class StudyTables:
         """
         if not self.is_partly_scored or self.scored_prompts < LEAST_SCORED:
             return self
-        part = {"cells_from": self.every_cell, "only_scored": True, "_read": {}}
-        return self._once(("scored",), lambda: replace(self, **part))
+        return self._once(("scored",), lambda: self._read_as(only_scored=True))
+
+    def with_panel(self, *, only_scored: bool) -> "StudyTables":
+        """All rows, or those with human scores, with the mean rating of an answer in place of its
+        human score.
+        """
+        return self._read_as(only_scored=only_scored, by_panel=True)
+
+    def _read_as(self, **changes: bool) -> "StudyTables":
+        return replace(self, cells_from=self.every_cell, _read={}, **changes)
 
     @property
     def scored_prompts(self) -> int:
@@ -105,7 +115,7 @@ class StudyTables:
 
         Of a selection of one wording or replicate they are those of its rows.
         """
-        if selection.reference is not None or selection.asked is not None:
+        if selection.reference is not None or selection.asked is not None or self.by_panel:
             by = {} if selection.reference is None else {"by": REFERENCE_FAMILY}
             rows = [self._rows(selection, span) for span in prompt_ranges(self.ratings)]
             return self._once(("cells", *rows), lambda: cells_of_rows(rows, self._levels, **by))
@@ -155,7 +165,7 @@ class StudyTables:
         elif selection.length is not None:
             length = ", x"
         # Rows that are joined are in no order
-        joined = selection.reference is not None or selection.length is not None
+        joined = selection.reference is not None or selection.length is not None or self.by_panel
 
         def rows_of(span: PromptRange) -> str:
             # As in moments
@@ -200,6 +210,8 @@ class StudyTables:
         if span is not None:
             paths, prompts = [span.path], (span.first, span.last)
         rows = selection.rows(paths, prompts=prompts)
+        if self.by_panel:
+            return with_panel_references(rows, self._levels, only_scored=self.only_scored)
         if self.only_scored:
             return f"select * from ({rows}) where gt is not null"
         if not self.is_partly_scored:

@@ -33,6 +33,7 @@ from recuse.model.ordinal import fit_ordinal
 from recuse.model.prompt_sums import RowsOfCells, add_prompts
 from recuse.model.resampling import SUMS, PromptBootstrap, WildBootstrap, WildTest, joined_to
 from recuse.model.spec import BIASES, Spec
+from recuse.model.stand_in import biases_of_all_ratings
 
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
 NOT_POSITIVE = (
@@ -102,10 +103,44 @@ def fitted_slices(spec: Spec, study: StudyTables, *, seed: int | None) -> Iterat
             if spec.model.estimator == "least_squares"
             else rows_by_prompt(spec, study)
         )
+    of_all = {}
+    if uses_all_ratings(spec, study):
+        panels = (study.with_panel(only_scored=scored) for scored in (True, False))
+        of_all = biases_of_all_ratings(spec, study, *panels)
     for (label, rows), slice_errors in zip(
         slices_of(spec, study), errors, strict=spec.errors.by_prompt
     ):
-        yield fit_slice(spec, label, rows, slice_errors)
+        fitted = fit_slice(spec, label, rows, slice_errors)
+        yield with_biases(fitted, *of_all[label]) if label in of_all else fitted
+
+
+def uses_all_ratings(spec: Spec, study: StudyTables) -> bool:
+    """Whether the biases of a spec rest on all ratings of a study of which only some rows have
+    human scores: by least squares with errors CR1, without lengths.
+    """
+    return (
+        study.is_partly_scored
+        and study.only_scored
+        and spec.model.estimator == "least_squares"
+        and spec.errors.covariance == "CR1"
+        and spec.selection.length is None
+    )
+
+
+def with_biases(
+    fitted: Fitted, df: float, biases: Mapping[tuple[str, str], tuple[float, float]]
+) -> Fitted:
+    """The fit with these estimates and standard errors of biases, which no bootstrap draws."""
+    coefficients = []
+    for row in fitted.coefficients:
+        numbers = biases.get((row.quantity, row.term))
+        if numbers is not None:
+            estimate, error = numbers
+            row = replace(
+                row, estimate=estimate, std_error=error, df=df, replicates=None, wild=None
+            )
+        coefficients.append(row)
+    return replace(fitted, coefficients=coefficients)
 
 
 def rows_by_prompt(spec: Spec, study: StudyTables) -> Iterator[RowsOfCells]:

@@ -1,0 +1,80 @@
+"""Biases from human scores of few answers and all ratings, beside a naive twin on the rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.random import default_rng
+
+import recuse
+
+NAMES, FAMILIES = ("A", "B", "C", "D"), {"one": ["A", "B"]}
+PROMPTS = 40
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """Four judges of two dimensions; a quarter of the answers have a human score, and some ratings
+    are missing.
+    """
+    random, rows = default_rng(11), []
+    for prompt in range(PROMPTS):
+        for dimension in ("Tone", "Wit"):
+            for model in NAMES:
+                quality = random.normal(5.5, 1.5)
+                human = np.clip(round(quality + random.normal(0, 0.7)), 1, 10)
+                scored = random.random() < 0.25
+                for judge in NAMES:
+                    if random.random() < 0.1:
+                        continue
+                    given = quality + (judge == model == "C") + random.normal(0, 0.8)
+                    rating = np.clip(round(given), 1, 10)
+                    cells = (judge, model, f"p{prompt:02}", dimension, rating)
+                    rows.append((*cells, human if scored else np.nan))
+    names = ["judge", "model", "prompt", "dimension", "rating", "human"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def naive_fit(rows, reference):
+    """Coefficients of Equation 1, and what each prompt adds to their errors."""
+    columns = {("intercept", judge): rows["judge"] == judge for judge in NAMES}
+    columns |= {("slope", judge): (rows["judge"] == judge) * reference for judge in NAMES}
+    own = rows["judge"] == rows["model"]
+    columns |= {("self_bias", judge): own & (rows["judge"] == judge) for judge in NAMES}
+    of_family = rows["judge"].isin(["A", "B"]) & rows["model"].isin(["A", "B"])
+    columns[("family_bias", "one")] = of_family & ~own
+    columns[("dimension", "Wit")] = rows["dimension"] == "Wit"
+    x = np.stack([np.asarray(column, dtype=float) for column in columns.values()], axis=1)
+    y = (rows["rating"].to_numpy() - 1) / 9
+    estimate = np.linalg.lstsq(x, y)[0]
+    scores = pd.DataFrame(x * (y - x @ estimate)[:, None]).groupby(rows["prompt"].to_numpy()).sum()
+    influence = scores.reindex([f"p{prompt:02}" for prompt in range(PROMPTS)], fill_value=0.0)
+    return list(columns), estimate, influence.to_numpy() @ np.linalg.inv(x.T @ x)
+
+
+def test_biases_are_those_of_the_naive_twin(frame):
+    panel = (frame.groupby(["prompt", "dimension", "model"])["rating"].transform("mean") - 1) / 9
+    scored = frame["human"].notna()
+    keys, b, h = naive_fit(frame[scored], (frame["human"][scored] - 1) / 9)
+    _, b_s, s = naive_fit(frame[scored], panel[scored])
+    _, b_a, a = naive_fit(frame, panel)
+    difference = s - a
+    weight = (h * difference).sum(axis=0) / (difference**2).sum(axis=0)
+    labelled = frame["prompt"][scored].nunique()
+    expected = b - weight * (b_s - b_a)
+    error = np.sqrt(((h - weight * difference) ** 2).sum(axis=0) * labelled / (labelled - 2))
+    study = recuse.ratings(frame, scale=(1, 10), families=FAMILIES)
+    table = recuse.fit(study, "clustered").frame.set_index(["quantity", "term"])
+    for place, key in enumerate(keys):
+        if key[0] in ("self_bias", "family_bias"):
+            row = table.loc[key]
+            assert row["estimate"] == pytest.approx(expected[place], abs=1e-10)
+            assert row["std_error"] == pytest.approx(error[place], rel=1e-8)
+            assert row["df"] == labelled - 2
+
+
+def test_they_have_smaller_errors_than_those_of_the_scored_rows(frame):
+    scored = frame.dropna()
+    both = [recuse.ratings(each, scale=(1, 10), families=FAMILIES) for each in (frame, scored)]
+    tables = [recuse.fit(study, "clustered").frame for study in both]
+    own = [table[table["quantity"] == "self_bias"]["std_error"] for table in tables]
+    assert own[0].mean() < 0.8 * own[1].mean()

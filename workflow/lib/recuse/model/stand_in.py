@@ -1,0 +1,110 @@
+"""Equation 1 with human scores of few answers: ratings of the others say how judges differ, where
+the panel's mean rating stands in for the human score.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from recuse.data.study import StudyTables
+from recuse.model.design import designs_of
+from recuse.model.estimable import moments_of
+from recuse.model.least_squares import Solution, solve
+from recuse.model.prompt_sums import add_prompts, mapped, score_weights
+from recuse.model.spec import BIASES, Spec
+
+
+class Influences:
+    """What each prompt adds to the error of some coefficients; prompts come a few at a time, each
+    with all its rows.
+    """
+
+    def __init__(
+        self, layouts: np.ndarray, solution: Solution, places: list[int], prompts: int
+    ) -> None:
+        """Start without prompts, of at most so many; layouts: (cells, w, terms), of the slice."""
+        weights = score_weights(layouts, solution.estimate)
+        self._weights = weights @ solution.inverse[:, places]
+        self.values = np.zeros((prompts, len(places)))
+        self.prompts = 0  # with rows in the slice
+
+    def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
+        """Add the next prompts: their codes and sums as by `sum_by_prompt`."""
+        self.prompts += len(prompts)
+        self.values[prompts] = mapped(sums, self._weights)
+
+
+@dataclass(frozen=True)
+class BiasFit:
+    """The biases of one slice, by (quantity, term)."""
+
+    prompts: int  # with rows
+    estimate: dict[tuple[str, str], float]
+    influence: dict[tuple[str, str], np.ndarray]  # (prompts of the study,) each
+
+
+def bias_fits(spec: Spec, study: StudyTables) -> Iterator[tuple[str, BiasFit]]:
+    """Yield label and fit of each slice of a least-squares spec that carries a term."""
+    moments, slices = moments_of(spec, study), []
+    for label, rows, design in designs_of(spec, moments):
+        if design is None:
+            continue
+        solution = solve(rows, design.regressors)
+        places = [
+            place
+            for place, term in enumerate(design.terms)
+            if term.quantity in BIASES and solution.identified[place]
+        ]
+        influences = Influences(design.layouts, solution, places, study.prompts)
+        slices.append((label, design, solution.estimate[places], places, influences))
+    takers = [(design, [influences]) for _, design, _, _, influences in slices]
+    blocks = study.row_blocks(spec.selection, moments.factors) if slices else ()
+    add_prompts(takers, blocks, len(moments.n))
+    for label, design, estimate, places, influences in slices:
+        keys = [(design.terms[place].quantity, design.terms[place].term) for place in places]
+        yield (
+            label,
+            BiasFit(
+                influences.prompts,
+                dict(zip(keys, estimate.tolist(), strict=True)),
+                dict(zip(keys, influences.values.T, strict=True)),
+            ),
+        )
+
+
+def biases_of_all_ratings(
+    spec: Spec, scored: StudyTables, scored_by_panel: StudyTables, all_by_panel: StudyTables
+) -> dict[str, tuple[int, dict[tuple[str, str], tuple[float, float]]]]:
+    """Estimate the biases of a spec against people from few human scores and all ratings: slice ->
+    degrees of freedom, and (quantity, term) -> estimate and standard error.
+
+    With b the estimate from the rows with human scores, b_s the same where the panel's mean rating
+    of an answer stands in for its score, and b_a that of all rows,
+      estimate  b - lambda (b_s - b_a)
+    As b_s - b_a is 0 in expectation if scored answers are like the others, the stand-in may have
+    any relation to people's scores. With h_p and d_p the influences of prompt p on b and on b_s -
+    b_a, lambda = sum h d / sum d^2 minimises the square of the standard error,
+      sum (h_p - lambda d_p)^2 L / (L - 2)
+    with L prompts that have human scores, and t with L - 2 degrees of freedom. Source: as in
+    human_scale_means; for regressions, Angelopoulos, Duchi and Zrnic (2023), section 6.
+
+    scored: the rows with human scores; scored_by_panel: the same rows with the stand-in.
+    """
+    stands = dict(bias_fits(spec, scored_by_panel)), dict(bias_fits(spec, all_by_panel))
+    result = {}
+    for label, fit in bias_fits(spec, scored):
+        df, numbers = fit.prompts - 2, {}
+        of_scored, of_all = (each.get(label) for each in stands)
+        if df < 1 or of_scored is None or of_all is None:
+            continue
+        for key in fit.estimate.keys() & of_scored.estimate.keys() & of_all.estimate.keys():
+            difference = of_scored.influence[key] - of_all.influence[key]
+            square = float(difference @ difference)
+            weight = float(fit.influence[key] @ difference) / square if square > 0 else 0.0
+            gap = of_scored.estimate[key] - of_all.estimate[key]
+            left = fit.influence[key] - weight * difference
+            error = float(np.sqrt(left @ left * fit.prompts / df))
+            numbers[key] = fit.estimate[key] - weight * gap, error
+        result[label] = df, numbers
+    return result

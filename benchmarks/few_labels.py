@@ -217,7 +217,7 @@ def of_biases(studies):
                 panels = [with_panel(study, each) for each in panels]
                 alone = next(fitted_slices(spec, scored, seed=None))
                 of_all = biases_of_all_ratings(spec, scored, *panels)
-                widths = [self_biases(fit) for fit in (with_biases(alone, *of_all[""]), alone)]
+                widths = [self_biases(fit) for fit in (with_biases(alone, of_all[""]), alone)]
                 both.append([each for pair in widths for each in compared_biases(pair, truth)])
             covers, half, covers_alone, half_alone = np.array(both).T
             cells = [name, f"{how}, {kept:.0%}", share(covers), f"{half.mean():.4f}"]

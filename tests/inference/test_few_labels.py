@@ -6,9 +6,10 @@ import pytest
 from numpy.random import default_rng
 
 import recuse
-from rated_tables import by_subject, findings_of, rated
+from rated_tables import FIVE, NINE, by_subject, findings_of, rated, study_of_rows
 from recuse.base.reasons import Reason, because
 from recuse.check.facts import WARNING
+from recuse.inference.human_scale import BATCH, next_label_rows
 from recuse.inference.verdict import FOUND
 
 FOUR = ("Aster", "Basil", "Clove", "Dill")
@@ -79,6 +80,25 @@ def test_ranks_as_by_people_rest_on_all_ratings(studies):
     assert board.loc["as_people"]["rank"].idxmin() != "Clove"
     errors = (board.loc[kind]["std_error"].astype(float) for kind in ("as_people", "human"))
     assert (next(errors) < 0.8 * next(errors)).all()
+
+
+def test_the_next_batch_to_score_is_balanced_with_more_own_answers(tmp_path):
+    alone = next(name for name in NINE if name not in FIVE)  # does not judge
+    rows = rated(models=(*FIVE, alone), prompts=60, dimensions=("Tone", "Wit"))
+    scored = {f"p{number}" for number in range(15)}
+    for row in rows:
+        row["gt"] = row["gt"] if row["prompt_id"] in scored else ""
+    study = study_of_rows(tmp_path, rows)
+    batch = pd.DataFrame(next_label_rows(study, seed=1))
+    assert len(batch) == len(batch.drop_duplicates()) == BATCH
+    assert not set(batch["prompt_id"]) & scored
+    counts = batch.groupby(["model", "dimension"]).size().unstack()
+    assert (counts["Tone"] - counts["Wit"]).abs().max() <= 2
+    assert counts.loc[alone].sum() < 0.6 * counts.drop(alone).sum(axis=1).min()
+    assert set(batch["model"][batch["own"] == 0]) == {alone}
+    again, other = (pd.DataFrame(next_label_rows(study, seed=seed)) for seed in (1, 2))
+    assert again.equals(batch)
+    assert not other.equals(batch)
 
 
 def test_the_judge_that_favours_itself_is_found_and_no_other(studies):

@@ -59,17 +59,21 @@ def test_biases_are_those_of_the_naive_twin(frame):
     _, b_a, a = naive_fit(frame, panel)
     difference = s - a
     weight = (h * difference).sum(axis=0) / (difference**2).sum(axis=0)
-    labelled = frame["prompt"][scored].nunique()
     expected = b - weight * (b_s - b_a)
-    error = np.sqrt(((h - weight * difference) ** 2).sum(axis=0) * labelled / (labelled - 2))
+    square = ((h - weight * difference) ** 2).sum(axis=0)
+    own = frame[scored & (frame["judge"] == frame["model"])]
+    of_judge = own.groupby("judge")["prompt"].nunique()
     study = recuse.ratings(frame, scale=(1, 10), families=FAMILIES)
     table = recuse.fit(study, "clustered").frame.set_index(["quantity", "term"])
     for place, key in enumerate(keys):
-        if key[0] in ("self_bias", "family_bias"):
-            row = table.loc[key]
+        if key[0] == "self_bias":
+            row, prompts = table.loc[key], of_judge[key[1]]
             assert row["estimate"] == pytest.approx(expected[place], abs=1e-10)
-            assert row["std_error"] == pytest.approx(error[place], rel=1e-8)
-            assert row["df"] == labelled - 2
+            error = np.sqrt(square[place] * prompts / (prompts - 2))
+            assert row["std_error"] == pytest.approx(error, rel=1e-8)
+            assert row["df"] == prompts - 2
+        elif key[0] == "family_bias":
+            assert table.loc[key]["estimate"] == pytest.approx(expected[place], abs=1e-10)
 
 
 def test_they_have_smaller_errors_than_those_of_the_scored_rows(frame):

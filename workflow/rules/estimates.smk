@@ -247,6 +247,29 @@ rule round_robin_plan:
         "../scripts/round_robin_plan.py"
 
 
+# Not part of a study's targets either: people score it.
+rule next_labels:
+    input:
+        **STUDY,
+    output:
+        table="results/{study}/tables/next_labels.csv",
+    log:
+        "results/{study}/logs/next_labels.log",
+    benchmark:
+        "results/{study}/benchmarks/next_labels.tsv"
+    conda:
+        "../../envs/recuse.yaml"
+    resources:
+        **asks_by_rows(mem_mb=1000, runtime=20),
+    params:
+        contents=contents("next_labels.py"),
+        seed=config["seed"],
+    message:
+        "Draw answers of {wildcards.study} that people should score next."
+    script:
+        "../scripts/next_labels.py"
+
+
 rule conclusions:
     input:
         **STUDY,

@@ -3,15 +3,20 @@ of all: prediction-powered inference.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from recuse.base.database import connect
+from recuse.base.database import connect, files
 from recuse.base.reasons import Reason, because
+from recuse.base.tables import column_names
 from recuse.data.cells import levels_of
 from recuse.data.study import LEAST_SCORED, StudyTables
 from recuse.model.least_squares import wald_p_value
+
+NEXT_LABELS = column_names("study dimension dataset prompt_id occasion model own")
+BATCH = 100  # answers that people should score next
 
 # p-value: below it, answers were not chosen at random for human scores
 AT_RANDOM = 0.05
@@ -211,3 +216,27 @@ def widened_covariance(means: HumanScaleMeans, varied: np.ndarray) -> np.ndarray
     variance = covariance.diagonal()
     lacking = np.maximum(variance.mean() - variance, 0.0)
     return covariance + np.diag(np.where(varied < LEAST_VARIED, lacking, 0.0))
+
+
+def next_label_rows(study: StudyTables, *, seed: int) -> Iterator[dict]:
+    """Yield BATCH answers without a human score, drawn at random by the seed: as many of each model
+    and dimension, but twice as many of a model that is also a judge (`own` 1), whose own answers
+    A rests on.
+    """
+    names = ("dimension", "dataset", "prompt_id", "occasion", "model")
+    texts = ", ".join(f"{name}::varchar as {name}" for name in names)
+    rows = f"from {files(study.ratings)}"
+    query = f"select {texts} {rows} group by all having count(gt) = 0 order by all"
+    answers = connect().execute(query).fetchall()
+    judges = {
+        judge for (judge,) in connect().execute(f"select distinct judge::varchar {rows}").fetchall()
+    }
+    taken: dict[tuple[str, str], int] = {}
+    turns = []
+    for number in np.random.default_rng(seed).permutation(len(answers)).tolist():
+        dimension, *_, model = answers[number]
+        taken[dimension, model] = turn = taken.get((dimension, model), 0) + 1
+        turns.append((turn / 2 if model in judges else float(turn), number))
+    for _, number in sorted(turns)[:BATCH]:
+        row = dict(zip(names, answers[number], strict=True))
+        yield row | {"own": int(row["model"] in judges)}

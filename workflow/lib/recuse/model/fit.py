@@ -111,7 +111,7 @@ def fitted_slices(spec: Spec, study: StudyTables, *, seed: int | None) -> Iterat
         slices_of(spec, study), errors, strict=spec.errors.by_prompt
     ):
         fitted = fit_slice(spec, label, rows, slice_errors)
-        yield with_biases(fitted, *of_all[label]) if label in of_all else fitted
+        yield with_biases(fitted, of_all.get(label, {}))
 
 
 def uses_all_ratings(spec: Spec, study: StudyTables) -> bool:
@@ -128,14 +128,16 @@ def uses_all_ratings(spec: Spec, study: StudyTables) -> bool:
 
 
 def with_biases(
-    fitted: Fitted, df: float, biases: Mapping[tuple[str, str], tuple[float, float]]
+    fitted: Fitted, biases: Mapping[tuple[str, str], tuple[float, float, int]]
 ) -> Fitted:
-    """The fit with these estimates and standard errors of biases, which no bootstrap draws."""
+    """The fit with these estimates, standard errors and degrees of freedom of biases, which no
+    bootstrap draws.
+    """
     coefficients = []
     for row in fitted.coefficients:
         numbers = biases.get((row.quantity, row.term))
         if numbers is not None:
-            estimate, error = numbers
+            estimate, error, df = numbers
             row = replace(
                 row, estimate=estimate, std_error=error, df=df, replicates=None, wild=None
             )

@@ -26,12 +26,13 @@ class Influences:
         """Start without prompts, of at most so many; layouts: (cells, w, terms), of the slice."""
         weights = score_weights(layouts, solution.estimate)
         self._weights = weights @ solution.inverse[:, places]
+        self._carried = (layouts[:, :, places] != 0).any(axis=1)  # (cells, coefficients)
         self.values = np.zeros((prompts, len(places)))
-        self.prompts = 0  # with rows in the slice
+        self.prompts = np.zeros(len(places), dtype=int)  # with rows that carry each coefficient
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts: their codes and sums as by `sum_by_prompt`."""
-        self.prompts += len(prompts)
+        self.prompts += np.count_nonzero(sums[:, 0] @ self._carried, axis=0)
         self.values[prompts] = mapped(sums, self._weights)
 
 
@@ -39,7 +40,7 @@ class Influences:
 class BiasFit:
     """The biases of one slice, by (quantity, term)."""
 
-    prompts: int  # with rows
+    prompts: dict[tuple[str, str], int]  # with rows that carry the bias
     estimate: dict[tuple[str, str], float]
     influence: dict[tuple[str, str], np.ndarray]  # (prompts of the study,) each
 
@@ -66,7 +67,7 @@ def bias_fits(spec: Spec, study: StudyTables) -> Iterator[tuple[str, BiasFit]]:
         yield (
             label,
             BiasFit(
-                influences.prompts,
+                dict(zip(keys, influences.prompts.tolist(), strict=True)),
                 dict(zip(keys, estimate.tolist(), strict=True)),
                 dict(zip(keys, influences.values.T, strict=True)),
             ),
@@ -75,9 +76,9 @@ def bias_fits(spec: Spec, study: StudyTables) -> Iterator[tuple[str, BiasFit]]:
 
 def biases_of_all_ratings(
     spec: Spec, scored: StudyTables, scored_by_panel: StudyTables, all_by_panel: StudyTables
-) -> dict[str, tuple[int, dict[tuple[str, str], tuple[float, float]]]]:
+) -> dict[str, dict[tuple[str, str], tuple[float, float, int]]]:
     """Estimate the biases of a spec against people from few human scores and all ratings: slice ->
-    degrees of freedom, and (quantity, term) -> estimate and standard error.
+    (quantity, term) -> estimate, standard error and degrees of freedom.
 
     With b the estimate from the rows with human scores, b_s the same where the panel's mean rating
     of an answer stands in for its score, and b_a that of all rows,
@@ -86,7 +87,8 @@ def biases_of_all_ratings(
     any relation to people's scores. With h_p and d_p the influences of prompt p on b and on b_s -
     b_a, lambda = sum h d / sum d^2 minimises the square of the standard error,
       sum (h_p - lambda d_p)^2 L / (L - 2)
-    with L prompts that have human scores, and t with L - 2 degrees of freedom. Source: as in
+    with L prompts on which people scored an answer that the bias is about, and t with L - 2 degrees
+    of freedom; a bias with fewer than three has no estimate here. Source: as in
     human_scale_means; for regressions, Angelopoulos, Duchi and Zrnic (2023), section 6.
 
     scored: the rows with human scores; scored_by_panel: the same rows with the stand-in.
@@ -94,17 +96,19 @@ def biases_of_all_ratings(
     stands = dict(bias_fits(spec, scored_by_panel)), dict(bias_fits(spec, all_by_panel))
     result = {}
     for label, fit in bias_fits(spec, scored):
-        df, numbers = fit.prompts - 2, {}
         of_scored, of_all = (each.get(label) for each in stands)
-        if df < 1 or of_scored is None or of_all is None:
+        if of_scored is None or of_all is None:
             continue
+        numbers = result[label] = {}
         for key in fit.estimate.keys() & of_scored.estimate.keys() & of_all.estimate.keys():
+            df = fit.prompts[key] - 2
+            if df < 1:
+                continue
             difference = of_scored.influence[key] - of_all.influence[key]
             square = float(difference @ difference)
             weight = float(fit.influence[key] @ difference) / square if square > 0 else 0.0
             gap = of_scored.estimate[key] - of_all.estimate[key]
             left = fit.influence[key] - weight * difference
-            error = float(np.sqrt(left @ left * fit.prompts / df))
-            numbers[key] = fit.estimate[key] - weight * gap, error
-        result[label] = df, numbers
+            error = float(np.sqrt(left @ left * fit.prompts[key] / df))
+            numbers[key] = fit.estimate[key] - weight * gap, error, df
     return result

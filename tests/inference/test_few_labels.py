@@ -123,6 +123,13 @@ def test_check_counts_what_each_question_rests_on(tmp_path):
         "B, C and the ranking rest on 1,000 ratings, of answers to 40 prompts (clusters)"
     )
     assert ("human scores", "chosen") not in findings
+    scored, more = 50, 100
+    for subject in ("more human scores: A", "more human scores: how people rate a model"):
+        narrower = findings["contents", subject]
+        now = float(narrower.words.rpartition("±")[2].removesuffix(")"))
+        assert "with 100 more human scores" in narrower.words
+        ratio = (scored / (scored + more)) ** 0.5
+        assert narrower.value == pytest.approx(now * ratio, abs=5e-4)
 
 
 def test_fewer_than_ten_labelled_prompts_say_nothing_about_a(tmp_path):

@@ -77,7 +77,7 @@ def check_study(
             ordinary_preferences(of_judges, confidence=confidence),
             own_missing(as_one),
             unscored(facts),
-            basis(facts),
+            basis(facts, confidence=confidence),
             missing_ratings(as_one, spelt_twice=bool(alike)),
             detectable_biases(facts, of_judges, self_bias=self_bias, wanted=power),
             contents(facts),

@@ -11,14 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.reasons import Reason, code, in_words
-from recuse.base.words import counted, enumerated, number, percent
+from recuse.base.words import counted, enumerated, level, number, percent
 from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded
 from recuse.data.cells import Cells
 from recuse.data.selection import EVERY_ROW
-from recuse.inference.human_scale import AT_RANDOM, read_answers, scored_gap
+from recuse.inference.human_scale import AT_RANDOM, BATCH, Answers, read_answers, scored_gap
+from recuse.inference.leaderboard import as_people_rows
 from recuse.model.estimable import not_estimable
-from recuse.model.spec import Spec
+from recuse.model.fit import fitted_slices
+from recuse.model.least_squares import quantile
+from recuse.model.spec import SELF, Spec
 
+BY_PROMPT = Spec.of("clustered", covariance="CR1")
 EQUATION = Spec.of("main")  # whatever a user's config makes of `main`
 SHARE = {"note": 0.02, "warning": 0.2}  # of the possible ratings
 NOT_WHOLE = {"note": 0.1, "warning": 0.5}  # of completions that some judge did not rate
@@ -177,9 +181,9 @@ def unscored(facts: Facts) -> Iterator[Finding]:
                 )
 
 
-def basis(facts: Facts) -> Iterator[Finding]:
-    """Report what A and the other questions rest on, if only some rows have a human score, and
-    whether these were chosen at random.
+def basis(facts: Facts, *, confidence: float) -> Iterator[Finding]:
+    """Report what A and the other questions rest on, if only some rows have a human score, whether
+    these were chosen at random, and what more of them would give.
     """
     if not facts.study.is_partly_scored:
         return
@@ -206,6 +210,34 @@ def basis(facts: Facts) -> Iterator[Finding]:
             "A and agreement with people are about answers like these: have people score others"
         )
         yield Finding("human scores", "chosen", words, gap, WARNING, advice, 2.0)
+    elif not refused:
+        yield from _more_scores(facts, answers, confidence=confidence)
+
+
+def _more_scores(facts: Facts, answers: Answers, *, confidence: float) -> Iterator[Finding]:
+    """Report how narrow intervals would be with BATCH more human scores: their width goes with 1 /
+    sqrt(scores).
+    """
+    scored = int(answers.is_scored.sum())
+    more = min(BATCH, len(answers.human) - scored)
+    ratio = math.sqrt(scored / (scored + more))
+    fitted = next(fitted_slices(BY_PROMPT, facts.study.scored, seed=None))
+    errors = [row for row in fitted.coefficients if row.quantity == SELF and row.std_error > 0]
+    ranked = as_people_rows(answers, replicates=2, confidence=confidence, seed=0)
+    halves = {
+        "A": [quantile(confidence, row.df) * row.std_error for row in errors],
+        "how people rate a model": [
+            row["ci_high"] - row["score"] for row in ranked if "score" in row
+        ],
+    }
+    for what, half in halves.items():
+        if half:
+            now = float(np.mean(half))
+            words = (
+                f"with {more} more human scores {what} would be known to about ±{number(now * ratio, 3)}"
+                f" of the scale ({level(confidence)} interval; now ±{number(now, 3)})"
+            )
+            yield Finding("contents", f"more human scores: {what}", words, now * ratio)
 
 
 def _compared(

@@ -332,6 +332,14 @@ def test_the_leaderboard_has_one_row_a_model(debiased, words, arrows):
     assert [row[0] for row in section.rows] == ["1", "2", "3"]
 
 
+def test_the_leaderboard_has_the_ranks_as_by_people_where_few_answers_are_scored():
+    after = [ranked("debiased", name, rank, 1, 2) for rank, name in enumerate("ABC", 1)]
+    by_people = [ranked("as_people", name, rank, 1, 3) for rank, name in enumerate("CAB", 1)]
+    section = answer_of(FOUR, leaderboard=[*BOARD, *after, *by_people]).leaderboard
+    assert section.headings[-1] == "as people would rate them"
+    assert [row[-1] for row in section.rows] == ["2 (1 to 3)", "3 (1 to 3)", "1 (1 to 3)"]
+
+
 def test_models_without_a_score_are_left_out_of_both_rankings():
     raw = [ranked("raw", model, rank, 1, 3) for rank, model in enumerate("XAB", 1)]
     board = [*raw, ranked("debiased", "A", 1, 1, 2), ranked("debiased", "B", 2, 1, 2)]

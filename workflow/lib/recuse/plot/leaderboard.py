@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from recuse.base.reasons import in_words
 from recuse.base.words import capitalised
 from recuse.inference.leaderboard import (
+    AS_PEOPLE,
     DEBIASED,
     HUMAN,
     RAW,
@@ -51,6 +52,7 @@ KINDS = {
     WITHOUT_SELF: "without judges' ratings of their own answers",
     WITHOUT_FAMILY: "without judges' ratings of their family",
     HUMAN: "human scores (grey)",
+    AS_PEOPLE: "as people would rate them",
 }
 GUTTER = 0.3  # inches between the panels
 BELOW = 0.46

@@ -11,7 +11,7 @@ from recuse.base.words import capitalised, enumerated, level, number, percent
 from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN
-from recuse.inference.leaderboard import debiased_by
+from recuse.inference.leaderboard import AS_PEOPLE, debiased_by
 from recuse.inference.verdict import Verdict, hardly_agrees
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import BIASES, SELF
@@ -316,6 +316,12 @@ def leaderboard_section(
         if (row["judge"], row["dimension"]) == (HUMAN, "")
     ]
     by_humans = _places({row["model"]: -float(row["mean"]) for row in of_humans})
+    heading_of_humans = "rank by humans"
+    if as_people := [row for row in rows if row["scores"] == AS_PEOPLE]:
+        heading_of_humans = "as people would rate them"
+        by_humans = {
+            row["model"]: "{rank} ({rank_low} to {rank_high})".format_map(row) for row in as_people
+        }
     table = []
     for model in models:
         up, row = before[model] - after[model], debiased[model]
@@ -347,7 +353,7 @@ def leaderboard_section(
         heading,
         f"rank range ({level(confidence)})",
         "change",
-        "rank by humans",
+        heading_of_humans,
     ]
     columns = len(headings) if by_humans else len(headings) - 1
     return PageSection(

@@ -19,7 +19,7 @@ A contains what Equation 1 gives for many prompts, with two standard errors, the
 and both by the rows with human scores alone.
 
 With --ratings, 90 % of the human scores of a study are hidden by prompt, in 200 draws, and the
-truth is the mean of all its human scores.
+truth is the mean of all its human scores or, with --biases, A by all of them.
 """
 
 import argparse
@@ -28,6 +28,7 @@ from dataclasses import replace
 import numpy as np
 from processes import print_table
 
+from recuse.base.database import connect
 from recuse.data.selection import EVERY_ROW
 from recuse.data.study import StudyTables
 from recuse.inference.human_scale import Answers, read_answers
@@ -36,7 +37,7 @@ from recuse.model.fit import fitted_slices, with_biases
 from recuse.model.least_squares import quantile
 from recuse.model.spec import SELF, Spec
 from recuse.model.stand_in import biases_of_all_ratings
-from recuse.validation.world import MonteCarloWorld
+from recuse.validation.world import DrawnStudy, MonteCarloWorld
 
 CONFIDENCE, DRAWS, STUDIES = 0.9, 500, 400
 BASE = {
@@ -50,6 +51,7 @@ BASE = {
     "quality_gap": 0.15,
     "self_bias": [0.1, *[0.0] * 8],
 }
+BY_PROMPT = Spec.of("clustered", covariance="CR1")
 SHIFT = 0.35  # of human scores that are cut off at the top of five levels
 WORLDS = {
     "as described": {},
@@ -179,7 +181,8 @@ def of_worlds(studies):
 
 def with_panel(study, rows):
     """Some rows of a drawn study, with the mean rating of an answer in place of its human score."""
-    panel = np.nanmean(np.where(present_in(study), study.rating, np.nan), axis=2)
+    rated = present_in(study)
+    panel = (study.rating * rated).sum(axis=2) / np.maximum(rated.sum(axis=2), 1)
     return replace(study, present=rows, raters=panel[..., None])
 
 
@@ -198,13 +201,14 @@ def self_biases(fitted):
 
 def of_biases(studies):
     """Yield the rows of all worlds for A."""
-    spec = Spec.of("clustered", covariance="CR1")
     for name, dials in WORLDS.items():
         settings = BASE | {"preference": 0.0} | dials
         world = MonteCarloWorld(**settings)
         many = MonteCarloWorld(**settings | {"prompts": 10_000})
         draws = (many.draw(np.random.default_rng((1, number))) for number in range(4))
-        fits = [next(fitted_slices(spec, with_scores(name, each), seed=None)) for each in draws]
+        fits = [
+            next(fitted_slices(BY_PROMPT, with_scores(name, each), seed=None)) for each in draws
+        ]
         truth = np.mean([self_biases(fitted)[0] for fitted in fits], axis=0)
         for how, kept in LABELS[:7]:
             both = []
@@ -212,27 +216,73 @@ def of_biases(studies):
                 random = np.random.default_rng((2, number))
                 study = with_scores(name, world.draw(random))
                 labelled = is_scored(how, kept, study.reference, random)
-                rows = present_in(study) & labelled[:, :, None]
-                scored, panels = replace(study, present=rows), [rows, present_in(study)]
-                panels = [with_panel(study, each) for each in panels]
-                alone = next(fitted_slices(spec, scored, seed=None))
-                of_all = biases_of_all_ratings(spec, scored, *panels)
-                widths = [self_biases(fit) for fit in (with_biases(alone, of_all[""]), alone)]
-                both.append([each for pair in widths for each in compared_biases(pair, truth)])
-            covers, half, covers_alone, half_alone = np.array(both).T
-            cells = [name, f"{how}, {kept:.0%}", share(covers), f"{half.mean():.4f}"]
-            yield [*cells, share(covers_alone), f"{half_alone.mean():.4f}"]
+                both.append(biases_by_both(study, labelled, truth))
+            yield row_of_biases(name, f"{how}, {kept:.0%}", both)
+
+
+def biases_by_both(study, labelled, truth):
+    """Coverage and half-width of A by all ratings, then by the rows with human scores alone."""
+    rows = present_in(study) & labelled[:, :, None]
+    scored, panels = replace(study, present=rows), [rows, present_in(study)]
+    panels = [with_panel(study, each) for each in panels]
+    alone = next(fitted_slices(BY_PROMPT, scored, seed=None))
+    of_all = biases_of_all_ratings(BY_PROMPT, scored, *panels)
+    numbers = []
+    for fitted in (with_biases(alone, of_all[""]), alone):
+        estimate, half = self_biases(fitted)
+        numbers += [np.mean(np.abs(estimate - truth) <= half), half.mean()]
+    return numbers
+
+
+def row_of_biases(name, how, both):
+    """The row of a world for the table of A."""
+    covers, half, covers_alone, half_alone = np.array(both).T
+    cells = [name, how, share(covers), f"{half.mean():.4f}"]
+    return [*cells, share(covers_alone), f"{half_alone.mean():.4f}"]
+
+
+def study_in(folder):
+    """The ratings of a study, whose answers all have human scores, as a drawn study."""
+    names = ("prompt", "dimension", "judge", "model")
+    columns = ", ".join(f"{name}::varchar" for name in names)
+    families = "judge_family::varchar, model_family::varchar"
+    query = f"select {columns}, {families}, rating_unit, gt_unit from '{folder}/ratings.parquet'"
+    *texts, judge_family, model_family, rating, human = (
+        connect().execute(query).fetchnumpy().values()
+    )
+    levels, places = zip(*(np.unique(each, return_inverse=True) for each in texts), strict=True)
+    shape = tuple(len(each) for each in levels)
+    ratings, present = np.zeros(shape), np.zeros(shape, dtype=bool)
+    ratings[places], present[places] = rating, True
+    prompt, dimension, judge, model = places
+    scores = np.zeros((*shape[:2], shape[3], 1))
+    scores[prompt, dimension, model, 0] = human
+    of_judge = dict(zip(judge, judge_family, strict=True))
+    of_model = dict(zip(model, model_family, strict=True))
+    at = [axis.ravel() for axis in np.indices(shape[1:])]
+    factors = {name: levels[place + 1][at[place]] for place, name in enumerate(names[1:])}
+    factors |= dict.fromkeys(("dataset", "task_type"), np.full(len(at[0]), ""))
+    factors["judge_family"] = np.array([of_judge[place] for place in at[1]])
+    factors["model_family"] = np.array([of_model[place] for place in at[2]])
+    factors = {name: values.astype(str) for name, values in factors.items()}
+    return DrawnStudy(factors, ratings, scores, None, present, 1.0, has_human_scores=True)
+
+
+def of_biases_in(folder, draws=200):
+    """Yield the row for A of a study, most of whose human scores are hidden."""
+    study, both = study_in(folder), []
+    truth = self_biases(next(fitted_slices(BY_PROMPT, study, seed=None)))[0]
+    for number in range(draws):
+        random = np.random.default_rng((3, number))
+        both.append(
+            biases_by_both(study, is_scored("by prompt", 0.1, study.reference, random), truth)
+        )
+    yield row_of_biases(folder, "by prompt, 10%", both)
 
 
 def with_scores(name, study):
     """A drawn study with the human scores of its world."""
     return replace(study, raters=human_scores(name, study)[..., None])
-
-
-def compared_biases(biases, truth):
-    """Coverage and mean half-width; biases: (2, judges)."""
-    estimate, half = biases
-    return [np.mean(np.abs(estimate - truth) <= half), half.mean()]
 
 
 def of_ratings(folder, draws=200):
@@ -270,5 +320,6 @@ if __name__ == "__main__":
     rows = of_ratings(arguments.ratings) if arguments.ratings else of_worlds(arguments.studies)
     if arguments.biases:
         head = ["world", "human scores", "A covers", "half-width", "scored rows", "half-width"]
-        rows = of_biases(arguments.studies)
+        folder = arguments.ratings
+        rows = of_biases_in(folder) if folder else of_biases(arguments.studies)
     print_table(head, rows)

@@ -347,8 +347,8 @@ def leaderboard(ratings: "Ratings") -> Result:
     (by default C's), each with its rank and interval.
 
     The frame has the rows of the workflow's tables/leaderboard.csv: `scores` says how ratings
-    count: raw, debiased, leave_self_out, leave_family_out, human; `slice` is "" for all dimensions
-    together.
+    count: raw, debiased, leave_self_out, leave_family_out, human and, where only some answers have
+    human scores, as_people; `slice` is "" for all dimensions together.
     """
     from recuse.inference.leaderboard import LEADERBOARD
     from recuse.report.answers import leaderboard_section

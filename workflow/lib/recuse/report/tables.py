@@ -94,7 +94,8 @@ EXCERPTS = {
         "Models ranked, with and without the biases",
         "Mean score over judges on the unit scale: raw; with the estimated biases removed"
         " (debiased); without judges' ratings of their own answers; without those of their"
-        " families'. All true ranks lie in “rank from” to “rank to” at once.",
+        " families'; and as people would rate them, where only some answers have human scores"
+        " (as_people). All true ranks lie in “rank from” to “rank to” at once.",
         f"scores estimand model score {INTERVAL} rank rank_low rank_high change note",
         lambda row: not row["slice"],
         coded="note",

@@ -352,7 +352,22 @@ def headline(rows: TableRows, unit: Unit) -> str:
 
 
 def _headline(rows: TableRows, unit: Unit, most: int) -> Iterator[str]:
-    """Its sentences, that on self-bias first; most: names in a list, 0 for numbers alone."""
+    """Its sentences: on biases, then on judges that hardly agree with people."""
+    yield from bias_sentences(rows, unit, most)
+    strangers = [row for row in rows if row["quantity"] == SELF and hardly_agrees(row)]
+    if strangers:
+        strangers.sort(key=lambda row: float(row["agreement"] or -1))
+        several = len(strangers) > 1
+        words = f"{_who(strangers, most)} hardly agree{'' if several else 's'} with people"
+        remedy = f": do not use {'them as judges' if several else 'it as a judge'}" if most else ""
+        yield f"{words}{remedy}."
+
+
+def bias_sentences(rows: TableRows, unit: Unit | None = None, most: int = MOST) -> Iterator[str]:
+    """What is established, that on self-bias first, also where nothing is.
+
+    unit: of the sizes beside the names, None for none; most: names in a list, 0 for numbers alone.
+    """
     own = [row for row in rows if row["quantity"] == SELF]
     established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
     if all(row["verdict"] == Verdict.INCONCLUSIVE for row in own):
@@ -366,13 +381,6 @@ def _headline(rows: TableRows, unit: Unit, most: int) -> Iterator[str]:
             group.sort(key=lambda row: -abs(float(row["estimate"])))
             verb = FAVOURING[quantity][not favours][len(group) > 1]
             yield f"{_who(group, most, unit)} {verb}."
-    strangers = [row for row in own if hardly_agrees(row)]
-    if strangers:
-        strangers.sort(key=lambda row: float(row["agreement"] or -1))
-        several = len(strangers) > 1
-        words = f"{_who(strangers, most)} hardly agree{'' if several else 's'} with people"
-        remedy = f": do not use {'them as judges' if several else 'it as a judge'}" if most else ""
-        yield f"{words}{remedy}."
 
 
 def _why_untested(own: TableRows, kind: str) -> str:

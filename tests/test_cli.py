@@ -27,6 +27,7 @@ from recuse.data.registry import Registry
 from recuse.inputs import inputs_of, named_study
 from recuse.model.estimates import ESTIMATES, estimate
 from recuse.model.spec import Spec
+from recuse.workflow.start import copy_example
 
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length,dimension"
 ROWS = (ROOT / "tests" / "smoke" / "ratings.csv").read_text("utf-8").splitlines()[1:]
@@ -731,7 +732,7 @@ def test_a_configuration_alone_names_its_studies(alone, tmp_path):
             ("check", "mine.yaml", "--config", "mine.yaml"),
             "mine.yaml: a configuration; name it alone, or name ",
         ),
-        (("check", "none.yaml"), "none.yaml: no such file; name a configuration by --config\n"),
+        (("check", "none.yaml"), "none.yaml: no such file; name an existing YAML file\n"),
     ],
 )
 def test_a_configuration_alone_that_does_not_say_enough(alone, arguments, message):
@@ -748,3 +749,38 @@ def test_a_configuration_without_files(alone):
         "`fit` is for ratings; build the report"
         in alone("fit", "mine.yaml", studies={}, **ARENA)[2]
     )
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (
+            ("grader", "gradr"),
+            "mine.yaml, line 8: judged.csv, line 1, column gradr: missing; found",
+        ),
+        (("judged.csv", "jugded.csv"), "mine.yaml, line 7: jugded.csv: no such file; name an"),
+        (("second]", "secnd]"), "mine.yaml, line 10: human.csv, line 1, column secnd: missing;"),
+        (("    scales", "    figures: [verdict]\n    scales"), "mine.yaml, line 12: studies: ours"),
+    ],
+)
+def test_a_run_stops_before_it_starts_with_the_line_of_check(
+    setting, message, tmp_path, monkeypatch, capfd
+):
+    copy_example(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    mine = (tmp_path / "mine.yaml").read_text("utf-8")
+    (tmp_path / "mine.yaml").write_text(mine.replace(*setting), "utf-8")
+    monkeypatch.setattr("sys.argv", ["recuse", "run", "mine.yaml"])
+    assert main() == 1
+    output, errors = capfd.readouterr()
+    assert output == ""
+    (line,) = errors.splitlines()
+    assert line.startswith(f"error: {message}")
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_mistyped_command_has_the_nearest(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["recuse", "chekc"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "'chekc' is not a command; did you mean 'check'?" in capsys.readouterr().err

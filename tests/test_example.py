@@ -100,7 +100,7 @@ def test_the_configuration_is_that_of_the_pages():
         yaml.safe_load(text)["studies"]["ours"]
         for text in (block(README, "studies:\n  ours"), mine)
     )
-    assert shown | {"title": there["title"]} == there
+    assert shown | {"title": there["title"], "simulated": True} == there
 
 
 @pytest.mark.parametrize("page", [README, TUTORIAL], ids=["README", "tutorial"])

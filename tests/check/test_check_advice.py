@@ -148,7 +148,7 @@ def test_points_are_those_of_the_users_scale(check):
     )
     assert (
         findings["range", "Tone"].words
-        == "Tone, a scale from 0 to 1: ratings from 0.2 to 1 and human scores from 0.2 to 1"
+        == "Tone, a scale from 0 to 1 (0.1 of it is 0.1): ratings from 0.2 to 1 and human scores from 0.2 to 1"
     )
 
 
@@ -288,7 +288,7 @@ def test_a_name_in_families_that_no_rating_has(check):
             (1, 5),
             None,
             FINE,
-            "Tone, a scale from 1 to 5: ratings from 1 to 5 and human scores from 1 to 5",
+            "Tone, a scale from 1 to 5 (0.1 of it is 0.4): ratings from 1 to 5 and human scores from 1 to 5",
         ),
         (
             (0, 5),
@@ -300,7 +300,7 @@ def test_a_name_in_families_that_no_rating_has(check):
             (0, 5),
             lambda gt: (gt + 3) / 2,
             FINE,
-            "Tone, a scale from 0 to 5: ratings from 1 to 5 and human scores from 2 to 4",
+            "Tone, a scale from 0 to 5 (0.1 of it is 0.5): ratings from 1 to 5 and human scores from 2 to 4",
         ),
     ],
 )

@@ -239,7 +239,10 @@ def test_points_of_an_import_are_those_of_its_files(run, tmp_path, capfd):
     sys.argv[2] = "log.csv"
     assert main() == 0
     page = " ".join(capfd.readouterr().out.split())
-    assert "Tone, a scale from 0 to 1: ratings from 0.2 to 1 and human scores from 0.2 to 1" in page
+    assert (
+        "Tone, a scale from 0 to 1 (0.1 of it is 0.1): ratings from 0.2 to 1 and human scores from 0.2 to 1"
+        in page
+    )
     assert (
         "names 'GPT-4O', which is no judge and no model of these ratings; did you mean 'GPT-4o'"
         in page

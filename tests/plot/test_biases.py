@@ -30,7 +30,7 @@ from recuse.base.words import signed
 from recuse.plot.axes import BEYOND
 from recuse.plot.biases import SIDES, absences, family_places
 from recuse.plot.intervals import excludes_zero
-from recuse.plot.page import FAVOURS, HARSHER, outcomes, tally
+from recuse.plot.page import ABOVE_ZERO, BELOW_ZERO, outcomes, tally
 from recuse.plot.scores import correlations_figure
 
 
@@ -45,7 +45,7 @@ def test_points_are_filled_only_if_the_interval_excludes_zero():
     assert x_values(points) == table["estimate"].tolist()
     bars = [tuple(bar.get_xdata()) for bar in artists(figure, "interval")]
     assert bars == list(zip(table["ci_low"], table["ci_high"], strict=True))
-    assert "2 of 4 judges are harsher on themselves, by Equation 1" in texts(figure)
+    assert "2 of 4 judges have a gap below 0, by Equation 1" in texts(figure)
     assert "rating points on the unit scale 0–1; 90 % Wald interval, HC0" in texts(figure)
     directions = [
         (text.get_text(), text.xy[0], text.get_ha()) for text in artists(figure, "direction")
@@ -263,16 +263,16 @@ def test_the_estimand_stands_under_the_finding():
     assert any(text.startswith("A against humans; rating points") for text in by_height)
 
 
-# Judges, those that favour themselves, those that are harsher on themselves, and the words
+# Judges, those above 0, those below 0, and the words
 FINDINGS = """
-9 5 1 5 of 9 judges favour themselves and 1 is harsher on itself
-9 1 2 1 of 9 judges favours itself and 2 are harsher on themselves
-9 0 1 1 of 9 judges is harsher on itself
-9 9 0 All 9 judges favour themselves
-2 2 0 Both judges favour themselves
-9 0 0 None of 9 judges favours itself or is harsher on itself
-1 1 0 The one judge favours itself
-1 0 0 No judge favours itself or is harsher on itself
+9 5 1 5 of 9 judges have a gap above 0 and 1 has a gap below 0
+9 1 2 1 of 9 judges has a gap above 0 and 2 have a gap below 0
+9 0 1 1 of 9 judges has a gap below 0
+9 9 0 All 9 judges have a gap above 0
+2 2 0 Both judges have a gap above 0
+9 0 0 None of 9 judges has a gap above 0 or has a gap below 0
+1 1 0 The one judge has a gap above 0
+1 0 0 No judge has a gap above 0 or has a gap below 0
 0 0 0 No judge can be tested
 """
 
@@ -281,14 +281,14 @@ FINDINGS = """
 def test_a_finding_is_right_for_any_data(finding):
     *numbers, words = finding.split(" ", 3)
     total, *counts = map(int, numbers)
-    assert outcomes(total, list(zip(counts, (FAVOURS, HARSHER), strict=True))) == words
+    assert outcomes(total, list(zip(counts, (ABOVE_ZERO, BELOW_ZERO), strict=True))) == words
     signs = [1] * counts[0] + [-1] * counts[1] + [0] * (total - sum(counts))
     rows = pd.DataFrame(
         {"ci_low": [sign - 0.5 for sign in signs], "ci_high": [sign + 0.5 for sign in signs]},
         dtype=float,
     )
     unknown = pd.DataFrame({"ci_low": [np.nan], "ci_high": [np.nan]})  # not estimable
-    assert tally(pd.concat([rows, unknown]), FAVOURS, HARSHER) == words
+    assert tally(pd.concat([rows, unknown]), ABOVE_ZERO, BELOW_ZERO) == words
 
 
 def test_families_stand_beside_their_judges_and_never_on_one_another():

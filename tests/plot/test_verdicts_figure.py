@@ -35,6 +35,7 @@ OF_RATINGS = table(
         "GPT-4o",
         Verdict.ESTABLISHED,
         0.1,
+        favours="yes",
         A=0.2,
         A_ci_low=0.15,
         A_ci_high=0.25,
@@ -56,7 +57,7 @@ def test_each_question_has_a_mark_and_the_decisive_one_is_last():
     text = prose(figure)
     for words in ("A against people", "B against the other judges", "C beyond ordinary preference"):
         assert words in text
-    assert "Established self-bias: 1 of 3 judges; likely: none" in text
+    assert "GPT-4o favours itself." in text
     assert "Not estimated: Llama 3 8B (too few cells separate" in text
 
 

@@ -12,7 +12,7 @@ from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.model.estimates import ESTIMATES
 from recuse.report.answers import LIKELY as LIKELY_AT
 from recuse.report.answers import NO_TRUTH, OF_FAMILIES, QUESTION, answer_of_ratings
-from recuse.report.verdict import DO_NOT_USE, KEEP, MOST_WORDS, summary, unit_of
+from recuse.report.verdict import DO_NOT_USE, KEEP, MANY_TESTED, MOST_WORDS, summary, unit_of
 from report_pages import ranked, texts
 from text_tables import csv_rows
 
@@ -68,8 +68,8 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
     answer = answer_of(FOUR)
     assert [(each.verdict, each.detail) for each in answer.verdicts] == [
         ("established", "favours itself"),
-        ("likely", "is harsher on itself"),
-        ("not shown", "0.20 points would probably have been found"),
+        ("likely", f"is harsher on itself; {MANY_TESTED}"),
+        ("not shown", "a bias below 0.20 points may be missed"),
     ]
     assert answer.unit.name == "points, scale 1 to 5"
     assert [(each.size, each.interval) for each in answer.verdicts] == [
@@ -262,7 +262,7 @@ human scores,warning,no row has a human score,get some
     ]
     without = answer_of(FOUR, relative=NO_SCORE, pooled=pooled, check=check)
     assert without.caveats == caveats
-    assert without.truth == NO_TRUTH.format("No row has a human score")
+    assert without.truth == NO_TRUTH.format(NO_SCORE)
     assert LIKELY not in answer_of(FOUR[2:]).caveats
 
 
@@ -447,5 +447,24 @@ def test_a_bias_that_all_judges_make_doubtful_is_not_said_to_be_within_reach():
     ]
     doubtful, other = answer_of(rows).verdicts
     assert "only 60 % likely" in doubtful.detail
-    assert "found" not in doubtful.detail
-    assert other.detail == "0.20 points would probably have been found"
+    assert "missed" not in doubtful.detail
+    assert other.detail == "a bias below 0.20 points may be missed"
+
+
+def test_a_partly_scored_study_says_on_how_many_prompts_agreement_rests():
+    check = csv_rows("""
+topic,subject,finding,level
+contents,A,24,fine
+contents,"B, C and the ranking",120,fine
+""")
+    rows = [correlation("J", 0.5, 0.4)]
+    sentence = answer_of(FOUR, correlations=rows, check=check).tracking.sentence
+    assert sentence.endswith(" This rests on 24 of 120 prompts, those with human scores.")
+
+
+@pytest.mark.parametrize(
+    ("rows", "who"),
+    [(FOUR, "judge"), ([FAMILY], "family"), ([*FOUR, FAMILY], "judge or family"), ([], "judge")],
+)
+def test_the_column_of_names_says_what_they_are(rows, who):
+    assert answer_of(rows).who == who

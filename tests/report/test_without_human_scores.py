@@ -294,7 +294,7 @@ def test_the_report_answers_against_the_other_judges_and_says_what_it_cannot_tel
     assert "B: gap to the other judges" in text
     assert "A: gap to people" not in text
     assert "against humans" not in text[: text.index("Does the ranking")]
-    assert NO_TRUTH.format("No row has a human score") in text
+    assert NO_TRUTH.format("no row has a human score") in text
     assert SENTENCES[Reason.NO_HUMAN_SCORE] in text
     assert "with CR1 standard errors" in text
     assert "Does the ranking of models change?" in text

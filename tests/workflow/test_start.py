@@ -55,13 +55,15 @@ def test_interrupt_is_left_to_snakemake(tmp_path):
     assert not (tmp_path / RUNNING).exists()
 
 
-def test_a_run_in_a_locked_folder_leaves_the_note_of_the_other(tmp_path, monkeypatch):
+@pytest.mark.parametrize("locked", [True, False], ids=["locked", "about to be"])
+def test_a_run_leaves_the_note_of_another(tmp_path, monkeypatch, locked):
     monkeypatch.chdir(tmp_path)
     here = psutil.Process()
     note(here.pid, here.create_time())
     before = RUNNING.read_bytes()
     LOCKS.mkdir()
-    (LOCKS / "0.input.lock").touch()
+    if locked:
+        (LOCKS / "0.input.lock").touch()
     (tmp_path / "snakemake.py").write_text("raise SystemExit(1)\n", "utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert build(["ours"], configfile=None, cores="1", studies=[]) == 1

@@ -37,7 +37,7 @@ def log(logger, event=None, level=logging.INFO, message=None, **fields):
 def begin(logger, *outputs, jobid=1):
     log(logger, LogEvent.WORKFLOW_STARTED)
     log(logger, LogEvent.RUN_INFO)
-    log(logger, LogEvent.JOB_INFO, jobid=jobid, output=[*outputs])
+    log(logger, LogEvent.JOB_INFO, jobid=jobid, output=[*outputs], rule_msg="Fit.", rule_name="fit")
 
 
 def written(path, **fields):
@@ -120,7 +120,8 @@ def test_progress_by_tenths_warnings_and_the_answer_of_what_was_made(logger, tmp
     quiet.handlers[0].close()
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
-        *(f"{done} done" for done in range(3, 31, 3)),
+        *(f"{done} of 30 steps, about 0 s left: Fit." for done in range(3, 30, 3)),
+        "30 of 30 steps",
         "a warning",
         "ours: H.",
         f"Report: {tmp_path}/report.html",
@@ -141,6 +142,7 @@ def test_what_failed_in_place_of_answers(logger, tmp_path, capsys):
     begin(quiet, written(tmp_path / "summary.json"))
     log(quiet, LogEvent.JOB_FINISHED, job_id=1)
     log(quiet, LogEvent.JOB_ERROR, logging.ERROR, rule_name="fit", log=[str(path)])
+    log(quiet, LogEvent.ERROR, logging.ERROR, message="RuleException: it failed")
     log(
         quiet,
         LogEvent.GROUP_ERROR,
@@ -149,6 +151,22 @@ def test_what_failed_in_place_of_answers(logger, tmp_path, capsys):
     )
     quiet.handlers[0].close()
     assert capsys.readouterr().err == f"Failed: fit, log {path}\n    {ERROR}\nFailed: slices\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "line"),
+    [
+        ("results/twin/figures/fig03.svg", "results/twin/figures/fig03_self_family_bias.svg"),
+        ("results/twin/figures/verdict.pdf", "results/twin/figures/verdicts.pdf"),
+        ("twinn", "twin"),
+    ],
+)
+def test_what_a_mistyped_target_is_most_like(logger, monkeypatch, capsys, target, line):
+    monkeypatch.setattr("sys.argv", ["snakemake", "--cores", "1", target])
+    quiet = logger()
+    log(quiet, LogEvent.ERROR, logging.ERROR, message="No.", exception="MissingRuleException")
+    quiet.handlers[0].close()
+    assert capsys.readouterr().err == f"No.\nDid you mean {line}?\n"
 
 
 def test_nothing_to_be_done_and_commands_without_a_run(logger, capsys):

@@ -8,7 +8,7 @@ functions: `command` sets the number of threads before.
 import os
 import sys
 from argparse import SUPPRESS, Action, ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from os.path import isfile
 from pathlib import Path
 from pkgutil import resolve_name
@@ -20,10 +20,11 @@ from recuse.base.errors import (
     RecuseError,
     UnexpectedError,
     check_known,
+    did_you_mean,
     in_one_sentence,
 )
 from recuse.base.products import register, registered
-from recuse.commands import CONFIGURATION, run_check, run_fit, write_page
+from recuse.commands import CONFIGURATION, check_first, run_check, run_fit, write_page
 from recuse.data.registry import COMPARED, RATED
 from recuse.products import PRODUCTS
 
@@ -52,32 +53,40 @@ def main() -> int:
     if words[:1] in (["run"], ["report"]) and "--" in words:
         place = words.index("--")
         words, further = words[:place], words[place + 1 :]
-    arguments = _parser().parse_args(words, Namespace(further=further))
+    parser, commands = _parser()
+    if words and not words[0].startswith("-") and words[0] not in commands:
+        parser.error(f"'{words[0]}' is not a command{did_you_mean(words[0], commands)}")
+    arguments = parser.parse_args(words, Namespace(further=further))
     try:
         with in_one_sentence():
             return arguments.run(arguments) or 0
     except RecuseError as error:
         if isinstance(error, UnexpectedError) and sys.flags.dev_mode:
             raise
-        if isinstance(error, ConfigError):
-            error = _located(error, words)
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_located(error, words)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130  # as a shell reports it
 
 
-def _located(error: ConfigError, words: Sequence[str]) -> ConfigError:
+def _located(error: RecuseError, words: Sequence[str]) -> str:
     """The error with the line of its setting in a file that the command line names, or in
     config.yaml here.
     """
-    from recuse.config.read import located
+    from recuse.config.read import line_with, located
 
     paths = [word.removeprefix("--config=") for word in ("config.yaml", *words)]
-    return located(error, [path for path in paths if path.endswith(CONFIGURATION) and isfile(path)])
+    paths = [path for path in paths if path.endswith(CONFIGURATION) and isfile(path)]
+    if isinstance(error, ConfigError):
+        return str(located(error, paths))
+    for path in paths if isinstance(error, DataError) and error.setting else ():
+        if line := line_with(path, error.setting):
+            return f"{path}, line {line}: {error}"
+    return str(error)
 
 
-def _parser() -> ArgumentParser:
+def _parser() -> tuple[ArgumentParser, Collection[str]]:
+    """The parser, and the names of its commands."""
     description = (
         "Does an LLM judge favour its own answers? `recuse <command> --help` has an example of each"
         " command."
@@ -191,10 +200,13 @@ def _parser() -> ArgumentParser:
         run_verify,
         "say whether results belong together",
         words,
-        "recuse verify ours --config mine.yaml",
+        "recuse verify mine.yaml",
     )
     verify.add_argument(
-        "studies", nargs="+", metavar="study", help="study whose results are in results/<study>"
+        "studies",
+        nargs="+",
+        metavar="study",
+        help="study whose results are in results/<study>; or a YAML file: --config, and its studies",
     )
     verify.add_argument(
         "--config",
@@ -202,7 +214,7 @@ def _parser() -> ArgumentParser:
         default=[],
         help="file that `--configfile` named for the run; once for each",
     )
-    return parser
+    return parser, commands.choices
 
 
 class _Version(Action):
@@ -252,6 +264,8 @@ def run_report(arguments: Namespace) -> int:
 def _build(arguments: Namespace, targets: Sequence[str], studies: Sequence[str]) -> int:
     from recuse.workflow.start import build
 
+    if arguments.config is not None and not arguments.further:
+        check_first(arguments.config, studies)
     settings = {"configfile": arguments.config, "cores": arguments.cores, "studies": studies}
     return build(targets, **settings, further=arguments.further)
 
@@ -261,7 +275,6 @@ def _studies_of(arguments: Namespace) -> list[str]:
     here already.
     """
     from recuse.config.load import load
-    from recuse.config.read import read
 
     config = load(arguments.config)
     check_known(
@@ -270,8 +283,15 @@ def _studies_of(arguments: Namespace) -> list[str]:
         {**config[RATED], **config[COMPARED]},
         "studies and comparisons",
     )
-    added = {} if arguments.config is None else read(Path(arguments.config))
-    return arguments.study or [*added.get(RATED, {}), *added.get(COMPARED, {})]
+    return arguments.study or ([] if arguments.config is None else _added(arguments.config))
+
+
+def _added(path: str) -> list[str]:
+    """The studies in a YAML file."""
+    from recuse.config.read import read
+
+    added = read(Path(path))
+    return [*added.get(RATED, {}), *added.get(COMPARED, {})]
 
 
 def run_verify(arguments: Namespace) -> None:
@@ -280,9 +300,16 @@ def run_verify(arguments: Namespace) -> None:
     """
     from recuse.workflow.verify import verify
 
+    studies, files = [], [*arguments.config]
+    for name in arguments.studies:
+        if name.endswith(CONFIGURATION):
+            files.append(name)
+            studies += _added(name)
+        else:
+            studies.append(name)
     wrong = []
-    for study in arguments.studies:
-        number, faults = verify(study, arguments.config)
+    for study in studies:
+        number, faults = verify(study, files)
         lines = [f"{fault.path}: {fault.problem}" for fault in faults] or [
             f"{study}: all {number} results belong together"
         ]

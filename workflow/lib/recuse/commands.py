@@ -13,6 +13,7 @@ from os.path import exists
 from pathlib import Path
 
 from recuse.base.errors import ConfigError, DesignError, check_known
+from recuse.base.log import listening
 from recuse.base.reasons import in_words
 from recuse.base.tables import write_table
 from recuse.base.words import visible
@@ -20,6 +21,7 @@ from recuse.inputs import Inputs, inputs_in, inputs_of
 from recuse.pipeline import RatingsPipeline, imported, in_folder, pipeline
 
 CONFIGURATION = (".yaml", ".yml")
+CHECKED_FIRST = 100_000_000  # read within seconds
 ELSEWHERE = "name a file that can be written by --output"
 
 
@@ -103,6 +105,27 @@ def run_check(arguments: Namespace) -> None:
                     f"{', '.join(file.path for file in inputs.files)}: {finding.words};"
                     f" {finding.advice}"
                 )
+
+
+def check_first(path: str, names: Iterable[str]) -> None:
+    """Raise what `check` raises about these studies of a configuration, before a run is started.
+
+    Files of more than CHECKED_FIRST bytes are left to the run.
+    """
+    from recuse.catalogue.figures import study_figures
+    from recuse.config.load import load
+    from recuse.config.read import project_settings
+    from recuse.config.studies import studies_in
+
+    config = load(path)
+    for name in names:
+        study = studies_in(config)[name]
+        study_figures(study, project_settings())
+        sizes = [os.path.getsize(file) for file, _ in study.entries() if exists(file)]
+        if study.entries() and sum(sizes) <= CHECKED_FIRST:
+            (inputs,) = inputs_in(config, {}, name, compared=True)
+            with listening(), in_folder(inputs) as folder:
+                pipeline(inputs, folder).findings()
 
 
 def _inputs_of(arguments: Namespace, *, compared: bool = False) -> list[Inputs]:

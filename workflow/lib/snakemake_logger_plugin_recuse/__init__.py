@@ -6,7 +6,8 @@ its own may be found.
 """
 
 import sys
-from logging import INFO, LogRecord
+import time
+from logging import ERROR, INFO, LogRecord
 from pathlib import Path
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -15,6 +16,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 FAILURES = (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
 TENTHS = 10
 SUMMARY = "summary.json"
+MISSING_RULE = "MissingRuleException"
 
 
 class LogHandler(LogHandlerBase):
@@ -38,25 +40,31 @@ class LogHandler(LogHandlerBase):
         )
         self._stream = sys.stdout if settings.stdout else sys.stderr
         self._has_started = self._has_jobs = self._has_warned = False
-        self._tenths = 0
+        self._tenths, self._step, self._began = 0, "", time.monotonic()
         # Messages before a run, which are the answer of commands such as --unlock
         self._before: list[str] = []
         self._outputs: dict[int, list[str]] = {}
         self._summaries: list[str] = []
+        # Other errors, which only repeat what a job that failed says in its log
+        self._errors: list[str] = []
+        self._is_mistyped = False  # whether a target is made by no rule
         self._failed: dict[str, list[str]] = {}
 
     def emit(self, record: LogRecord) -> None:
         """Write a message, keep it for the end, or leave it out."""
         event = getattr(record, "event", None)
         self._follow(event, record)
-        if event in FAILURES and not self._is_long:
-            return
-        if (
-            self._is_long
-            or record.levelno > INFO
-            or (event == LogEvent.PROGRESS and self._is_new_tenth(record))
-        ):
+        if self._is_long:
             self._write(self.format(record))
+        elif event in FAILURES:
+            return
+        elif record.levelno >= ERROR:
+            self._is_mistyped |= getattr(record, "exception", "") == MISSING_RULE
+            self._errors.append(self.format(record))
+        elif record.levelno > INFO:
+            self._write(self.format(record))
+        elif event == LogEvent.PROGRESS and self._is_new_tenth(record):
+            self._write(self._progress(record))
         elif event is None and not self._has_started:
             self._before.append(self.format(record))
 
@@ -66,8 +74,9 @@ class LogHandler(LogHandlerBase):
             self._has_started = True
             self._before.clear()
         if event == LogEvent.RUN_INFO:
-            self._has_jobs = True
+            self._has_jobs, self._began = True, time.monotonic()
         elif event == LogEvent.JOB_INFO:
+            self._step = record.rule_msg or record.rule_name
             self._outputs[record.jobid] = [str(path) for path in record.output]
         elif event == LogEvent.JOB_FINISHED:
             self._summaries += [
@@ -87,6 +96,16 @@ class LogHandler(LogHandlerBase):
         self._tenths = tenths
         return is_new
 
+    def _progress(self, record: LogRecord) -> str:
+        """How many steps are done, how long the others may take, and the one begun last."""
+        words = f"{record.done} of {record.total} steps"
+        if record.done < record.total:
+            passed = time.monotonic() - self._began
+            left = passed * (record.total - record.done) / record.done
+            time_left = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
+            words += f", about {time_left} left: {self._step}"
+        return words
+
     def close(self) -> None:
         """Write the last lines: what failed, the answers of the reports that were written, or that
         nothing was to be done.
@@ -97,12 +116,15 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _last_lines(self) -> list[str]:
-        from recuse.workflow.terminal import answer_lines, failure_lines
+        from recuse.workflow.terminal import answer_lines, failure_lines, mistyped_lines
 
         if self._failed:
             return [
                 line for rule, logs in self._failed.items() for line in failure_lines(rule, logs)
             ]
+        if self._errors:
+            further = mistyped_lines(sys.argv[1:]) if self._is_mistyped else []
+            return [*self._errors, *further]
         if self._has_started and not self._has_jobs and not self._has_warned:
             return ["Nothing to be done: all that was asked for is there and up to date."]
         return [line for path in sorted(self._summaries) for line in answer_lines(path)]

@@ -47,7 +47,12 @@ class ConfigError(RecuseError):
 
 
 class DataError(RecuseError):
-    """An input file has wrong contents; names file, row and column."""
+    """An input file has wrong contents; names file, row and column.
+
+    setting: the value of a setting that the file does not agree with, or "".
+    """
+
+    setting = ""
 
 
 class FetchError(RecuseError):

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import Any, TextIO, TypeVar
 
-from recuse.base.errors import RecuseError, UnexpectedError, in_one_sentence
+from recuse.base.errors import DiskError, RecuseError, UnexpectedError, in_one_sentence
 from recuse.base.words import visible
 
 _Item = TypeVar("_Item")
@@ -134,9 +134,9 @@ def duration(seconds: float) -> str:
 def logged(path: str) -> Iterator[None]:
     """Redirect stdout and stderr to the log at `path`.
 
-    An error (see recuse.base.errors.in_one_sentence) is written as one sentence, in the log and on
-    the terminal, and ends the process with status 1. If it is a fault of this project, its
-    traceback goes to the log.
+    An error (see recuse.base.errors.in_one_sentence) is written to the log as one sentence, that of
+    a disk to the terminal, too, and ends the process with status 1. If it is a fault of this
+    project, its traceback goes to the log.
     """
     terminal = sys.stderr
     try:
@@ -148,8 +148,9 @@ def logged(path: str) -> Iterator[None]:
         ):
             yield
     except RecuseError as error:
-        print(f"error: {error}", file=terminal)
-        with suppress(OSError), open(path, "a", encoding="utf-8") as log:  # which may have no room
+        if isinstance(error, DiskError):  # the log may be the file that the system refuses
+            print(f"error: {error}", file=terminal)
+        with suppress(OSError), open(path, "a", encoding="utf-8") as log:
             if isinstance(error, UnexpectedError):
                 traceback.print_exception(error.__cause__, file=log)
             print(f"error: {error}", file=log)

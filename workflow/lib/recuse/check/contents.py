@@ -541,7 +541,8 @@ def rating_ranges(facts: Facts) -> Iterator[Finding]:
             for who, (first, last) in reach.items()
         ]
         scale = f"from {facts.in_units(dimension, low)} to {facts.in_units(dimension, high)}"
-        words = f"{dimension}, a scale {scale}: {' and '.join(parts)}"
+        tenth = f"0.1 of it is {0.1 * facts.steps[dimension] * (high - low):.4g}"
+        words = f"{dimension}, a scale {scale} ({tenth}): {' and '.join(parts)}"
         unit = (np.array([*reach.values()]) - low) / (high - low)
         bottom, top = float(unit[:, 0].min()), unit[:, 1]
         who = " and ".join(f"no {of.removesuffix('s')}" for of in reach)

@@ -12,8 +12,7 @@ WIDTH = 79
 NAME = 24  # letters of a judge's name in the table
 ESTIMANDS = (
     "A is a judge's gap to the human scores, B its gap to what the other judges give, C its gap"
-    " beyond ordinary preference for one model or another. Sizes are shares of the scale: 0.1 is"
-    " 0.4 points of a scale from 1 to 5."
+    " beyond ordinary preference for one model or another. Sizes are shares of the scale."
 )
 BY_JUDGE = (
     "self: estimands of its self-bias. lacks: ratings missing. top, bottom: ratings at an end of"

@@ -35,7 +35,7 @@ def read(path: str | Path) -> dict:
     values than can be used.
     """
     if not isfile(path):  # also if the name is too long for a file
-        raise ConfigError(f"{path}: no such file; name a configuration by --config")
+        raise ConfigError(f"{path}: no such file; name an existing YAML file")
     try:
         settings = _checked(path, Path(path).read_text("utf-8"))
     # Invalid dates and tagged values raise whatever PyYAML's conversion of them does.
@@ -59,6 +59,14 @@ def located(error: ConfigError, paths: Sequence[str | Path]) -> ConfigError:
         if line is not None:
             return ConfigError.at(error.keys, error.problem, place=f"{path}, line {line}")
     return error
+
+
+def line_with(path: str | Path, value: str) -> int | None:
+    """The line of a YAML file with this value, the first if it has several; None without one."""
+    for event in yaml.parse(Path(path).read_text("utf-8"), Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.ScalarEvent) and event.value == value:
+            return event.start_mark.line + 1
+    return None
 
 
 def _line(path: str | Path, keys: Sequence[str | int]) -> int | None:

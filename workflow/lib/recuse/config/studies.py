@@ -133,6 +133,8 @@ class Study:
 
     def kind(self) -> str:
         """Kind of its data: simulated, published or user."""
+        if self.settings.get("simulated"):
+            return "simulated"
         return next(kind for origin, kind in KINDS_BY_ORIGIN.items() if origin in self.settings)
 
     def is_simulated(self) -> bool:

@@ -413,10 +413,12 @@ class Table:
         if self.columns.count(column) > 1 or column not in self.texts:
             problem = "found twice; the file has" if column in self.columns else "missing; found"
             remedy = f"write the name of one of them under `columns: {key}` in config"
-            raise DataError(
+            error = DataError(
                 f"{header_of(self.path)}, column {column}: {problem} {', '.join(self.columns)};"
                 f" {remedy}"
             )
+            error.setting = column
+            raise error
         return column
 
     def _within(self, column: str, outer: str) -> str:

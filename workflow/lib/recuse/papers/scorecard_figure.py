@@ -89,9 +89,11 @@ def scorecard_figure(table: pd.DataFrame, subject: Subject) -> Figure:
         )
     tested = values[values["verdict"] != ABSENT]
     match = some((tested["verdict"] == "match").sum(), len(tested), "comparable published value")
-    finding = (
-        f"This study reproduces {match}" if len(tested) else "No published value can be compared"
-    )
+    finding = "No published value can be compared"
+    if len(tested):
+        finding = f"This study reproduces {match}"
+        if subject.kind == "simulated":
+            finding = f"Made to be like the published values, simulated ones match {match}"
     head = Head(finding, "top: units of the published table; below: deviations in tolerances")
     page = Page(
         subject=subject, head=head, width=DOUBLE_COLUMN, body=body, legend=[legend], note=note

@@ -39,8 +39,8 @@ from recuse.plot.intervals import (
     write_number,
 )
 from recuse.plot.page import (
-    FAVOURS,
-    HARSHER,
+    ABOVE_ZERO,
+    BELOW_ZERO,
     LEAST_PANEL,
     Entry,
     Head,
@@ -110,11 +110,13 @@ def self_family_bias(
 
 
 def biases_finding(table: pd.DataFrame) -> str:
-    """How many judges, or else families, favour themselves, and how many are harsher."""
+    """How many judges, or else families, have an interval above 0, and how many below."""
     judges = table[table["quantity"] == "self_bias"]
     if len(judges):
-        return tally(judges, FAVOURS, HARSHER)
-    return tally(table[table["quantity"] == "family_bias"], FAVOURS, HARSHER, "family", "families")
+        return tally(judges, ABOVE_ZERO, BELOW_ZERO)
+    return tally(
+        table[table["quantity"] == "family_bias"], ABOVE_ZERO, BELOW_ZERO, "family", "families"
+    )
 
 
 def bias_sides(

@@ -40,7 +40,6 @@ WORDS = {
     FAMILY: "another model of its family",
     UNRELATED: "a model of another family",
 }
-WHY = "ordinary preferences explain"
 NOTHING = "no cell to draw"
 ALL_REASONS = " The reason of every cell is in tables/residuals.csv."
 
@@ -70,13 +69,13 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     bands = of_band.groupby("judge")["band"].max().reindex(judges)
     inside = present["residual"].abs() <= present["judge"].map(bands)
     beyond = present[(present["relation"] == SELF) & ~inside]["residual"]
-    verbs = [
-        (f"rates itself {side} than {WHY}", f"rate themselves {side} than {WHY}")
-        for side in ("higher", "lower")
-    ]
-    counts = list(zip(((beyond > 0).sum(), (beyond < 0).sum()), verbs, strict=True))
+    sides = (
+        ("lies above the band", "lie above the band"),
+        ("lies below the band", "lie below the band"),
+    )
+    counts = list(zip(((beyond > 0).sum(), (beyond < 0).sum()), sides, strict=True))
     own = (present["relation"] == SELF).sum()
-    finding = outcomes(own, counts) + (by_chance(confidence) if own else "")
+    finding = outcomes(own, counts, "own mark") + (by_chance(confidence) if own else "")
     marks = [
         Entry(words, line={"color": INK, "linestyle": "none", **MARKS[name]})
         for name, words in WORDS.items()

@@ -39,10 +39,9 @@ NO_EXPERIMENT = "no experiment"
 BY_CONDITION = "judge in one condition", "judges by condition"
 AROUND = 1.9  # inches at most, as a rule, for all that is above and below the panels of a page
 LEAST_HEIGHT = 0.6  # inches of a panel
-FAVOURS, HARSHER = (
-    ("favours itself", "favour themselves"),
-    ("is harsher on itself", "are harsher on themselves"),
-)
+# What an interval alone shows; that a judge favours itself is said by its verdict.
+ABOVE_ZERO = ("has a gap above 0", "have a gap above 0")
+BELOW_ZERO = ("has a gap below 0", "have a gap below 0")
 
 
 class Head(NamedTuple):
@@ -69,7 +68,7 @@ def some(count: int, total: int, one: str = "judge", many: str = "") -> str:
 def outcomes(
     total: int, counts: Sequence[tuple[int, tuple[str, str]]], one: str = "judge", many: str = ""
 ) -> str:
-    """As in `3 of 9 judges favour themselves and 1 is harsher on itself`; counts: of each outcome,
+    """As in `3 of 9 judges have a gap above 0 and 1 has a gap below 0`; counts: of each outcome,
     its verb of one and many.
     """
     if not total:
@@ -159,8 +158,8 @@ class Panel(NamedTuple):
 
 
 def by_chance(confidence: float) -> str:
-    """The end of a finding on single tests: how many of judges without bias it would name."""
-    return f"; chance alone would name 1 in {1 / (1 - confidence):.3g}"
+    """The end of a finding on single tests: how many of judges without bias are outside."""
+    return f"; chance alone would put 1 in {1 / (1 - confidence):.3g} outside"
 
 
 def page_width(legend: Sequence[Sequence[Entry]] = (), *, several: bool = True) -> float:

@@ -276,8 +276,8 @@ def _mark(row: Mapping, colour: str) -> dict:
 def _legend(layout: Layout) -> list[list[Entry]]:
     judges = [term for quantity, term in layout.places if quantity == "self_bias"]
     words = {
-        Conclusion.FAVOURS: "favours itself, its family",
-        Conclusion.HARSHER: "harsher on itself, its family",
+        Conclusion.FAVOURS: "above 0",
+        Conclusion.HARSHER: "below 0",
         Conclusion.NO_BIAS: "cannot be distinguished from 0",
     }
     plain = {"color": INK, "linestyle": "none"}

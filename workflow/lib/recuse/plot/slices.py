@@ -236,8 +236,8 @@ def _finding(sections: Sequence[SliceSection]) -> str:
         if rows["quantity"].eq("self_bias").any()
         else some(both, len(signs), "family", "families")
     )
-    verb = ("favour themselves", "are") if both > 1 else ("favours itself", "is")
-    return capitalised(f"{who} {verb[0]} in one panel and {verb[1]} harsher in another")
+    verb = "have" if both > 1 else "has"
+    return capitalised(f"{who} {verb} a gap above 0 in one panel and below 0 in another")
 
 
 def _limits(section: SliceSection) -> tuple[float, float]:

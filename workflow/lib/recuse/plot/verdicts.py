@@ -10,11 +10,11 @@ from recuse.model.spec import BIASES
 from recuse.plot.biases import Variant, compare
 from recuse.plot.intervals import sentence
 from recuse.plot.style import UNIT, Subject, percent_as_given
+from recuse.report.verdict import bias_sentences
 
 UNITS = {"ratings": UNIT}
 OF_SHARES = "share of the verdicts on two answers"
 NOTHING = "No verdict on any judge's own or its family's answers."
-QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}
 
 
 def verdicts_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
@@ -43,20 +43,6 @@ def verdicts_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
     }
     note = sentence(reasons) if len(table) else NOTHING
     unit = UNITS.get(kind.name, OF_SHARES)
-    return compare(variants, subject, note=note, words=_finding(table), unit=unit)
-
-
-def _finding(table: pd.DataFrame) -> str:
-    """How many biases of judges, or else of families, are established, and how many are likely."""
-    for quantity, words in QUANTITIES.items():
-        rows = table.loc[table["quantity"] == quantity, "verdict"]
-        if len(rows):
-            established, likely = (
-                (rows == verdict).sum() for verdict in (Verdict.ESTABLISHED, Verdict.LIKELY)
-            )
-            noun = "judges" if quantity == BIASES[0] else "families"
-            return (
-                f"Established {words}: {established or 'none'} of {len(rows)} {noun}; likely:"
-                f" {likely or 'none'}"
-            )
-    return ""
+    texts = table.astype(object).where(table.notna(), "")
+    finding = " ".join(bias_sentences(texts.to_dict("records"))) if len(table) else ""
+    return compare(variants, subject, note=note, words=finding, unit=unit)

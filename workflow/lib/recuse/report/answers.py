@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import nan
 
-from recuse.base.reasons import Reason, code, in_words
+from recuse.base.reasons import in_words
 from recuse.base.words import capitalised, enumerated, level, number, percent
 from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
@@ -18,6 +18,7 @@ from recuse.model.spec import BIASES, SELF
 from recuse.report.gold import points_on_gold
 from recuse.report.panel import panel_section
 from recuse.report.verdict import (
+    FAVOURING,
     PageAnswer,
     PageSection,
     TableRows,
@@ -35,7 +36,10 @@ LIKELY = (
     "“Likely” means that the judge's own interval excludes 0. {} of unbiased judges may get it by"
     " chance, so with many judges expect some."
 )
-NO_TRUTH = "{}, so a judge that is right where the others are wrong looks the same as a biased one."
+NO_TRUTH = (
+    "All biases here are measured against the other judges: {}, so an answer that a judge alone"
+    " rates higher may deserve it."
+)
 NO_VERDICT = "These ratings say nothing about their judges."
 SMALLER = "To find smaller biases, add models and judges rather than prompts."
 SCORE = (
@@ -68,16 +72,13 @@ def answer_of_ratings(
         question=QUESTION if of_judges or not of_families else OF_FAMILIES,
         headline=headline(verdicts, unit) or NO_VERDICT,
         **shown_verdicts(verdicts, unit),
-        truth=NO_TRUTH.format(capitalised(relative)) if relative else "",
+        truth=NO_TRUTH.format(relative) if relative else "",
         pooled=_pooled(tables, unit, confidence),
         wordings=_wordings(verdicts),
         tracking=None if relative else _tracking(tables, confidence),
         leaderboard=leaderboard_section(tables, first, unit, confidence),
-        panel=panel_section(
-            tables.get("panel", ()), tables.get("round_robin", ()), unit, confidence
-        ),
+        panel=panel_section(tables.get("panel", ()), tables.get("round_robin", ()), unit),
         caveats=[
-            *_doubts(verdicts),
             *(
                 [LIKELY.format(percent(1 - confidence))]
                 if any(row["verdict"] == Verdict.LIKELY for row in verdicts)
@@ -93,15 +94,6 @@ def answer_of_ratings(
         ],
         points=[*points_on_gold(tables.get("gold", ()), confidence)],
     )
-
-
-OF_FAMILIES_OF_MODELS = (Reason.FEW_FAMILIES, Reason.DOMINANT_FAMILY)
-
-
-def _doubts(verdicts: TableRows) -> Iterator[str]:
-    """Why no bias can be established, where the families of models do not allow it."""
-    for note in {row["note"] for row in verdicts if code(row["note"]) in OF_FAMILIES_OF_MODELS}:
-        yield f"No bias can be established here: {in_words(note)}."
 
 
 ONE_WORDING = "These verdicts apply to the rubric wording used; another could change them."
@@ -161,8 +153,8 @@ def _pooled(tables: Mapping[str, TableRows], unit: Unit, confidence: float) -> s
         )
     if least:
         words += (
-            f" At least {least} of the {row['biases']} favour themselves ({level(confidence)}"
-            " confidence)."
+            f" At least {least} of the {row['biases']} {FAVOURING[SELF][0][least > 1]}"
+            f" ({level(confidence)} confidence)."
         )
     return words
 
@@ -194,6 +186,7 @@ def _without(rows: TableRows, unit: Unit) -> Iterator[str]:
         yield f"The average depends on single judges: its conclusion changes without {names}."
 
 
+PARTLY_SCORED = "B, C and the ranking"  # subject of what the check says of all prompts, beside A
 # Topics of the check on which the answer has its own words
 ELSEWHERE = ("verdict", "ordinary preference")
 NO_HUMAN_SCORES = ("human scores", "")  # topic and subject of the warning that NO_TRUTH repeats
@@ -212,7 +205,7 @@ def _warnings(check: TableRows) -> Iterator[str]:
 
 def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection | None:
     """How well each judge follows the human scores, over all dimensions, and ranks the models as
-    they do.
+    they do; and on how many prompts that rests, if not on all.
     """
     rows = [row for row in tables.get("correlations", ()) if not row["dimension"]]
     of_judge = {row["judge"]: row for row in rows if row["statistic"] == PEARSON}
@@ -253,6 +246,14 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
             f"The human scores are not followed by {names}, so gap A is left out there (correlation"
             f" {span})."
         )
+    prompts = {
+        row["subject"]: row["finding"]
+        for row in tables.get("check", ())
+        if row["topic"] == "contents"
+    }
+    if "A" in prompts:
+        sentence += f" This rests on {prompts['A']} of {prompts[PARTLY_SCORED]} prompts, those with"
+        sentence += " human scores."
     headings = [
         "judge",
         f"correlation ({level(confidence)} interval)",

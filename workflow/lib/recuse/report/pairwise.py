@@ -5,7 +5,7 @@ people, and what to do.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from recuse.base.reasons import Reason, code, in_words
+from recuse.base.reasons import Reason, code
 from recuse.base.words import capitalised, counted, enumerated, level, percent
 from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_PEOPLE, FOUND
@@ -48,7 +48,6 @@ ERRORS = (
     "A judge that errs at random chooses any kind of answer closer to half the time. That alone"
     " could explain the result for {}, whose share lies between people's and one half."
 )
-DOUBTED = "The bias of {} is likely at most: {}."
 VOTES = "Two human votes agree in {} of cases, as if {} of them were wrong."
 CHANGES = "If {} of the human labels were wrong, the result of {} on {} would change."
 # Cognitive bias -> what a judge does that has it.
@@ -137,9 +136,6 @@ def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Itera
         words for quantity, words in WHAT.items() if (Reason.NO_HUMAN_LABELS, quantity) in reasons
     ]:
         yield NOT_FIXED.format(" or ".join(what))
-    for note, rows in _grouped(found, "note").items():
-        if note:
-            yield DOUBTED.format(_names(rows), in_words(note))
     for reason, words in OF_REASONS.items():
         if reason in (each for each, _ in reasons):
             yield words

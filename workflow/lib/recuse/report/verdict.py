@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
-from recuse.base.words import MOST_DIGITS, counted, enumerated, number, signed
+from recuse.base.words import MOST_DIGITS, counted, enumerated, number, percent, signed
 from recuse.data.registry import of_all_judges
 from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict, hardly_agrees
 from recuse.model.spec import FAMILY, SELF
@@ -63,7 +63,10 @@ REMEDIES_OF_PAIRS = {
     "longer": "compare answers of similar length, or use another judge",
     "first": "keep judging both orders, which balances this bias",
 }
-BESIDE_VERDICTS = (Reason.MISSING_OWN, Reason.UNSUPPORTED)  # notes to read with the verdict itself
+# Why a bias is likely at most, where no note says so.
+SHARES_ALONE = "errors in the human labels could explain it"
+BY_ALL_JUDGES = "all judges together make it {} likely"
+MANY_TESTED = "not confirmed once the number of judges is allowed for"
 JUDGES, FAMILIES = ("judge", "judges"), ("family", "families")
 KEEP = "keep"
 DO_NOT_USE = "do not use (hardly any agreement with people)"
@@ -72,8 +75,8 @@ MOST_STEPS = 4
 MOST_WORDS = 30  # of a headline
 MOST_TICKS = 5  # of the axis of the first table
 WIDEST = 4  # times the median reach of an interval, beyond which it is cut off
-# Headings of the first table as text
-TABLE = ("judge", "bias", "size", "r with people", "verdict", "what to do")
+# Headings of the first table as text, after that of the names
+TABLE = ("bias", "size", "r with people", "verdict", "what to do")
 ORDER = (Verdict.ESTABLISHED, Verdict.LIKELY, Verdict.NOT_SHOWN)  # of the rows of the first table
 
 
@@ -136,13 +139,14 @@ class ShownVerdict:
     name: str
     kind: str  # one of KINDS
     verdict: str
-    detail: str  # what the judge does, or what bias would probably have been found
+    detail: str  # what the judge does, or what bias may be missed
     size: str
     interval: str
     agreement: str  # with people
     hardly_agrees: bool
     advice: str
-    # Places on the axis, from 0 to 1, of the estimate, the ends of its interval, A and B
+    # Places on the axis, from 0 to 1, of the estimate, the ends of its interval, A and B; an end
+    # beyond the axis is at 0 or 1, where nothing else is
     places: Mapping[str, float]
 
 
@@ -197,10 +201,12 @@ class PageAnswer:
     question: str
     headline: str
     verdicts: Sequence[ShownVerdict] = ()
+    who: str = "judge"  # the heading of their names
     untested: Sequence[str] = ()  # judges and families without a verdict, and why
     unit: Unit = PERCENT
     axis: Sequence[tuple[float, str]] = ()  # place and label of the ticks, 0 among them
     zero: float = 0.0  # the place of 0
+    least: str = ""  # the correlation with people below which they hardly agree
     truth: str = ""  # what a study without human scores cannot tell
     further: str = ""  # findings that the headline has no room for
     pooled: str = ""
@@ -227,12 +233,16 @@ def shown_verdicts(rows: TableRows, unit: Unit) -> dict[str, object]:
         )
     )
     axis = _axis(tested)
+    leasts = [row["agreement_least"] for row in tested]
+    names = {"family" if row["quantity"] == FAMILY else "judge" for row in tested}
     return {
+        "who": " or ".join(sorted(names, reverse=True)) or "judge",
         "verdicts": [_shown(row, unit, axis) for row in tested],
         "untested": [*_untested(rows)],
         "unit": unit,
         "axis": axis.ticks(unit) if tested else [],
         "zero": axis.place(0.0),
+        "least": max((number(float(each), 2) for each in leasts if each), default=""),
     }
 
 
@@ -282,18 +292,28 @@ def _untested(rows: TableRows) -> Iterator[str]:
 
 
 def detail(row: Mapping[str, str], unit: Unit) -> str:
-    """What a judge with a bias does, or what bias would probably have been found; then what to know
-    beside the verdict.
+    """What a judge with a bias does, or below what size a bias may be missed; then what to know
+    beside the verdict, and why it is likely at most.
     """
-    words = in_words(row["reason"])
-    is_supported = code(row["note"]) is not Reason.UNSUPPORTED
+    words, beside = in_words(row["reason"]), in_words(row["note"])
     if row["verdict"] in FOUND:
         words = FAVOURING[row["quantity"]][row["favours"] != FAVOURS][0]
-    elif row["detectable"] and is_supported:
+    elif row["detectable"] and code(row["note"]) is not Reason.UNSUPPORTED:
         size = f"{unit.text(row['detectable'], sign=False)}{unit.mark}"
-        words = f"{size} would probably have been found"
-    beside = in_words(row["note"]) if code(row["note"]) in BESIDE_VERDICTS else ""
+        words = f"a bias below {size} may be missed"
+    if row["verdict"] == Verdict.LIKELY and not beside:
+        beside = _why_likely(row)
     return "; ".join(filter(None, (words, beside)))
+
+
+def _why_likely(row: Mapping[str, str]) -> str:
+    """Why a bias whose interval excludes 0 is not established."""
+    if row["kind"] == "shares":
+        return SHARES_ALONE
+    if row["probability_positive"]:
+        above = float(row["probability_positive"])
+        return BY_ALL_JUDGES.format(percent(above if row["favours"] == FAVOURS else 1 - above))
+    return MANY_TESTED
 
 
 def verdict_advice(row: Mapping[str, str]) -> str:
@@ -352,7 +372,22 @@ def headline(rows: TableRows, unit: Unit) -> str:
 
 
 def _headline(rows: TableRows, unit: Unit, most: int) -> Iterator[str]:
-    """Its sentences, that on self-bias first; most: names in a list, 0 for numbers alone."""
+    """Its sentences: on biases, then on judges that hardly agree with people."""
+    yield from bias_sentences(rows, unit, most)
+    strangers = [row for row in rows if row["quantity"] == SELF and hardly_agrees(row)]
+    if strangers:
+        strangers.sort(key=lambda row: float(row["agreement"] or -1))
+        several = len(strangers) > 1
+        words = f"{_who(strangers, most)} hardly agree{'' if several else 's'} with people"
+        remedy = f": do not use {'them as judges' if several else 'it as a judge'}" if most else ""
+        yield f"{words}{remedy}."
+
+
+def bias_sentences(rows: TableRows, unit: Unit | None = None, most: int = MOST) -> Iterator[str]:
+    """What is established, that on self-bias first, also where nothing is.
+
+    unit: of the sizes beside the names, None for none; most: names in a list, 0 for numbers alone.
+    """
     own = [row for row in rows if row["quantity"] == SELF]
     established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
     if all(row["verdict"] == Verdict.INCONCLUSIVE for row in own):
@@ -366,13 +401,6 @@ def _headline(rows: TableRows, unit: Unit, most: int) -> Iterator[str]:
             group.sort(key=lambda row: -abs(float(row["estimate"])))
             verb = FAVOURING[quantity][not favours][len(group) > 1]
             yield f"{_who(group, most, unit)} {verb}."
-    strangers = [row for row in own if hardly_agrees(row)]
-    if strangers:
-        strangers.sort(key=lambda row: float(row["agreement"] or -1))
-        several = len(strangers) > 1
-        words = f"{_who(strangers, most)} hardly agree{'' if several else 's'} with people"
-        remedy = f": do not use {'them as judges' if several else 'it as a judge'}" if most else ""
-        yield f"{words}{remedy}."
 
 
 def _why_untested(own: TableRows, kind: str) -> str:
@@ -414,9 +442,10 @@ def table_as_texts(answer: PageAnswer) -> dict[str, list]:
         ]
         for each in answer.verdicts
     ]
-    kept = [place for place in range(len(TABLE)) if any(row[place] for row in rows)]
+    headings = (answer.who, *TABLE)
+    kept = [place for place in range(len(headings)) if any(row[place] for row in rows)]
     return {
-        "headings": [TABLE[place] for place in kept],
+        "headings": [headings[place] for place in kept],
         "rows": [[row[place] for place in kept] for row in rows],
     }
 

@@ -80,11 +80,12 @@ def build(
 def _started(command: Sequence[str], settings: Mapping[str, str]) -> int:
     """Run a command with these variables to its end, and note in RUNNING which process it is.
 
-    In a locked folder, the note stays that of the run with the lock.
+    In a locked folder, and while another run takes its lock, the note stays that of the other run.
     """
-    is_locked = _is_locked()
+    noted = _noted()
+    is_taken = _is_locked() or (noted is not None and _is_running(*noted))
     with subprocess.Popen(command, env=settings) as process:
-        if not is_locked:
+        if not is_taken:
             RUNNING.parent.mkdir(exist_ok=True)
             began = _beginning(process.pid)
             note = {"host": platform.node(), "process": process.pid, "began": began}
@@ -94,7 +95,7 @@ def _started(command: Sequence[str], settings: Mapping[str, str]) -> int:
                 status = process.wait()
             except KeyboardInterrupt:  # Snakemake gets it, too, and ends its jobs
                 continue
-            if status >= 0 and not is_locked:  # it was not killed
+            if status >= 0 and not is_taken:  # it was not killed
                 RUNNING.unlink(missing_ok=True)
             return status
 
@@ -103,14 +104,19 @@ def abandoned() -> int | None:
     """The process of a `recuse run` that was killed here and left its lock; None if there is none,
     or on another host.
     """
+    noted = _noted()
+    if noted is None or _is_running(*noted) or not _is_locked():
+        return None
+    return noted[0]
+
+
+def _noted() -> tuple[int, float | None] | None:
+    """The process of the last run here and when it began; None without a note of this host."""
     try:
-        noted = json.loads(RUNNING.read_text("utf-8"))
-        host, process, began = noted["host"], noted["process"], noted["began"]
+        note = json.loads(RUNNING.read_text("utf-8"))
+        return (note["process"], note["began"]) if note["host"] == platform.node() else None
     except (OSError, ValueError, LookupError, TypeError):
         return None
-    if host != platform.node() or _is_running(process, began):
-        return None
-    return process if _is_locked() else None
 
 
 def _is_locked() -> bool:

@@ -4,6 +4,7 @@ the end of their logs.
 
 import json
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from shutil import get_terminal_size
 
@@ -21,6 +22,26 @@ def failure_lines(rule: str, logs: Iterable[str]) -> list[str]:
         text = Path(path).read_text("utf-8", "replace") if Path(path).is_file() else ""
         lines += [f"    {visible(line)}" for line in text.splitlines()[-LINES:] or ["(empty)"]]
     return lines or [f"Failed: {rule}"]
+
+
+def mistyped_lines(targets: Iterable[str]) -> list[str]:
+    """For each target that is neither a study nor a figure of the project's configuration, the one
+    that it is most like.
+    """
+    from recuse.catalogue.figures import figures
+    from recuse.config.load import load
+    from recuse.config.studies import studies_in
+
+    config = load(None)
+    known = {"figures": figures(config, config), "": studies_in(config)}
+    lines = []
+    for target in map(Path, targets):
+        names = known.get(target.parent.name, ())
+        close = get_close_matches(target.stem, names, n=1)
+        close = close or [name for name in names if name.startswith(target.stem)][:1]
+        if close and close != [target.stem]:
+            lines.append(f"Did you mean {target.with_stem(close[0])}?")
+    return lines
 
 
 def answer_lines(path: str | Path) -> list[str]:

@@ -169,6 +169,10 @@ class RatedStudy(Section):
         default={},
         min_length=1,
     )
+    simulated: bool = optional(
+        "The ratings of these files are simulated: the report and all figures are marked so.",
+        default=False,
+    )
     raters: Name = optional(
         "With `files`: the scores of the single human raters, a CSV or parquet file with columns"
         " model, dimension, dataset, prompt_id, rater, rating, and team (`raters` or `gold`) if a"

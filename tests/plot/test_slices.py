@@ -125,3 +125,12 @@ def test_the_ordinal_figure_has_both_biases_and_names_what_is_missing():
     figure = ordinal(pd.DataFrame(columns=by_slice([]).columns), reasons, subject(), **told)
     assert figure.axes == []
     assert "Not estimated: Helpfulness (no row is left)" in prose(figure)
+
+
+def test_a_row_that_a_slice_lacks_says_why_and_has_no_tick():
+    rows = by_slice(["GPT-4o", "Tone"], judges=["GPT-4o", "Claude v2"])
+    missing = (rows["term"] == "GPT-4o") & (rows["slice"] == "GPT-4o")
+    tables = {"main": by_slice([None], judges=["GPT-4o"]), "a": rows[~missing]}
+    figure = drawn(tables, block("a", "without one model"))
+    assert texts(figure).count("left out") == 1
+    assert len(artists(figure, "whole")) == 1

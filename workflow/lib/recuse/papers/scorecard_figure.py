@@ -26,7 +26,7 @@ from recuse.plot.style import Subject, language, widest
 
 CLIP = 3.0  # tolerances: larger deviations are counted at the edge
 ROW, LEAST = 0.2, 0.12  # inches
-SIDE = 1.25  # inches of a panel on top
+SIDE = 1.0  # inches of a panel on top
 COUNT = 0.36  # inches for the number beyond the edge
 SAME = {"marker": "o", "s": 6.8, "lw": 0.0, "alpha": 0.65}
 OTHER = {"marker": "x", "s": 11.6, "lw": 0.9}
@@ -181,7 +181,7 @@ def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, *, first: bool) -
     limits = (middle - 1.12 * half, middle + 1.12 * half)
     axes.set(xlim=limits, ylim=limits)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
+        axis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10], min_n_ticks=1))
     axes.grid()
     axes.set_xlabel("published", labelpad=2)
     axes.set_ylabel("this study" if first else "", labelpad=2)

@@ -137,7 +137,9 @@ def _slices(
                 bias_column(rows, key=panel, title=name, under=under, scale=heading, beside=beside)
             )
             marks.append(_marks(own[own["slice"] == name], rows, name, panel))
-            marks.append(bias_marks(whole, panel=panel).assign(kind="whole"))
+            estimated = marks[-1].dropna(subset="estimate")["row"]
+            ticks = bias_marks(whole, panel=panel).assign(kind="whole")
+            marks.append(ticks[ticks["row"].isin(estimated)])
         blocks.append(Block(rows, columns, heading))
     if not blocks:
         return page_of_words(subject, note)

@@ -11,7 +11,6 @@ from drawings import (
     artists,
     filled,
     is_page_of,
-    on_paper,
     prose,
     row_names,
     subject,
@@ -108,7 +107,6 @@ def test_experiments_and_a_judge_called_human_are_told_apart():
     names = [f"{judge} (one)" for judge in JUDGES[:3]] + [f"{judge} (two)" for judge in JUDGES[:2]]
     for figure in every_figure(table):
         assert output in prose(figure)
-        assert on_paper(figure)
     assert sorted(x for x, _ in marks(jitter(table), "judge")) == sorted(table["share"])
     assert set(names) <= set(texts(bias_profile(table, subject())))
     assert row_names(bias_by_size(table, subject()).axes[0]) == [f"{ALL} (5)"]
@@ -131,7 +129,6 @@ def test_biases_without_a_share_are_said():
     )
     for figure in every_figure(table):
         assert text in prose(figure)
-        assert on_paper(figure)
     assert len(marks(jitter(table), "judge")) == 23
     empty = table.assign(share=np.nan)
     everything = "; ".join(f"{name} (3)" for name in NAMES.values())
@@ -162,7 +159,6 @@ def test_the_most_biased_judge_and_outliers_are_named():
     assert names(jitter(table)) == []
     few = jitter(biases(JUDGES[:4]))
     assert [text.count("Judge") for text in names(few)] == [4] * 9
-    assert on_paper(few)
 
 
 def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices():
@@ -187,7 +183,6 @@ def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices
         f" {counts.min()}"
     )
     assert exceeded in prose(figure)
-    assert on_paper(figure)
 
 
 def test_parts_of_a_bar_are_mean_shares_over_the_number_of_biases():
@@ -202,7 +197,6 @@ def test_parts_of_a_bar_are_mean_shares_over_the_number_of_biases():
     assert totals == [f"{judges.loc[judges['size'] == size, 'share'].mean():.3f}" for size in SIZES]
     assert row_names(figure.axes[0]) == [f"{size} (5)" for size in SIZES]
     assert artists(figure, "random")[0].get_xdata() == pytest.approx([(8 * 0.25 + 0.5) / 9] * 2)
-    assert on_paper(figure)
 
 
 def test_judges_without_sizes_are_one_group():

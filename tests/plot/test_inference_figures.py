@@ -8,7 +8,6 @@ from drawings import (
     PRESENT,
     artists,
     is_page_of,
-    on_paper,
     panel_titles,
     prose,
     row_names,
@@ -134,7 +133,6 @@ def test_a_panel_for_each_bias_with_a_curve_for_each_estimand():
     assert "below this the bias has the opposite sign" not in texts(
         drawn("reliability", *tables.values())
     )
-    assert on_paper(figure)
 
 
 def test_an_unknown_reliability_is_said_and_leaves_the_curves():
@@ -190,7 +188,6 @@ def test_the_power_figure_has_one_panel_and_says_how_many_prompts_it_takes_or_ne
     assert lines[0].get_ydata() == pytest.approx([1 / 20, 1 / np.sqrt(4000)])
     assert [line.get_ydata()[0] for line in artists(figure, "aim")] == [0.02]
     assert f"{C}: {in_words(Reason.NOTHING_TO_COMPARE)}." in output
-    assert on_paper(figure)
     assert is_page_of(drawn("power", plans()[-8:]), power.NONE)
 
 
@@ -216,7 +213,6 @@ def test_the_power_figure_says_where_preference_is_not_known():
         in output
     )
     assert f"{BY_MODEL}: {in_words(Reason.UNKNOWN_PREFERENCES)}." in output
-    assert on_paper(figure)
 
 
 def test_the_power_figure_without_known_reliability_has_exact_scores_and_no_raters():

@@ -5,7 +5,7 @@ import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
 
-from drawings import artists, on_paper, prose, subject, texts, x_values
+from drawings import artists, prose, subject, texts, x_values
 from recuse.base.words import signed
 from recuse.plot.method import density, draw_worlds
 from recuse.simulate.ratings import NOISE, SELF_BIAS, SLOPE, simulate_worlds
@@ -80,4 +80,3 @@ def test_it_says_simulated_of_every_study(kind, worlds):
     foot = prose(figure)
     assert "simulated for this figure, with slope β = 0.8 and self-bias γ = 0.25" in foot
     assert "shown with: a study" in foot
-    assert on_paper(figure)

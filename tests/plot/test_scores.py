@@ -7,25 +7,20 @@ from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose, assert_array_equal
 
 from drawings import (
-    FAMILIES,
     INTERVAL,
-    NULLS,
     PRESENT,
     SIX,
     WALD,
     artists,
     coefficients,
-    estimates,
     panel_titles,
     prose,
     row_names,
     scores,
-    self_and_family_bias,
     subject,
     texts,
 )
 from recuse.base.errors import DataError
-from recuse.plot.colours import Palette
 from recuse.plot.scores import (
     NO_BAND,
     correlations_figure,
@@ -34,7 +29,6 @@ from recuse.plot.scores import (
     shades,
     smooths,
 )
-from recuse.plot.style import Subject, read_figure_table
 
 
 def drawn(table):
@@ -44,27 +38,6 @@ def drawn(table):
 
 def correlation_figure(table):
     return correlations_figure(table, subject(), confidence=0.9)
-
-
-def test_names_that_look_like_missing_values_are_names(tmp_path):
-    models = {name: {"family": "GPT"} for name in NULLS}
-    palette = Subject("s", "user", Palette(models, FAMILIES))
-    scores(NULLS, judges=[*NULLS, "Human"], models=NULLS).to_csv(
-        tmp_path / "scores.csv", index=False
-    )
-    table = read_figure_table(tmp_path / "scores.csv")
-    by_dimension = mean_scores_by_dimension(table, palette)
-    assert [title for title in panel_titles(by_dimension) if title] == NULLS
-    pooled = mean_scores_figure(table, palette)
-    assert row_names(pooled.axes[0]) == [*NULLS, "Human"]
-    coefficients(NULLS, judges=NULLS).to_csv(tmp_path / "correlations.csv", index=False)
-    figure = correlations_figure(
-        read_figure_table(tmp_path / "correlations.csv"), palette, confidence=0.9
-    )
-    assert panel_titles(figure) == NULLS
-    estimates(NULLS).to_csv(tmp_path / "estimates.csv", index=False)
-    figure = self_and_family_bias(read_figure_table(tmp_path / "estimates.csv"), palette)
-    assert row_names(figure.axes[0])[:4] == NULLS
 
 
 @pytest.mark.parametrize(

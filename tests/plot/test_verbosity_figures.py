@@ -14,7 +14,6 @@ from drawings import (
     by_row,
     filled,
     is_page_of,
-    on_paper,
     panel_titles,
     prose,
     row_names,
@@ -167,7 +166,6 @@ def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
         assert [words in text for words in changes] == [
             words in (reason, single) for words in changes
         ]
-        assert on_paper(figure)
 
 
 def test_curves_have_a_panel_for_each_judge_and_condition(tables):
@@ -192,24 +190,6 @@ def test_curves_have_a_panel_for_each_judge_and_condition(tables):
         (bars,) = artists(axes, "bars")
         ends = np.array([segment[:, 1] for segment in bars.get_segments()])
         assert_allclose(ends[:, 1] - ends[:, 0], 2 * rows["std_dev"].fillna(0), atol=1e-12)
-
-
-def test_a_condition_has_the_panels_of_its_own_judges():
-    judges = {
-        "one": [f"j{number}" for number in range(9)],
-        "two": ["j3"],
-        "three": ["j3", "j5", "j8"],
-    }
-    rows = [{"condition": name, "judge": judge} for name, own in judges.items() for judge in own]
-    table = pd.DataFrame(rows).assign(
-        order="debiased", experiment=None, n=FEWEST, mean=0.5, std_dev=0.1, no_length=0
-    )
-    table = pd.concat([table.assign(bin_low=low, bin_high=low + 20) for low in (-30, -10, 10)])
-    figure = score_curves_figure(table, subject())
-    assert panel_titles(figure) == [judge for own in judges.values() for judge in own]
-    assert [axes.texts[0].get_text() for axes in figure.axes] == [
-        f"{name.capitalize()} n = 30" for name, own in judges.items() for _ in own
-    ]
 
 
 def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_out(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import artists, filled, on_paper, prose, subject, texts, x_values
+from drawings import artists, filled, prose, subject, texts, x_values
 from recuse.validation.estimators import WORLDS, world_titles
 from recuse.validation.figure import worlds
 from recuse.validation.world import DIALS, SIZE, MonteCarloWorld, world_in_words
@@ -98,7 +98,6 @@ def test_worlds_without_self_bias_are_rows_and_estimators_columns():
     text = prose(figure)
     assert "dashed: the 10 % level" in text
     assert "Nine models. 50 draws of each world." in text
-    assert on_paper(figure)
 
 
 def test_worlds_state_in_how_many_an_estimator_holds_its_level():

@@ -10,7 +10,7 @@ from numpy.random import default_rng
 from recuse.model.estimates import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE
 from recuse.plot.biases import self_family_bias
 from recuse.plot.colours import Palette
-from recuse.plot.intervals import NO_ERROR
+from recuse.plot.rows import NO_ERROR
 from recuse.plot.style import EDGE, SINGLE_COLUMN, SMALL, Subject, interval_text, language, wrap
 
 FAMILIES = {"Claude": {"colour": "#D55E00"}, "GPT": {"colour": "#009E73"}, "Llama 3": {}}
@@ -87,6 +87,13 @@ def panel_titles(figure):
 def row_names(axes):
     """What stands beside the rows of a panel."""
     return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def by_row(axes, gid="point"):
+    """Where the marks of a kind stand, by the name of their row."""
+    names, places = row_names(axes), axes.get_yticks()
+    rows = [np.abs(places - mark.get_ydata()[0]).argmin() for mark in artists(axes, gid)]
+    return dict(zip([names[row] for row in rows], x_values(artists(axes, gid)), strict=True))
 
 
 def are_apart(boxes):

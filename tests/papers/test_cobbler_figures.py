@@ -5,30 +5,25 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
 
 from drawings import (
-    VERY_LONG,
     artists,
-    has_room,
+    filled,
     is_page_of,
-    on_paper,
     prose,
     row_names,
     subject,
     texts,
+    x_values,
 )
 from recuse.pairwise.cognitive import CLOSED_FORM, COGNITIVE_BIASES
 from recuse.papers.cobbler import RBO, VALID
 from recuse.papers.cobbler_figures import (
     ALL,
-    LINES,
     NAMES,
     NO_COMMON,
-    NO_RANKINGS,
     NOTHING,
-    ORIGINS,
     PARTLY,
     SHOWN,
     bias_by_size,
@@ -36,9 +31,7 @@ from recuse.papers.cobbler_figures import (
     bias_profile,
     rank_overlap_bars,
 )
-from recuse.plot.colours import OKABE_ITO
 from recuse.plot.page import some
-from recuse.plot.style import read_figure_table
 
 JUDGES = [f"Judge {letter}" for letter in "ABCDEFGHIJKLMNO"]
 SIZES = [">100B", ">40B", "<10B"]
@@ -92,8 +85,7 @@ def test_a_point_for_each_judge_and_bias_and_a_line_for_each_threshold():
         within = [x for x, y in marks(figure, "judge") if low < y < high]
         assert sorted(within) == sorted(judges.loc[judges["bias"] == bias, "share"])
     assert [x for x, _ in marks(figure, "human")] == pytest.approx([0.3, 0.4, 0.5])
-    assert artists(figure, "human interval")[0].get_xdata() == pytest.approx([0.25, 0.34])
-    assert on_paper(figure)
+    assert artists(figure, "interval")[0].get_xdata() == pytest.approx([0.25, 0.34])
     assert "humans, mean of the released shares" in texts(figure)
     assert "humans: 90 % bootstrap interval over instructions" in prose(figure)
     above = judges.assign(above=judges["share"] > judges["random"]).groupby("bias")["above"].sum()
@@ -115,7 +107,6 @@ def test_experiments_and_a_judge_called_human_are_told_apart():
     names = [f"{judge} (one)" for judge in JUDGES[:3]] + [f"{judge} (two)" for judge in JUDGES[:2]]
     for figure in every_figure(table):
         assert output in prose(figure)
-        assert on_paper(figure)
     assert sorted(x for x, _ in marks(jitter(table), "judge")) == sorted(table["share"])
     assert set(names) <= set(texts(bias_profile(table, subject())))
     assert row_names(bias_by_size(table, subject()).axes[0]) == [f"{ALL} (5)"]
@@ -138,7 +129,6 @@ def test_biases_without_a_share_are_said():
     )
     for figure in every_figure(table):
         assert text in prose(figure)
-        assert on_paper(figure)
     assert len(marks(jitter(table), "judge")) == 23
     empty = table.assign(share=np.nan)
     everything = "; ".join(f"{name} (3)" for name in NAMES.values())
@@ -157,55 +147,18 @@ def test_points_are_scattered_alike_by_one_seed_only():
 
 
 def names(figure):
-    return [text.get_text() for text in figure.texts if text.get_gid() == "names"]
+    return [text.get_text() for text in figure.axes[0].texts if "Judge" in text.get_text()]
 
 
 def test_the_most_biased_judge_and_outliers_are_named():
     table = biases(names=["order_first"])
     table["share"] = np.linspace(0.30, 0.44, len(JUDGES))
     table.loc[0, "share"], table.loc[5, "share"] = 0.01, 0.02
-    assert names(jitter(table)) == ["0.44 Judge O\n0.02 Judge F\n0.01 Judge A"]
+    assert names(jitter(table)) == ["Judge O 0.44\nJudge F 0.02\nJudge A 0.01"]
     table["share"] = 0.0  # no judge is the most biased
-    assert names(jitter(table)) == [""]
+    assert names(jitter(table)) == []
     few = jitter(biases(JUDGES[:4]))
     assert [text.count("Judge") for text in names(few)] == [4] * 9
-    assert on_paper(few)
-
-
-@pytest.mark.parametrize("origin", ORIGINS)
-@pytest.mark.parametrize("draw", [jitter, lambda table: bias_profile(table, subject())])
-def test_figures_say_what_is_quoted_and_what_computed(draw, origin):
-    output = prose(draw(biases(origin=origin)))
-    assert ORIGINS[origin] in output
-    assert all(text not in output for other, text in ORIGINS.items() if other != origin)
-
-
-def test_whose_a_share_is_has_one_mark_in_every_figure():
-    drawn = {origin: biases(JUDGES[:2], origin=origin, human=True) for origin in ORIGINS}
-    found = {
-        (origin, gid): {
-            (to_hex(mark.get_color()).upper(), mark.get_marker())
-            for figure in (jitter(table),)
-            for mark in artists(figure, gid)
-        }
-        for origin, table in drawn.items()
-        for gid in ("judge", "human")
-    }
-    looks = {gid: [found[origin, gid] for origin in ORIGINS] for gid in ("judge", "human")}
-    assert looks["human"][0] == looks["human"][1]
-    assert [len(look) for look in (*looks["judge"], looks["human"][0])] == [1, 1, 1]
-    colours, markers = zip(
-        *(next(iter(look)) for look in (*looks["judge"], looks["human"][0])), strict=True
-    )
-    assert len(set(colours)) == len(set(markers)) == 3
-    by_size = bias_by_size(drawn["computed"], subject())
-    tests = {
-        to_hex(bar.get_facecolor()).upper()
-        for bias in CLOSED_FORM
-        for bar in artists(by_size, bias)
-    }
-    assert len(tests) == 6
-    assert not tests & set(OKABE_ITO)
 
 
 def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices():
@@ -217,9 +170,9 @@ def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices
         .loc[JUDGES, list(CLOSED_FORM)]
         .to_numpy()
     )
-    shown = [text.get_text() for text in artists(figure, "share")]
+    shown = [text.get_text() for text in figure.axes[0].texts]
     assert shown == [f"{share:.2f}" for share in [*wide.ravel(), 0.3, 0.4, 0.5, *random]]
-    (cells,) = artists(figure, "cells")
+    cells = figure.axes[0].collections[0]
     shades = np.ma.filled(cells.get_array().reshape(len(JUDGES) + 2, 9), np.nan)
     assert_allclose(shades[:-2], np.maximum(wide - random, 0))
     assert not shades[-1].any()
@@ -230,7 +183,6 @@ def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices
         f" {counts.min()}"
     )
     assert exceeded in prose(figure)
-    assert on_paper(figure)
 
 
 def test_parts_of_a_bar_are_mean_shares_over_the_number_of_biases():
@@ -241,11 +193,10 @@ def test_parts_of_a_bar_are_mean_shares_over_the_number_of_biases():
         widths = [bar.get_width() for bar in artists(figure, bias)]
         means = judges[judges["bias"] == bias].groupby("size")["share"].mean().reindex(SIZES)
         assert_allclose(widths, means / 9)
-    totals = [text.get_text() for text in artists(figure, "total")]
+    totals = [text.get_text() for text in figure.axes[0].texts if text.get_text()[:2] == "0."]
     assert totals == [f"{judges.loc[judges['size'] == size, 'share'].mean():.3f}" for size in SIZES]
     assert row_names(figure.axes[0]) == [f"{size} (5)" for size in SIZES]
     assert artists(figure, "random")[0].get_xdata() == pytest.approx([(8 * 0.25 + 0.5) / 9] * 2)
-    assert on_paper(figure)
 
 
 def test_judges_without_sizes_are_one_group():
@@ -272,13 +223,6 @@ def test_only_biases_that_every_size_has_are_averaged():
     assert "Not averaged, as not every group has it: Salience." in prose(figure)
     apart = table[(table["judge"] == "Judge A") == (table["bias"] == "salience")]
     assert is_page_of(bias_by_size(apart, subject()), NO_COMMON)
-
-
-def test_pages_of_words(tmp_path):
-    biases([]).to_csv(tmp_path / "empty.csv", index=False)
-    empty = read_figure_table(tmp_path / "empty.csv")
-    drawn = every_figure(empty)
-    assert all(is_page_of(figure, NOTHING) for figure in drawn)
 
 
 STATISTICS = (
@@ -319,16 +263,14 @@ def valid():
 
 
 @pytest.mark.parametrize("shown", [SHOWN, SHOWN[:1]])
-def test_bars_are_filled_where_a_judge_beats_the_list(shown):
+def test_points_are_filled_where_a_judge_beats_the_list(shown):
     figure = rank_overlap_bars(overlaps(shown), valid(), subject())
     assert len(figure.axes) == len(shown)
     for axes in figure.axes:
-        bars = artists(axes, "judge")
+        points = artists(axes, "point")
         expected = sorted((0.2 + 0.03 * number for number in range(15)), reverse=True)
-        assert_allclose([bar.get_width() for bar in bars], expected)
-        assert [bar.get_facecolor() != (1, 1, 1, 1) for bar in bars] == [
-            value > 0.5 for value in expected
-        ]
+        assert_allclose(x_values(points), expected)
+        assert [filled(point) for point in points] == [value > 0.5 for value in expected]
         lines = [
             child.get_xdata()[0] for child in axes.get_children() if child.get_gid() in STATISTICS
         ]
@@ -339,20 +281,3 @@ def test_bars_are_filled_where_a_judge_beats_the_list(shown):
     assert texts(figure).count("25.0 %") == len(shown)
     finding = "4 of 15 judges rank the systems more like an annotator than a list made blind"
     assert finding in prose(figure)
-    assert (
-        len([text for text in texts(figure) if text in [words for words, _ in LINES.values()]]) == 2
-    )
-    assert on_paper(figure)
-
-
-def test_no_rankings_are_a_page_of_words():
-    assert is_page_of(rank_overlap_bars(overlaps([]), valid(), subject()), NO_RANKINGS)
-
-
-def test_a_name_of_300_letters_leaves_the_panels_room():
-    judges = [judge + VERY_LONG for judge in JUDGES[:2]]
-    for figure in (
-        jitter(biases(judges)),
-        bias_by_size(biases(judges, sizes=[VERY_LONG, "7B"]), subject()),
-    ):
-        assert has_room(figure)

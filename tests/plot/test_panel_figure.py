@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from numpy.random import default_rng
 
-from drawings import VERY_LONG, artists, has_room, is_page_of, on_paper, subject
+from drawings import artists, is_page_of, subject
 from recuse.base.reasons import Reason, because, in_words
 from recuse.inference.judge_levels import linked_judges
 from recuse.inference.panel import KEPT, LEFT_OUT, PANEL, panel_rows
@@ -71,7 +71,6 @@ def test_all_judges_and_each_alone_are_drawn_with_intervals(rows):
             for name in ("bias_left", "error")
         }
     assert len(artists(figure, "interval")) == 2 * len(shown)
-    assert on_paper(figure)
 
 
 def test_the_title_gives_the_remaining_bias_and_the_independent_judges(rows, without_one):
@@ -139,8 +138,3 @@ def test_without_human_scores_no_bias_is_given():
 def test_few_prompts_are_the_reason():
     _, sentence = section_of(*tables_of(prompts=3))
     assert "Ratings of fewer than 4 prompts do not show a panel's bias." in sentence
-
-
-def test_the_figure_fits_the_paper(rows):
-    long = [row | {"panel": row["panel"].replace("Model", VERY_LONG)} for row in rows[0]]
-    assert has_room(drawn(long))

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from drawings import artists, is_page_of, on_paper, prose, subject
+from drawings import artists, is_page_of, prose, subject
 from recuse.pairwise.strengths import STRENGTHS
 from recuse.plot.regression import NO_STRENGTHS, strengths
 
@@ -33,7 +33,6 @@ def test_strengths_are_shares_against_an_average_answer_with_ranks():
         row("debiased", "Two", 0.6, 1),
     ]
     figure = strengths(pd.DataFrame(rows, columns=STRENGTHS), subject(), confidence=0.9)
-    assert on_paper(figure)
     assert {round(float(point.get_xdata()[0])) for point in artists(figure, "raw")} == {
         70,
         40,

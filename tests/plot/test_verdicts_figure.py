@@ -5,7 +5,7 @@ note.
 import pandas as pd
 import pytest
 
-from drawings import artists, is_page_of, prose, subject, x_values
+from drawings import artists, by_row, is_page_of, prose, subject, x_values
 from recuse.base.reasons import Reason, because
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.plot.verdicts import NOTHING, OF_SHARES, verdicts_figure
@@ -50,11 +50,11 @@ OF_RATINGS = table(
 
 
 def test_each_question_has_a_mark_and_the_decisive_one_is_last():
-    figure = drawn(OF_RATINGS)
-    points = {(point.get_ydata()[0], point.get_xdata()[0]) for point in artists(figure, "point")}
-    assert [x for _, x in sorted(points) if x in (0.2, 0.05, 0.1)] == [0.2, 0.05, 0.1]
-    assert {x for _, x in points} == {0.2, 0.05, 0.1, 0.01, -0.06}
-    text = prose(figure)
+    (axes,) = drawn(OF_RATINGS).axes
+    marks = [by_row(axes, kind) for kind in "012"]
+    assert [of_kind.get("GPT-4o") for of_kind in marks] == [0.2, 0.05, 0.1]
+    assert {x for of_kind in marks for x in of_kind.values()} == {0.2, 0.05, 0.1, 0.01, -0.06}
+    text = prose(axes.figure)
     for words in ("A against people", "B against the other judges", "C beyond ordinary preference"):
         assert words in text
     assert "GPT-4o favours itself." in text
@@ -68,7 +68,7 @@ def test_comparisons_have_their_unit(kind):
         row("GPT-4o", Verdict.LIKELY, 0.3, kind=kind, quantity="longer"),
     )
     figure = drawn(rows)
-    assert x_values(artists(figure, "point")) == [0.1]
+    assert x_values(artists(figure, "0")) == [0.1]
     assert OF_SHARES in prose(figure)
 
 

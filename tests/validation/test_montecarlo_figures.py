@@ -2,10 +2,11 @@
 
 from io import StringIO
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from drawings import artists, filled, on_paper, prose, subject, texts, x_values
+from drawings import artists, filled, prose, subject, texts, x_values
 from recuse.validation.estimators import WORLDS, world_titles
 from recuse.validation.figure import worlds
 from recuse.validation.world import DIALS, SIZE, MonteCarloWorld, world_in_words
@@ -83,19 +84,20 @@ def test_worlds_without_self_bias_are_rows_and_estimators_columns():
     additive = [
         point for point in figure.axes[1].get_lines() if point.get_gid() in ("mean", "pooled")
     ]
-    places = [(point.get_gid(), point.get_xdata()[0], point.get_ydata()[0]) for point in additive]
-    # Not those of 0.03
-    assert places == [("mean", 0.1, 0), ("pooled", 0.11, 0), ("mean", 0.2, 1), ("pooled", 0.2, 1)]
-    assert [filled(point) for point in additive] == [True, True, False, True]
-    judges = [bar.get_segments()[0][:, 0].tolist() for bar in artists(figure, "judges")]
-    assert [0.08, 0.125] in judges
-    assert [0.1, 0.9] in judges
+    shares = [(point.get_gid(), point.get_xdata()[0] ** 2) for point in additive]
+    # Not those of 0.03; the axis is of roots
+    expected = [("mean", 0.1), ("mean", 0.2), ("pooled", 0.11), ("pooled", 0.2)]
+    assert [name for name, _ in shares] == [name for name, _ in expected]
+    assert [share for _, share in shares] == pytest.approx([share for _, share in expected])
+    assert [filled(point) for point in additive] == [True, False, True, True]
+    judges = [np.square(bar.get_xdata()) for bar in artists(figure, "interval")]
+    assert any(ends == pytest.approx([0.08, 0.125]) for ends in judges)
+    assert any(ends == pytest.approx([0.1, 0.9]) for ends in judges)
     assert texts(figure).count("refused") == 1  # by A, without human scores
-    assert x_values(artists(figure, "nominal")) == pytest.approx([0.1] * 3)
+    assert np.square(x_values(artists(figure, "nominal"))) == pytest.approx([0.1] * 3)
     text = prose(figure)
-    assert "at the 10 % level (dashed)" in text
+    assert "dashed: the 10 % level" in text
     assert "Nine models. 50 draws of each world." in text
-    assert on_paper(figure)
 
 
 def test_worlds_state_in_how_many_an_estimator_holds_its_level():

@@ -3,75 +3,57 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.papers.attack_values import key_of_attack, read_attacks
-from recuse.plot.axes import limits_of
-from recuse.plot.colours import BLUE, INK, ORANGE
-from recuse.plot.intervals import (
-    BELOW,
-    POINT,
-    PRINTED,
-    STROKE,
-    PanelRows,
-    draw_bar,
-    draw_point,
-    excludes,
-    frame_rows,
-    interval_entries,
-    page_of_sections,
-    row_within,
-    write_absent,
-    write_directions,
-    write_instead,
-    write_number,
-)
+from recuse.plot.colours import BLUE, INK, ORANGE, VERMILION
 from recuse.plot.page import (
     BY_CONDITION,
-    LEAST_PANEL,
     NO_EXPERIMENT,
     Entry,
     Head,
-    Page,
+    name_in_words,
     page_of_words,
     tally,
     with_text_names,
 )
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, Subject, language, percent_as_given, widest
+from recuse.plot.rows import CROSS, Block, Column, Kind, Row, rows_figure, with_absent
+from recuse.plot.style import Subject, language, percent_as_given
 
-COLUMNS = ("condition", "model_a", "model_b")  # of an experiment
+CONDITION = ["condition", "model_a", "model_b"]  # of an experiment
 LIMITS = (-0.04, 1.04)
-AVERAGE = "average rank"
-ACROSS = "attack success rate"
-NO_RATES = "No attack success rate: no perturbed answer has a control group."
-VOTES_ROW = 0.22
-VOTES_TITLE = 0.28  # inches for the title of a panel
-VOTES_GUTTER = 0.3  # inches between the panels
-SHARE = 0.55  # of the width of both panels: the bars
-EDGING = {"edgecolor": "white", "lw": 0.4}
-PLACES = {
-    "first": ("shown first", {"facecolor": BLUE, **EDGING}),
-    "tie": ("tie", {"facecolor": "#D9D9D9", **EDGING}),
-    "second": ("shown second", {"facecolor": ORANGE, "hatch": "//////", **EDGING}),
+TICKS = ((0, "0"), (0.5, "0.5"), (1, "1"))
+RATE, PRINTED = "rate", "printed"
+KINDS = {
+    RATE: Kind(colour=BLUE),
+    PRINTED: Kind("", CROSS, VERMILION, 0, interval=False),
 }
+THESE = [
+    Entry("these votes", "●", BLUE),
+    Entry("as printed by Chen et al. for their votes", "×", VERMILION),
+]
+NO_RATES = "No attack success rate: no perturbed answer has a control group."
+EDGING = {"edgecolor": "white", "lw": 0.4, "zorder": 3, "height": 0.15}
+PLACES = {
+    "first": {"facecolor": BLUE, **EDGING},
+    "tie": {"facecolor": "#D9D9D9", **EDGING},
+    "second": {"facecolor": ORANGE, "hatch": "//////", **EDGING},
+}
+CHOSEN, DIFFERENCE = "chosen", "difference"
+SHARES = [
+    Entry("shown first", "■", BLUE),
+    Entry("tie", "■", "#D9D9D9"),
+    Entry("second", "▨", ORANGE),
+]
+PREFERS = (
+    ("prefers the answer shown first", "prefer the answer shown first"),
+    ("prefers the second", "prefer the second"),
+)
 NO_VOTES = "No votes by position: there is no vote about perturbed answers."
-
-
-class _Block(NamedTuple):
-    """One experiment: its rates, its panels (condition, model_a, model_b), and their heading,
-    judges and titles.
-    """
-
-    rates: pd.DataFrame
-    panels: Sequence[tuple[str, str, str]]
-    rows: PanelRows
-    averages: Sequence[str]
 
 
 @language()
@@ -92,40 +74,40 @@ def attack_success(
     """
     if rates.empty:
         return page_of_words(subject, NO_RATES)
-    rates, ranks = (with_text_names(table, "experiment", *COLUMNS) for table in (rates, ranks))
+    rates, ranks = (with_text_names(table, "experiment", *CONDITION) for table in (rates, ranks))
+    panels = [*zip(rates["experiment"], *(rates[name] for name in CONDITION), strict=True)]
+    marks = rates.assign(
+        panel=pd.Series(panels, rates.index, object),
+        row=rates["judge"],
+        kind=RATE,
+        estimate=rates["asr"],
+        instead="no sample",
+    )
     quoted = [row for path in published for row in read_attacks(path) if row["quantity"] == "asr"]
     rows = rates.to_dict("records")
     key = key_of_attack(quoted, rows)
     values = {key(row): float(row["value"]) for row in quoted}
-    rates = rates.assign(printed=[values.get(key(row), np.nan) for row in rows])
+    printed = marks.assign(kind=PRINTED, estimate=[values.get(key(row), np.nan) for row in rows])
+    printed = printed.dropna(subset="estimate")
+
     blocks = [
         _block(own, ranks[ranks["experiment"] == name])
-        for name, own in rates.groupby("experiment", sort=False)
+        for name, own in marks.groupby("experiment", sort=False)
     ]
-    counted = Entry("these votes", line={"color": BLUE, "lw": STROKE, **POINT})
-    head = Head(
-        _most_robust(rates),
-        f"share of attacks that succeed, lower is more robust; exact {percent_as_given(confidence)}"
-        " interval",
-    )
-    printed = [Entry("as printed by Chen et al. for their votes", line=PRINTED)] * bool(
-        rates["printed"].notna().any()
-    )
-    sizes = {"below": 0.42, "least": 1.0, "right": widest([AVERAGE]) + 0.08}
-    legend = [[counted, *printed]]
-    page, drawn, places = page_of_sections(
-        subject, head, [block.rows for block in blocks], legend, most=4, **sizes
-    )
-    for block, panels, (middle, bottom) in zip(blocks, drawn, places, strict=True):
-        for key, panel in zip(block.panels, panels, strict=False):
-            rows = block.rates[(block.rates[list(COLUMNS)] == list(key)).all(axis=1)]
-            _draw_rates(panel.axes, rows, block.rows.names)
-            if panel.last:
-                write_number(panel.axes, -0.5, AVERAGE, 0.08, ha="left", up=LINE / 2)
-                for place, text in enumerate(block.averages):
-                    write_number(panel.axes, place, text, 0.08, ha="left")
-        page.centred(middle, bottom + 0.06, ACROSS)
-    return page.figure
+    for block in blocks:
+        panels = [column.key for column in block.columns]
+        marks = with_absent(marks, block.rows, panels, "not judged")
+    interval = f"exact {percent_as_given(confidence)} interval"
+    unit = f"share of attacks that succeed, lower is more robust; {interval}"
+    return rows_figure(
+        pd.concat([marks, printed]),
+        subject,
+        Head(_most_robust(rates), unit),
+        blocks,
+        kinds=KINDS,
+        most=4,
+        key=THESE if len(printed) else [],
+    ).figure
 
 
 def _most_robust(rates: pd.DataFrame) -> str:
@@ -142,53 +124,41 @@ def _most_robust(rates: pd.DataFrame) -> str:
 
 def _natural(names: Sequence[str]) -> list:
     """Key that sorts names by their numbers where these are what differs: 7B, 13B, 70B."""
-    return [
-        [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
-        for name in names
-    ]
+    parts = [re.split(r"(\d+)", name) for name in names]
+    return [[int(part) if part.isdigit() else part for part in each] for each in parts]
 
 
-def _block(rates: pd.DataFrame, ranks: pd.DataFrame) -> _Block:
-    experiment = rates["experiment"].iloc[0]
-    panels = sorted(set(zip(*(rates[name] for name in COLUMNS), strict=True)), key=_natural)
-    conditions, first, second = (sorted(set(names)) for names in zip(*panels, strict=True))
-    pair = (
-        f"{first[0]} against {second[0] if len(second) == 1 else 'others'}"
-        if len(first) == 1
-        else "several pairs of models"
-    )
-    averages = dict(zip(ranks["judge"], ranks["average_rank"], strict=True))
-    judges = [judge for judge in ranks["judge"] if judge in set(rates["judge"])]
-    titles = []
-    for condition, model_a, model_b in panels:
-        models = [model_a] * (len(first) > 1) + [model_b] * (len(second) > 1)
-        parts = [condition.replace("_", " ").replace("+", " + ")] * (
-            len(conditions) > 1 or not models
+def _block(marks: pd.DataFrame, ranks: pd.DataFrame) -> Block:
+    """The panels of an experiment, named by what differs between them, under a heading with what
+    does not; judges by their average rank, which follows their names.
+    """
+    panels = sorted(set(marks["panel"]), key=_natural)
+    conditions, first, second = ({panel[part] for panel in panels} for part in (1, 2, 3))
+    columns = []
+    for panel in panels:
+        _, condition, *models = panel
+        differ = [
+            model for model, among in zip(models, (first, second), strict=True) if len(among) > 1
+        ]
+        named = [name_in_words(condition)] if len(conditions) > 1 or not differ else []
+        title = ": ".join([*named, *filter(None, [" against ".join(differ)])])
+        counts = marks.loc[marks["panel"] == panel, "n"]
+        under = "n = " + "–".join(map(str, sorted({counts.min(), counts.max()})))
+        across = "attack success rate"
+        columns.append(
+            Column(panel, title, under, across=across, at=None, limits=LIMITS, ticks=TICKS)
         )
-        titles.append(": ".join([*parts, " against ".join(models)]) if models else parts[0])
-    if len(conditions) == 1 and len(panels) > 1:
-        pair = f"{conditions[0].replace('_', ' ')}, {pair}"
-    texts = ["–" if np.isnan(averages[judge]) else f"{averages[judge]:.2f}" for judge in judges]
-    samples = [rates.loc[(rates[list(COLUMNS)] == list(key)).all(axis=1), "n"] for key in panels]
-    counts = ["n = " + "–".join(map(str, sorted({n.min(), n.max()}))) for n in samples]
-    rows = PanelRows(
-        ": ".join(filter(None, [experiment, pair])), judges, list(zip(titles, counts, strict=True))
-    )
-    return _Block(rates, panels, rows, texts)
-
-
-def _draw_rates(axes: Axes, rates: pd.DataFrame, judges: Sequence[str]) -> None:
-    frame_rows(axes, limits=LIMITS, rows=len(judges))
-    write_absent(axes, judges, rates["judge"], "not judged")
-    for row in rates.to_dict("records"):
-        place = judges.index(row["judge"])
-        if np.isnan(row["asr"]):
-            write_instead(axes, place, "no sample")
-            continue
-        draw_bar(axes, place, row, BLUE)
-        draw_point(axes, place, row["asr"], BLUE)
-        if not np.isnan(row["printed"]):
-            axes.plot([row["printed"]], [place], zorder=5, gid="printed", **PRINTED)
+    pair = "several pairs of models"
+    if len(first) == 1:
+        pair = f"{min(first)} against {min(second) if len(second) == 1 else 'others'}"
+    alike = [name_in_words(name) for name in conditions if len(conditions) == 1 < len(panels)]
+    heading = ", ".join([*alike, pair])
+    averages = dict(zip(ranks["judge"], ranks["average_rank"], strict=True))
+    judges = [judge for judge in averages if judge in set(marks["judge"])]
+    rows = [Row(judge, f"{judge} ({averages[judge]:.2f})") for judge in judges]
+    rows = [row._replace(name=row.name.replace("(nan)", "(–)")) for row in rows]
+    experiment = name_in_words(marks["experiment"].iloc[0])
+    return Block(rows, columns, ": ".join(filter(None, [experiment, heading])))
 
 
 @language()
@@ -202,69 +172,44 @@ def votes_by_position_figure(table: pd.DataFrame, subject: Subject, *, confidenc
     if table.empty:
         return page_of_words(subject, NO_VOTES)
     table = with_text_names(table, "experiment")
-    # From the top down: an experiment, if any has a name, then its judges
-    rows: list[tuple[str, Mapping | None]] = []
-    for experiment, votes in table.groupby("experiment", sort=False):
-        rows += [(experiment or NO_EXPERIMENT, None)] if (table["experiment"] != "").any() else []
-        ordered = votes.sort_values("difference", key=abs, kind="stable", na_position="last")
-        rows += [(row["judge"], row) for row in ordered.to_dict("records")]
-    headings = widest((name for name, row in rows if row is None), weight="bold")
-    label = max(widest(table["judge"]), headings) + 0.1
-    row_height = row_within(len(rows), VOTES_ROW)
-    beside, height = widest([*map(str, table["n"]), "votes"]) + 0.12, len(rows) * row_height
-    across = max(DOUBLE_COLUMN, 2 * EDGE + label + VOTES_GUTTER + beside + 2 * LEAST_PANEL)
-    panels = across - 2 * EDGE - label - VOTES_GUTTER - beside
-    width, other = SHARE * panels, (1 - SHARE) * panels
-    verbs = (
-        ("prefers the answer shown first", "prefer the answer shown first"),
-        ("prefers the second", "prefer the second"),
+    named, experiments = (table["experiment"] != "").any(), [*table["experiment"].unique()]
+    table = table.assign(
+        place=table["experiment"].map(experiments.index), size=table["difference"].abs()
     )
+    table = table.sort_values(["place", "size"], kind="stable")
+    rows = []
+    for row in table.to_dict("records"):
+        group = name_in_words(row["experiment"]) or NO_EXPERIMENT if named else ""
+        rows.append(Row((row["experiment"], row["judge"]), row["judge"], INK, group))
+    marks = table.assign(
+        panel=DIFFERENCE,
+        row=[row.key for row in rows],
+        estimate=table["difference"].where(table["n"] > 0),
+        text=table["n"].map(str),
+        instead="errors only",
+    )
+    empty = marks.assign(panel=CHOSEN, estimate=np.nan, text=None)
+    empty["instead"] = empty["instead"].where(table["n"] == 0)
+    level = percent_as_given(confidence)
     who = () if table["judge"].is_unique else BY_CONDITION
-    head = Head(
-        tally(table, *verbs, *who),
-        f"share of votes; {percent_as_given(confidence)} bootstrap interval over questions",
+    unit = f"share of votes; {level} bootstrap interval over questions; filled: it excludes 0"
+    finding = tally(table, *PREFERS, *who, name="judge", value="difference")
+    columns = [
+        Column(CHOSEN, "Answer chosen", across="share of votes", at=None, limits=(0, 1)),
+        Column(DIFFERENCE, "First minus second", less="second", more="first", beside="votes"),
+    ]
+    page = rows_figure(
+        pd.concat([marks, empty]),
+        subject,
+        Head(finding, unit),
+        [Block(rows, columns)],
+        row=0.22,
+        key=SHARES,
     )
-    places = [Entry(name, [swatch, swatch]) for name, swatch in PLACES.values()]
-    legend = [places, interval_entries()]
-    body = BELOW + height + VOTES_TITLE
-    page = Page(subject=subject, head=head, width=across, body=body, legend=legend)
-    bars = page.axes(EDGE + label, BELOW, width, height)
-    frame_rows(bars, limits=(0, 1), rows=len(rows))
-    bars.set_yticks(range(len(rows)), [name for name, _ in rows])
-    for heading in (
-        text for text, (_, row) in zip(bars.get_yticklabels(), rows, strict=True) if row is None
-    ):
-        heading.set_weight("bold")
-    bars.set_title("Answer chosen")
-    points = page.axes(EDGE + label + width + VOTES_GUTTER, BELOW, other, height)
-    limits = limits_of([0.0, *table[["difference", "ci_low", "ci_high"]].to_numpy(float).ravel()])
-    frame_rows(points, limits=limits, rows=len(rows))
-    points.set_yticks(range(len(rows)), [])
-    points.set_title("First minus second")
-    right = across - EDGE
-    page.text(right, BELOW + height + LINE / 2, "votes", ha="right")
-    for place, (_, row) in enumerate(rows):
-        page.text(
-            right,
-            BELOW + height - (place + 0.5) * row_height,
-            "" if row is None else str(row["n"]),
-            ha="right",
-        )
-        if row is not None:
-            _draw_votes(bars, points, place, row)
-    write_directions(points, "second", "first")
+    for row, votes in zip(rows, table.to_dict("records"), strict=True):
+        left = 0.0
+        for name, look in PLACES.items() if votes["n"] else ():
+            place = page.place(CHOSEN, row.key)
+            page.axes[CHOSEN].barh([place], [votes[name]], left=left, gid=name, **look)
+            left += votes[name]
     return page.figure
-
-
-def _draw_votes(bars: Axes, points: Axes, place: int, row: Mapping) -> None:
-    """An interval of a difference has no width if the votes of all questions are balanced."""
-    if not row["n"]:
-        write_instead(bars, place, "errors only")
-        write_instead(points, place, "errors only")
-        return
-    left = 0.0
-    for name, (_, swatch) in PLACES.items():
-        bars.barh([place], [row[name]], 0.7, left=left, zorder=3, gid=name, **swatch)
-        left += row[name]
-    draw_bar(points, place, row, INK)
-    draw_point(points, place, row["difference"], INK, filled=excludes(row, 0))

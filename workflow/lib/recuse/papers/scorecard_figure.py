@@ -12,29 +12,33 @@ from recuse.data.registry import HUMAN
 from recuse.papers.claims import ABSENT
 from recuse.papers.values import JUDGES, ORDER
 from recuse.plot.colours import INK, NEUTRAL, RULE
-from recuse.plot.intervals import WORDS, plain_rows, write_number
-from recuse.plot.page import Entry, Head, Page, family_entries, some
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, Subject, language, widest
+from recuse.plot.page import (
+    Entry,
+    Head,
+    Section,
+    family_entries,
+    page_of_panels,
+    page_of_words,
+    some,
+)
+from recuse.plot.rows import WORDS, write_beside
+from recuse.plot.style import Subject, language, widest
 
 CLIP = 3.0  # tolerances: larger deviations are counted at the edge
-ROW = 0.2
-BELOW = 0.42  # inches for ticks and axis text
-TITLE = 0.24
-GUTTER = 0.42  # inches between the panels on top, for their numbers
-MARGIN = 0.36  # inches left of the first panel, for its axis text and numbers
-BETWEEN = 0.2  # inches between the panels on top and the rows below
-COUNT = 0.4  # inches for the number beyond the edge
-SAME = {
-    "marker": "o",
-    "markersize": 2.6,
-    "markeredgewidth": 0.0,
-    "linestyle": "none",
-    "alpha": 0.65,
-}
-OTHER = {"marker": "x", "markersize": 3.4, "markeredgewidth": 0.9, "linestyle": "none"}
-ABSENT_TEXT = {key: value for key, value in WORDS.items() if key != "bbox"}
+ROW, LEAST = 0.2, 0.12  # inches
+SIDE = 1.0  # inches of a panel on top
+COUNT = 0.36  # inches for the number beyond the edge
+SAME = {"marker": "o", "s": 6.8, "lw": 0.0, "alpha": 0.65}
+OTHER = {"marker": "x", "s": 11.6, "lw": 0.9}
+KEY = (Entry("match", "●"), Entry("differs", "×"))
+# Simulated data reproduce nothing of a paper
+SUBJECTS = (
+    "This study reproduces",
+    "Made to be like the published values, simulated ones match",
+)
+NOTHING = "No published value can be compared"
+FEWEST = 8  # values that panels on top are drawn for
 LEVELS = 7  # heights within a row, so that points on one spot show
-LEAST_PANELS = 3  # that the width is shared by, so that one alone does not fill the page
 SMALLEST_RANGE = 0.02  # of an axis, so that its numbers are short
 # The panel on top, by title, of each item of the scorecard of comparisons.
 OF_COMPARISONS = {
@@ -60,56 +64,44 @@ def scorecard_figure(table: pd.DataFrame, subject: Subject) -> Figure:
     verdicts beside each row.
     """
     values, claims = table[table["item"] != "claim"], table[table["item"] == "claim"]
+    if values.empty:
+        return page_of_words(subject, f"{NOTHING}.")
     figures = sorted(
         dict.fromkeys(values["figure"]),
         key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER),
     )
-    count_texts = [verdict_text(values[values["figure"] == name]) for name in figures]
-    height = len(figures) * ROW
-    panels = _panels(values)
-    columns = max(len(panels), LEAST_PANELS)
-    size = (DOUBLE_COLUMN - 2 * EDGE - MARGIN - (columns - 1) * GUTTER) / columns
-    upper = BELOW + height + BETWEEN
-    body = upper + BELOW + size + TITLE if panels else upper
-    legend = [
-        Entry("match", line={"color": INK, **SAME}),
-        Entry("differs", line={"color": INK, **OTHER}),
-    ]
-    if _of_comparisons(values):  # whose judges are all drawn alike
-        note = cause_text(values)
-    else:
-        human = (
-            [Entry("human raters", [{"color": NEUTRAL, "lw": 0}])]
-            if HUMAN in set(values["term"])
-            else []
-        )
-        legend, note = (
-            [*family_entries(subject.palette, JUDGES), *human, *legend],
-            claim_text(claims),
-        )
+    texts = [verdict_text(values[values["figure"] == name]) for name in figures]
+    panels, key, note = [], list(KEY), cause_text(values)
+    if values["ours"].notna().sum() >= FEWEST:
+        panels = _panels(values)
+    if not _of_comparisons(values):  # of which all judges are drawn alike
+        human = [Entry("human raters", "■", NEUTRAL)] if HUMAN in set(values["term"]) else []
+        key = [*family_entries(subject.palette, JUDGES), *human, *KEY]
+        note = claim_text(claims)
     tested = values[values["verdict"] != ABSENT]
     match = some((tested["verdict"] == "match").sum(), len(tested), "comparable published value")
-    finding = "No published value can be compared"
-    if len(tested):
-        finding = f"This study reproduces {match}"
-        if subject.kind == "simulated":
-            finding = f"Made to be like the published values, simulated ones match {match}"
-    head = Head(finding, "top: units of the published table; below: deviations in tolerances")
-    page = Page(
-        subject=subject, head=head, width=DOUBLE_COLUMN, body=body, legend=[legend], note=note
+    finding = f"{SUBJECTS[subject.kind == 'simulated']} {match}"
+    if tested.empty:
+        finding = NOTHING
+    top = Section([title for title, _ in panels], SIDE, most=max(4, len(panels)), below=0.45)
+    strip = Section([""], ROW * len(figures), least=LEAST * len(figures))
+    page, drawn = page_of_panels(
+        subject,
+        Head(finding, "top: units of the published table; below: deviations in tolerances"),
+        [top, strip] if panels else [strip],
+        left=widest(figures) + COUNT + 0.1,
+        least=SIDE,
+        right=COUNT + widest(texts) + 0.1,
+        across="deviation from the published value, in tolerances",
+        key=key,
+        note=note,
     )
-    for number, (title, rows) in enumerate(panels):
-        left = EDGE + MARGIN + number * (size + GUTTER)
-        axes = page.axes(left, upper + BELOW, size, size)
-        _against(axes, rows, subject, title)
-        page.centred(left + size / 2, upper + 0.06, "published")
-    left = EDGE + widest(figures) + 0.1 + COUNT
-    strip = DOUBLE_COLUMN - 2 * EDGE - widest(figures) - 0.1 - widest(count_texts) - 2 * COUNT
-    axes = page.axes(left, BELOW, strip, height)
+    for (_, rows), panel in zip(panels, drawn[0], strict=False):
+        _against(panel.axes, rows, subject, first=panel.first)
+    axes = drawn[-1][0].axes
     _deviations(axes, values, figures, subject)
-    for place, text in enumerate(count_texts):
-        write_number(axes, place, text, COUNT, ha="left")
-    page.centred(left + strip / 2, 0.06, "deviation from the published value, in tolerances")
+    for place, text in enumerate(texts):
+        write_beside(axes, place, text, inches=COUNT, ha="left")
     return page.figure
 
 
@@ -175,24 +167,27 @@ def _panels(values: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     ]
 
 
-def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, title: str) -> None:
-    """Our value against the published one, with the line of equality."""
-    axes.set_title(title)
-    axes.spines[["left", "right", "top"]].set_visible(False)
+def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, *, first: bool) -> None:
+    """Our value against the published one, on axes with the same numbers, and the line of
+    equality.
+    """
+    axes.set_box_aspect(1)
+    axes.set_anchor("W")
+    axes.tick_params(labelleft=False)
     rows = rows.dropna(subset=["ours"])
     if rows.empty:
         axes.set(xticks=[], yticks=[])
-        axes.text(0.5, 0.5, "data absent", transform=axes.transAxes, ha="center", **ABSENT_TEXT)
+        axes.text(0.5, 0.5, "data absent", transform=axes.transAxes, ha="center", **WORDS)
         return
     ends = rows[["published", "ours"]].to_numpy(float)
     middle, half = (ends.max() + ends.min()) / 2, max(ends.max() - ends.min(), SMALLEST_RANGE) / 2
     limits = (middle - 1.12 * half, middle + 1.12 * half)
     axes.set(xlim=limits, ylim=limits)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
+        axis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10], min_n_ticks=1))
     axes.grid()
-    axes.tick_params(axis="y", length=0, pad=2)
-    axes.set_ylabel("this study", labelpad=2)
+    axes.set_xlabel("published", labelpad=2)
+    axes.set_ylabel("this study" if first else "", labelpad=2)
     axes.plot(limits, limits, color=INK, lw=0.7, zorder=2, gid="identity")
     _draw(axes, rows["published"].to_numpy(), rows["ours"].to_numpy(), rows, subject)
 
@@ -201,32 +196,24 @@ def _draw(axes: Axes, x: np.ndarray, y: np.ndarray, rows: pd.DataFrame, subject:
     """A point at each of these places, in the order of `rows`; those that differ above the
     others.
     """
-    quantities = np.where(rows["quantity"] == "family_bias", "family_bias", "self_bias")
-    biases = zip(quantities, rows["term"], rows["item"], strict=True)
-    palette = subject.palette
-    colours = np.array(
-        [NEUTRAL if item in OF_COMPARISONS else palette.of_bias(*bias) for *bias, item in biases],
-        object,
-    )
-    differs = (rows["verdict"] == "differs").to_numpy()
-    for mark, zorder, chosen in ((SAME, 3, ~differs), (OTHER, 4, differs)):
-        look = {
-            "marker": mark["marker"],
-            "s": mark["markersize"] ** 2,
-            "lw": mark["markeredgewidth"],
-            "alpha": mark.get("alpha"),
-        }
-        axes.scatter(
-            x[chosen], y[chosen], color=colours[chosen], zorder=zorder, gid="value", **look
-        )
+    colours = []
+    for row in rows.to_dict("records"):
+        quantity = "family_bias" if row["quantity"] == "family_bias" else "self_bias"
+        own = row["item"] not in OF_COMPARISONS and row["term"] != HUMAN
+        colours.append(subject.palette.of_bias(quantity, row["term"]) if own else NEUTRAL)
+    colours, differs = np.array(colours, object), (rows["verdict"] == "differs").to_numpy()
+    for look, zorder, chosen in ((SAME, 3, ~differs), (OTHER, 4, differs)):
+        place = {"color": colours[chosen], "zorder": zorder, "gid": "value"}
+        axes.scatter(x[chosen], y[chosen], **place, **look)
 
 
 def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subject: Subject) -> None:
     """A row of points for each figure; arrows count the points beyond CLIP on either side."""
-    axes.set_xlim(-CLIP, CLIP)
+    axes.set(xlim=(-CLIP, CLIP), ylim=(len(figures) - 0.5, -0.5))
     axes.set_xticks(np.arange(-CLIP, CLIP + 1))
-    plain_rows(axes, figures)
+    axes.set_yticks(range(len(figures)), figures)
     axes.tick_params(axis="y", pad=72 * COUNT + 3)
+    axes.grid(axis="x")
     axes.axvline(0, color=INK, lw=0.9, zorder=2)
     for place in (-1, 1):
         axes.axvline(place, color=INK, lw=0.9, ls=(0, (3, 2)), zorder=2, gid="tolerance")

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.lines import Line2D
-from matplotlib.ticker import AutoMinorLocator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 SIMULTANEOUS = ["simultaneous_ci_low", "simultaneous_ci_high"]  # only some tables have them
 ENDS = ["ci_low", "ci_high", *SIMULTANEOUS]
@@ -20,8 +20,8 @@ BEYOND = "An arrow at the edge: the interval goes on beyond the axis."
 PER_NUMBER = 0.42  # inches of an axis
 
 
-def bias_limits(rows: pd.DataFrame) -> tuple[float, float]:
-    """Ends of the common axis: 0 and every estimate and interval, with a margin, and at least
+def bias_limits(rows: pd.DataFrame, *, at: float | None = 0.0) -> tuple[float, float]:
+    """Ends of the common axis: `at` and every estimate and interval, with a margin, and at least
     LEAST_HALF_WIDTH.
 
     If a row has two intervals, the outer ends count. Intervals longer than LONG times the median do
@@ -34,8 +34,8 @@ def bias_limits(rows: pd.DataFrame) -> tuple[float, float]:
         if np.isfinite(length).any()
         else np.isnan(length)
     )
-    low, high = _with_zero(ends)
-    least, most = _with_zero(ends[usual | np.isnan(length)])
+    low, high = _range(ends, at)
+    least, most = _range(ends[usual | np.isnan(length)], at)
     if high - low > 2 * (most - least) > 0:
         low, high = least, most
     margin = max(0.06 * (high - low), LEAST_HALF_WIDTH - (high - low) / 2)
@@ -48,8 +48,9 @@ def _ends(rows: pd.DataFrame) -> np.ndarray:
     return np.stack([rows["estimate"].astype(float), ends.min(axis=1), ends.max(axis=1)], axis=1)
 
 
-def _with_zero(values: np.ndarray) -> tuple[float, float]:
-    return np.nanmin([0.0, *values.ravel()]), np.nanmax([0.0, *values.ravel()])
+def _range(values: np.ndarray, at: float | None) -> tuple[float, float]:
+    held = [np.nan if at is None else at, *values.ravel()]
+    return (np.nanmin(held), np.nanmax(held)) if np.isfinite(held).any() else (0.0, 1.0)
 
 
 def limits_of(
@@ -71,13 +72,18 @@ def put(axes: Axes, x: Sequence[float], y: Sequence[float], **look: object) -> N
     axes.add_artist(Line2D(np.asarray(x), np.asarray(y), **look))
 
 
-def set_numbers(axis: Axis, inches: float, *, between: bool = True) -> None:
-    """Numbers at multiples of 1, 2 or 5 times a power of ten, as many as have room, and lines
-    halfway `between` them.
+def numbered(axis: Axis, inches: float, at: float | None = None) -> tuple[float, float]:
+    """Numbers at multiples of 1, 2 or 5 times a power of ten, as many as have room; the limits,
+    moved so that a number stands on both sides of `at`, if that is given.
     """
-    axis.set_major_locator(MaxNLocator(max(3, int(inches / PER_NUMBER)), steps=[1, 2, 5, 10]))
-    if between:
-        axis.set_minor_locator(AutoMinorLocator(2))
+    locator = MaxNLocator(max(2, int(inches / PER_NUMBER)), steps=[1, 2, 5, 10])
+    axis.set_major_locator(locator)
+    low, high = sorted(axis.get_view_interval())
+    if at is None:
+        return low, high
+    places = locator.tick_values(low, high)
+    step = 1.1 * (places[1] - places[0])
+    return min(low, at - step), max(high, at + step)
 
 
 def note_beyond(rows: pd.DataFrame, limits: tuple[float, float]) -> str:

@@ -2,77 +2,37 @@
 Favorites, and any ablation.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from recuse.base.reasons import WITHOUT_PEOPLE, code, in_words
-from recuse.base.words import signed
+from recuse.base.words import enumerated, signed
 from recuse.model.spec import BIASES
-from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond
-from recuse.plot.colours import FAINT, GRID, INK, Palette
-from recuse.plot.intervals import (
-    BELOW,
-    BETWEEN,
-    NUMBER,
-    ORDER,
-    PITCH,
-    POINT,
-    POINTS,
-    ROW,
-    STROKE,
-    WHISKER,
-    draw_interval,
-    family_breaks,
-    frame_rows,
-    interval_entries,
-    mark_beyond,
-    room_for_words,
-    row_within,
-    sentence,
-    write_directions,
-    write_number,
-)
+from recuse.plot.axes import SIMULTANEOUS
+from recuse.plot.colours import Palette
 from recuse.plot.page import (
     ABOVE_ZERO,
     BELOW_ZERO,
-    LEAST_PANEL,
-    Entry,
     Head,
-    Page,
-    family_entries,
     joined,
+    not_estimated,
     page_of_words,
-    page_width,
     some,
     tally,
 )
-from recuse.plot.style import EDGE, UNIT, Subject, interval_text, language, percent_as_given, widest
+from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
+from recuse.plot.style import UNIT, Subject, interval_text, language, percent_as_given
 
-GUTTER = 0.16  # inches between panels
-RIGHT = 0.1  # inches for half the last tick's number, where no values stand beside the rows
 SIDES = ("Self-bias", "Family-bias")
+TARGETS = dict(zip(BIASES, ("itself", "its family"), strict=True))
+FILLED = "filled: the interval excludes 0"
 KEYS = ["slice", "quantity", "term"]
 GAPS = "No point: no such term, or not estimable (tables/not_estimable.csv)."
 USE_OF_SCALE = "Without human scores, B and C include differences in how judges use the scale."
 SLICE = "{slice}"  # in a label: one variant for each slice of the table
-
-
-@dataclass(frozen=True)
-class Side:
-    """One panel: `rows` of estimates in the order drawn, each with its place (height), colour and
-    number of its table.
-    """
-
-    title: str
-    target: str  # whom the judge favours
-    places: Mapping[str, float]  # height of each judge or family
-    rows: pd.DataFrame
 
 
 @language()
@@ -87,143 +47,65 @@ def self_family_bias(
     confidence: float,
     covariance: str,
 ) -> Figure:
-    """Self-bias by judge and family-bias by family on one scale (Play Favorites, Figure 3).
+    """Self-bias by judge and family-bias by family on one axis (Play Favorites, Figure 3).
 
     estimates: of one spec and slice: quantity, term, estimate, ci_low, ci_high in points of the
     unit scale; ci_low and ci_high are missing without a standard error. simultaneous: see
-    `with_simultaneous`. A quantity without rows has no panel, but its reason in the note.
+    `with_simultaneous`. A quantity without rows has no rows, but its reason in the note.
     """
-    missing = {
-        f"the spec {spec}": reason for reason in left_out(spec, estimates, not_estimable).values()
-    }
-    note = joined(absences(SIDES, {spec: estimates}, not_estimable), sentence(missing))
-    table, beside = with_simultaneous(estimates, multiplicity, simultaneous, confidence=confidence)
-    sides = bias_sides([table], subject.palette)
-    if not any(side.places for side in sides):
+    reasons = left_out(spec, estimates, not_estimable).values()
+    missing = not_estimated({f"the spec {spec}": reason for reason in reasons})
+    note = joined(absences(SIDES, {spec: estimates}, not_estimable), missing)
+    rows = bias_rows([estimates], subject.palette)
+    if not rows:
         return page_of_words(subject, note)
-    legend = family_entries(subject.palette, list(sides[0].places)) + interval_entries()
-    head = Head(
-        f"{biases_finding(estimates)}, by Equation 1",
-        f"{UNIT}; {interval_text(confidence, covariance)}",
-    )
-    return bias_page(sides, subject, head, [legend, beside], note=note)
+    table, over = with_simultaneous(estimates, multiplicity, simultaneous)
+    marks = bias_marks(table, panel="").assign(text=estimates["estimate"].map(text_of_estimate))
+    interval = interval_text(confidence, covariance)
+    unit = [UNIT, interval, simultaneous_words([over], confidence), FILLED]
+    head = Head(f"{biases_finding(estimates)}, by Equation 1", "; ".join(filter(None, unit)))
+    return rows_figure(marks, subject, head, [Block(rows, [bias_column(rows)])], note=note).figure
+
+
+def text_of_estimate(value: float) -> str | None:
+    """The number beside a row; None if there is none."""
+    return None if pd.isna(value) else signed(value)
 
 
 def biases_finding(table: pd.DataFrame) -> str:
-    """How many judges, or else families, have an interval above 0, and how many below."""
-    judges = table[table["quantity"] == "self_bias"]
+    """How many judges, or else families, have a gap above 0, and how many below, whose names
+    are those of the largest.
+    """
+    judges = table[table["quantity"] == BIASES[0]]
     if len(judges):
-        return tally(judges, ABOVE_ZERO, BELOW_ZERO)
-    return tally(
-        table[table["quantity"] == "family_bias"], ABOVE_ZERO, BELOW_ZERO, "family", "families"
-    )
+        return tally(judges, ABOVE_ZERO, BELOW_ZERO, name="term")
+    families = table[table["quantity"] == BIASES[1]]
+    return tally(families, ABOVE_ZERO, BELOW_ZERO, "family", "families", name="term")
 
 
-def bias_sides(
-    tables: Sequence[pd.DataFrame], palette: Palette, *, step: float = 0.0
-) -> list[Side]:
-    """Self-bias by judge and family-bias by family; the rows of one term in several tables are
-    `step` apart.
-
-    A table without an estimate of a term leaves a gap; if no table has one, a row without estimate
-    is in the middle.
-    """
-    columns = ["quantity", "term", "estimate", *ENDS]
-    numbered = [
-        table.reindex(columns=columns).assign(number=number) for number, table in enumerate(tables)
-    ]
-    rows = pd.concat(numbered, ignore_index=True)
-    terms = {quantity: rows.loc[rows["quantity"] == quantity, "term"] for quantity in BIASES}
-    judges, families = (
-        palette.order(terms["self_bias"]),
-        palette.order_families(terms["family_bias"]),
-    )
-    heights = (
-        [float(place) for place in range(len(judges))],
-        family_places(judges, families, palette),
-    )
-    sides = []
-    for title, target, names, places in zip(
-        SIDES, ("itself", "its family"), (judges, families), heights, strict=True
-    ):
-        quantity, at = quantity_of(title), dict(zip(names, places, strict=True))
-        biases = rows[rows["quantity"] == quantity]
-        estimated = biases["estimate"].notna()
-        nowhere = ~biases["term"].isin(biases.loc[estimated, "term"]) & ~biases.duplicated("term")
-        shift = (step * (biases["number"] - (len(tables) - 1) / 2)).where(estimated, 0.0)
-        colours = {term: palette.of_bias(quantity, term) for term in names}
-        biases = biases.assign(
-            place=biases["term"].map(at).astype(float) + shift, colour=biases["term"].map(colours)
-        )[estimated | nowhere]
-        sides.append(Side(title, target, at, biases.sort_values("place", kind="stable")))
-    return sides
+def bias_rows(tables: Iterable[pd.DataFrame], palette: Palette) -> list[Row]:
+    """A row for each judge and, below, each family with a bias in any table; headings over both."""
+    biases = set()
+    for table in tables:
+        biases |= set(zip(table["quantity"], table["term"], strict=True))
+    ordered = palette.order_biases(bias for bias in biases if bias[0] in BIASES)
+    headings = dict(zip(BIASES, SIDES, strict=True))
+    if len({quantity for quantity, _ in ordered}) == 1:
+        headings = dict.fromkeys(BIASES, "")
+    return [Row(bias, bias[1], palette.of_bias(*bias), headings[bias[0]]) for bias in ordered]
 
 
-def family_places(judges: Sequence[str], families: Sequence[str], palette: Palette) -> list[float]:
-    """Height of each family's row: the middle of its judges' rows, moved down where it would meet
-    the one above.
-    """
-    places: list[float] = []
-    for family in families:
-        siblings = [place for place, judge in enumerate(judges) if palette.family(judge) == family]
-        middle = float(np.mean(siblings)) if siblings else float(len(judges))
-        places.append(max(middle, places[-1] + 1) if places else middle)
-    return places
+def bias_column(rows: Sequence[Row], **settings: object) -> Column:
+    """The panel of biases, with the words for its directions."""
+    targets = {TARGETS[row.key[0]] for row in rows}
+    more = targets.pop() if len(targets) == 1 else "its own"
+    return Column(less="harsher", more=f"favours {more}", **settings)
 
 
-def bias_page(
-    sides: Sequence[Side],
-    subject: Subject,
-    head: Head,
-    legend: Sequence[Sequence[Entry]],
-    *,
-    row: float = ROW,
-    points: Sequence[Mapping] = (POINT,),
-    note: str = "",
-) -> Figure:
-    """Panels side by side on one axis; values beside them with one table. row: inches at most;
-    points: mark of each table.
-    """
-    breaks = family_breaks(list(sides[0].places), subject.palette)
-    sides = [side for side in sides if side.places]
-    beside = NUMBER if len(points) == 1 else RIGHT
-    labels = [widest(side.places) + 0.1 for side in sides]
-    across = page_width(legend, several=len(sides) > 1)
-    gaps = len(sides) * beside + (len(sides) - 1) * GUTTER
-    least = max(LEAST_PANEL, *(room_for_words(side.rows) for side in sides))
-    panel = max(least, (across - 2 * EDGE - sum(labels) - gaps) / len(sides))
-    width = 2 * EDGE + sum(labels) + gaps + len(sides) * panel
-    rows = max(place for side in sides for place in side.places.values()) + 1
-    row = row_within(rows, row)
-    drawn = pd.concat([side.rows for side in sides])
-    limits = bias_limits(drawn)
-    note = joined(note_beyond(drawn, limits), note)
-    page = Page(
-        subject=subject,
-        head=head,
-        width=width,
-        body=rows * row + BELOW + 0.28,
-        legend=legend,
-        note=note,
-    )
-    left = EDGE
-    for side, label in zip(sides, labels, strict=True):
-        axes = page.axes(left + label, BELOW, panel, rows * row)
-        frame_rows(axes, limits=limits, rows=rows, breaks=breaks)
-        for _, each in side.rows.iterrows():
-            draw_interval(axes, each["place"], each, each["colour"], point=points[each["number"]])
-            mark_beyond(axes, each["place"], each, each["colour"])
-            if len(points) == 1 and not np.isnan(each["estimate"]):
-                write_number(axes, each["place"], signed(each["estimate"]))
-        for place in side.places.values():
-            # Rows of several points need something between them
-            if len(points) > 1 and place + 1 in side.places.values():
-                axes.axhline(place + 0.5, color=GRID, lw=0.6, zorder=0.9)
-        axes.set_yticks(list(side.places.values()), list(side.places))
-        axes.set_title(side.title)
-        write_directions(axes, "harsher", f"favours {side.target}")
-        left += label + panel + beside + GUTTER
-    return page.figure
+def bias_marks(table: pd.DataFrame, *, panel: object) -> pd.DataFrame:
+    """The rows of estimates as marks of a panel."""
+    rows = pd.Series([*zip(table["quantity"], table["term"], strict=True)], table.index, object)
+    return table.assign(panel=[panel] * len(table), row=rows, instead="not estimable")
 
 
 def left_out(spec: str, estimates: pd.DataFrame, not_estimable: pd.DataFrame) -> dict[str, str]:
@@ -276,26 +158,31 @@ def absences(
 
 
 def with_simultaneous(
-    table: pd.DataFrame, multiplicity: pd.DataFrame, settings: Mapping | None, *, confidence: float
-) -> tuple[pd.DataFrame, list[Entry]]:
+    table: pd.DataFrame, multiplicity: pd.DataFrame, settings: Mapping | None
+) -> tuple[pd.DataFrame, str]:
     """`table` of estimates with the columns SIMULTANEOUS, missing where there is no such interval,
-    and their legend.
+    and over what these are.
 
     settings: `spec` of the intervals; in words, `tests`, `errors` and `sliced`, as in `by
-    dimension`, or "". None: there is no such spec. Without any interval in `multiplicity` the
-    legend is empty.
+    dimension`, or "". None: there is no such spec. Without any interval in `multiplicity` the words
+    are empty.
     """
     if settings is None:
-        return table, []
+        return table, ""
     intervals = multiplicity[multiplicity["spec"] == settings["spec"]].dropna(subset=SIMULTANEOUS)
     if intervals.empty:
-        return table, []
+        return table, ""
     values = intervals.fillna({"slice": ""})[[*KEYS, *SIMULTANEOUS]]
     of_rows = table[KEYS].fillna({"slice": ""}).merge(values, how="left", validate="one_to_one")
     ends = {column: of_rows[column].to_numpy(float) for column in SIMULTANEOUS}
     tests = joined(f"{int(intervals['tests'].iloc[0])} {settings['tests']}", settings["sliced"])
-    text = f"{percent_as_given(confidence)} simultaneous interval over the {tests}, {settings['errors']}"
-    return table.assign(**ends), [Entry(text, line={"color": INK, "markevery": [0, 2], **WHISKER})]
+    return table.assign(**ends), f"over the {tests}, {settings['errors']}"
+
+
+def simultaneous_words(over: Iterable[str], confidence: float) -> str:
+    """What the fine lines are, from the words of `with_simultaneous`; empty if there are none."""
+    level, present = percent_as_given(confidence), [words for words in over if words]
+    return f"fine lines: {level} simultaneous intervals {enumerated(present)}" if present else ""
 
 
 @dataclass(frozen=True)
@@ -344,68 +231,41 @@ def compare(
     Figures 7, 9 and 10).
 
     The table of a variant holds the estimates of one spec and slice: quantity, term, estimate,
-    ci_low, ci_high in points of the unit scale. Colour is the family, shape the variant (shapes
-    repeat after the ninth); a point is hollow if the interval includes 0. A variant without an
-    estimate of a term leaves a gap. If no variant has a term, the page has only the note. words:
-    the finding, by default about how many terms the variants agree. unit: of the estimates.
+    ci_low, ci_high in points of the unit scale. A variant without an estimate of a term leaves a
+    gap. If no variant has a term, the page has only the note. words: the finding, by default about
+    how many terms the variants agree. unit: of the estimates.
     """
-    row = BETWEEN + PITCH * len(variants)
-    tables = [variant.table for variant in variants]
-    sides = bias_sides(tables, subject.palette, step=PITCH / row) if variants else []
-    if not any(side.places for side in sides):
+    rows = bias_rows([variant.table for variant in variants], subject.palette)
+    if not rows:
         return page_of_words(subject, note)
-    points = list(islice(cycle(POINTS), len(variants)))
-    families = family_entries(subject.palette, list(sides[0].places))
-    legend = [families + interval_entries(), _shapes(variants, points)]
-    has_gaps = any(
-        side.rows["estimate"].count() < len(variants) * len(side.places) for side in sides
-    )
     intervals = {variant.interval for variant in variants}
-    interval = variants[0].interval if len(intervals) == 1 else "intervals: see the key"
-    head = Head(
-        words or f"The variants draw the same conclusion about {_agreement(tables)}",
-        f"{unit}; {interval}",
-    )
-    return bias_page(
-        sides,
-        subject,
-        head,
-        legend,
-        row=row,
-        points=points,
-        note=joined(GAPS if has_gaps else "", note),
-    )
+    alike = len(intervals) == 1
+    marks, kinds, count = [], {}, 0
+    for slot, variant in enumerate(variants):
+        label = variant.label if alike else f"{variant.label} ({variant.interval})"
+        kinds[str(slot)] = Kind(label, POINTS[slot % len(POINTS)], slot=slot)
+        marks.append(bias_marks(variant.table, panel="").assign(kind=str(slot)))
+        count += marks[-1].dropna(subset="estimate")["quantity"].isin(BIASES).sum()
+    finding = words or _agreement([variant.table for variant in variants])
+    head = Head(finding, "; ".join([unit, *(intervals if alike else ()), FILLED]))
+    gaps = GAPS if count < len(rows) * len(variants) else ""
+    blocks = [Block(rows, [bias_column(rows)])]
+    note = joined(gaps, note)
+    return rows_figure(pd.concat(marks), subject, head, blocks, kinds=kinds, note=note).figure
 
 
 def _agreement(tables: Sequence[pd.DataFrame]) -> str:
-    """About how many judges and families all tables that have an interval for one say the same."""
+    """About how many judges and families all tables that have an interval for one say the same, and
+    about which not.
+    """
     rows = pd.concat(tables)
     rows = rows[(rows["ci_low"] < rows["ci_high"]) & rows["quantity"].isin(BIASES)]
     signs = (rows["ci_low"] > 0).astype(int) - (rows["ci_high"] < 0).astype(int)
-    distinct = signs.groupby([rows["quantity"], rows["term"]]).nunique()
-    return some((distinct == 1).sum(), len(distinct), "judge or family", "judges and families")
-
-
-def _shapes(variants: Sequence[Variant], points: Sequence[Mapping]) -> list[Entry]:
-    """The name of each variant, with its intervals if they are not those of all or most."""
-    intervals = Counter(variant.interval for variant in variants)
-    common, count = intervals.most_common(1)[0]
-    plain = [
-        len(intervals) == 1 or (count > 1 and variant.interval == common) for variant in variants
-    ]
-    names = [
-        each.label if alone else f"{each.label} ({each.interval})"
-        for each, alone in zip(variants, plain, strict=True)
-    ]
-    order = (
-        f"in each row, from the top, with {common}, unless noted:"
-        if len(intervals) > 1 and count > 1
-        else ORDER
-    )
-    lines = [{"color": FAINT, "lw": STROKE, **point} for point in points]
-    return [Entry(order)] * (len(variants) > 1) + [
-        Entry(name, line=line) for name, line in zip(names, lines, strict=True)
-    ]
+    distinct = signs.groupby([rows["quantity"], rows["term"]], sort=False).nunique()
+    about = some((distinct == 1).sum(), len(distinct), "judge or family", "judges and families")
+    others = distinct[distinct > 1].sort_index(ascending=False, level=0, sort_remaining=False)
+    names = enumerated([term for _, term in others.index], most=4)
+    return f"The variants draw the same conclusion about {about}" + f", not {names}" * bool(names)
 
 
 def variants_of(
@@ -465,7 +325,7 @@ def beside_the_first(
     reasons = {name: reason for of_entry in missing for name, reason in of_entry.items()}
     use = USE_OF_SCALE if {*WITHOUT_PEOPLE} & {*map(code, reasons.values())} else ""
     if any(variant.has_points for of_entry in variants[1:] for variant in of_entry):
-        note = joined(absences(SIDES, specs, not_estimable), sentence(reasons), use)
+        note = joined(absences(SIDES, specs, not_estimable), not_estimated(reasons), use)
         return [variant for of_entry in variants for variant in of_entry], note
     alone = f"Nothing to compare with: {variants[0][0].label}." if variants[0] else ""
     others = {
@@ -473,4 +333,4 @@ def beside_the_first(
         for spec, table in specs.items()
         if spec != entries[0]["spec"]
     }
-    return [], joined(alone, absences(SIDES, others, not_estimable), sentence(reasons), use)
+    return [], joined(alone, absences(SIDES, others, not_estimable), not_estimated(reasons), use)

@@ -2,11 +2,9 @@
 family.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from colorsys import hls_to_rgb
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, islice
-from zlib import crc32
+from itertools import cycle
 
 from recuse.data.registry import HUMAN
 
@@ -32,82 +30,61 @@ OKABE_ITO = (ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE)
 TOL = ("#332288", "#999933", "#882255", "#AA4499", "#117733", "#CC6677", "#DDCC77")
 INDIGO, OLIVE, WINE, MAUVE, _, ROSE, SAND = TOL
 NEAR = 32  # of 255: colours that differ by less in each of red, green and blue are taken for one
-SPARE = 10  # colours for models without a family, if no more are needed
-GOLDEN = 0.618  # of the circle of hues: steps of it fill the circle evenly, wherever they stop
+MOST_FAMILIES = 8  # that colours can tell apart
 
 
-def spare_colours(taken: Iterable[str]) -> Iterator[str]:
-    """Endless colours (#RRGGBB) in a fixed order; those of Okabe and Ito and of Tol only if no
-    taken colour is near.
-    """
+def set_apart(colours: Sequence[str], taken: Iterable[str]) -> list[str]:
+    """Those of the colours (#RRGGBB) that are not near one that is taken."""
     used = [bytes.fromhex(colour[1:]) for colour in taken]
-    for colour in OKABE_ITO + TOL:
+    kept = []
+    for colour in colours:
         channels = bytes.fromhex(colour[1:])
-        if not any(
-            all(abs(one - two) < NEAR for one, two in zip(channels, other, strict=True))
-            for other in used
-        ):
-            yield colour
-    for turn in count():
-        channels = hls_to_rgb(GOLDEN * turn % 1, 0.74 if turn % 2 else 0.4, 0.5)
-        yield "#" + "".join(f"{round(255 * channel):02X}" for channel in channels)
-
-
-def family_colours(families: Mapping[str, Mapping]) -> dict[str, str]:
-    """Colour of each of config's `families` (name -> {colour}, {} or None): its own, or the next
-    spare one.
-
-    A further family changes no colour before it.
-    """
-    colours = {name: (setting or {}).get("colour") for name, setting in families.items()}
-    spare = spare_colours(colour for colour in colours.values() if colour)
-    return {name: colour or next(spare) for name, colour in colours.items()}
+        distances = [
+            max(abs(a - b) for a, b in zip(channels, other, strict=True)) for other in used
+        ]
+        if min(distances, default=NEAR) >= NEAR:
+            kept.append(colour)
+    return kept
 
 
 @dataclass(frozen=True)
 class Palette:
     """Colours and order of config's `models` (name -> {family, ...}, in the order of the figures)
-    and `families`.
+    and `families` (name -> {colour}, {} or None).
+
+    Judges of more than MOST_FAMILIES families all have one colour, as have those that config does
+    not know.
     """
 
     models: Mapping[str, Mapping]
     families: Mapping[str, Mapping]
-    others: Iterable[str] = ()  # judges and models that config does not know
     colours: dict[str, str] = field(init=False)
-    singles: dict[str, str] = field(init=False)  # of `others`
 
     def __post_init__(self):
-        """Give every family its colour, in config's order; then those that only a model names."""
-        named = {
-            setting["family"]: {}
-            for setting in self.models.values()
-            if setting["family"] not in self.families
-        }
-        object.__setattr__(self, "colours", family_colours({**self.families, **named}))
-        unknown = sorted(set(self.others) - {HUMAN, *self.models, *self.colours})
-        spare = [*islice(spare_colours(self.colours.values()), max(SPARE, len(unknown)))]
-        singles: dict[str, str] = {}
-        # By the name, so that a model has the same colour in most figures, whoever else is in them
-        for name in unknown:
-            start = crc32(name.encode()) % len(spare)
-            singles[name] = next(
-                colour for colour in spare[start:] + spare[:start] if colour not in singles.values()
-            )
-        object.__setattr__(self, "singles", singles)
+        """Give every family its own colour, or the next spare one, in config's order."""
+        families = dict.fromkeys([*self.families, *map(self.family, self.models)])
+        colours = {name: (self.families.get(name) or {}).get("colour") for name in families}
+        spare = cycle(set_apart(OKABE_ITO + TOL, filter(None, colours.values())))
+        # A further family changes no colour before it
+        colours = {name: colour or next(spare) for name, colour in colours.items()}
+        object.__setattr__(self, "colours", colours if self.is_coloured else {})
+
+    @property
+    def is_coloured(self) -> bool:
+        """Whether families have colours of their own."""
+        return len({*map(self.family, self.models)}) <= MOST_FAMILIES
 
     def family(self, model: str) -> str | None:
         """Family of a model or judge; None if config does not know it."""
         return self.models[model]["family"] if model in self.models else None
 
     def colour(self, model: str) -> str:
-        """Colour of a model or judge: its family's, or its own if it is one of `others`, or the
-        neutral grey.
-        """
-        return self.colours.get(self.family(model)) or self.singles.get(model, NEUTRAL)
+        """Colour of a model or judge: its family's."""
+        return self.family_colour(self.family(model))
 
-    def family_colour(self, family: str) -> str:
-        """Colour of a family; the neutral grey if config does not know it."""
-        return self.colours.get(family, NEUTRAL)
+    def family_colour(self, family: str | None) -> str:
+        """Colour of a family; the one colour if it has none."""
+        return self.colours.get(family, BLUE)
 
     def order(self, names: Iterable[str]) -> list[str]:
         """`names` in config's order; then those that config does not know, by alphabet; the humans

@@ -2,44 +2,33 @@
 models.
 """
 
-import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.reasons import in_words
 from recuse.base.words import capitalised, signed
 from recuse.inference.judge_model import FAMILY, SELF, UNRELATED
-from recuse.plot.axes import bias_limits, put
-from recuse.plot.colours import INK
-from recuse.plot.intervals import (
-    BELOW,
-    NUMBER,
-    family_breaks,
-    frame_rows,
-    page_of_rows,
-    sentence,
-    write_directions,
-    write_instead,
-    write_number,
+from recuse.plot.axes import bias_limits
+from recuse.plot.page import (
+    Head,
+    by_chance,
+    family_entries,
+    not_estimated,
+    outcomes,
+    page_of_words,
 )
-from recuse.plot.page import Entry, Head, by_chance, family_entries, outcomes, page_of_words
-from recuse.plot.style import DOUBLE_COLUMN, UNIT, Subject, language, percent_as_given
+from recuse.plot.rows import Block, Column, Kind, Row, rows_figure
+from recuse.plot.style import UNIT, Subject, language, percent_as_given
 
 BAND = {"facecolor": "#DEDEDE", "edgecolor": "none", "zorder": 1.5}
-BAND_HEIGHT = 0.84  # of a row
-# Of a row, so that no mark hides behind another kind
-LOWER = {SELF: -0.22, FAMILY: 0.06, UNRELATED: 0.27}
-MARKS = {  # by what the model is to the judge, from the back
-    UNRELATED: {"marker": "o", "markersize": 3.2, "markeredgewidth": 0.8, "zorder": 3},
-    FAMILY: {"marker": "^", "markersize": 4.8, "markeredgewidth": 1.0, "zorder": 4},
-    SELF: {"marker": "D", "markersize": 5.2, "markeredgewidth": 1.2, "zorder": 5},
+KINDS = {  # by what the model is to the judge
+    SELF: Kind("itself (number: its residual)", {"marker": "D", "markersize": 4.4}, slot=0),
+    FAMILY: Kind("another of its family", {"marker": "^", "markersize": 4.2}, slot=1),
+    UNRELATED: Kind("of another family", {"marker": "o", "markersize": 3.2}, slot=2),
 }
-WORDS = {
-    SELF: "itself (number: its residual)",
-    FAMILY: "another model of its family",
-    UNRELATED: "a model of another family",
-}
+KINDS = {name: kind._replace(interval=False) for name, kind in KINDS.items()}
+VERBS = [(f"lies {side} the band", f"lie {side} the band") for side in ("above", "below")]
+FILLED = "band: {} of ordinary preferences; filled: outside it"
 NOTHING = "no cell to draw"
 ALL_REASONS = " The reason of every cell is in tables/residuals.csv."
 
@@ -55,89 +44,52 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     has only words.
     """
     table = table[(table["spec"] == spec) & table["slice"].isna()]
-    present = table.dropna(subset="residual")
+    drawn = table.dropna(subset="residual")
     reasons = table[table["residual"].isna()].groupby("reason", sort=False)["judge"].unique()
-    if present.empty:
-        why = in_words(reasons.index[0]) if len(reasons) else NOTHING
-        return page_of_words(
-            subject, f"{capitalised(why)}.{ALL_REASONS if len(reasons) > 1 else ''}"
-        )
-    judges = subject.palette.order(table["judge"].dropna())
-    # NaN without any residual.
-    rated_themselves = present.loc[present["relation"] == SELF, "judge"]
-    of_band = present[(present["relation"] == SELF) | ~present["judge"].isin(rated_themselves)]
-    bands = of_band.groupby("judge")["band"].max().reindex(judges)
-    inside = present["residual"].abs() <= present["judge"].map(bands)
-    beyond = present[(present["relation"] == SELF) & ~inside]["residual"]
-    sides = (
-        ("lies above the band", "lie above the band"),
-        ("lies below the band", "lie below the band"),
+    if drawn.empty:
+        why = capitalised(in_words(reasons.index[0]) if len(reasons) else NOTHING)
+        return page_of_words(subject, f"{why}.{ALL_REASONS if len(reasons) > 1 else ''}")
+    palette = subject.palette
+    judges = palette.order(table["judge"].dropna())
+    is_own = drawn["relation"] == SELF
+    bands = drawn.groupby("judge")["band"].max()
+    bands.update(drawn[is_own].groupby("judge")["band"].max())
+    inside = drawn["residual"].abs() <= drawn["judge"].map(bands)
+    beyond = drawn.loc[is_own & ~inside, "residual"]
+    counts = list(zip(((beyond > 0).sum(), (beyond < 0).sum()), VERBS, strict=True))
+    finding = outcomes(is_own.sum(), counts, "own mark") + (
+        by_chance(confidence) if is_own.any() else ""
     )
-    counts = list(zip(((beyond > 0).sum(), (beyond < 0).sum()), sides, strict=True))
-    own = (present["relation"] == SELF).sum()
-    finding = outcomes(own, counts, "own mark") + (by_chance(confidence) if own else "")
-    marks = [
-        Entry(words, line={"color": INK, "linestyle": "none", **MARKS[name]})
-        for name, words in WORDS.items()
-    ]
-    band = {key: value for key, value in BAND.items() if key != "zorder"}
-    legend = [
-        family_entries(subject.palette, {*judges, *present["model"]}),
-        [*marks, Entry("ordinary preferences; filled: outside them", [band] * 2)],
-    ]
-    absent = sentence({f"cells of {', '.join(names)}": reason for reason, names in reasons.items()})
-    sizes = {
-        "row": 0.3,
-        "below": BELOW,
-        "above": 0.08,
-        "gutter": 0.0,
-        "beside": NUMBER,
-        "least_page": DOUBLE_COLUMN,
-    }
-    unit = f"{UNIT}; band: {percent_as_given(confidence)} of ordinary preferences"
-    page, panels = page_of_rows(
-        subject, Head(finding, unit), judges, [""], legend, most=1, **sizes, note=absent
+
+    rows = [Row(judge, judge, palette.colour(judge)) for judge in judges]
+    marks = pd.DataFrame(
+        {
+            "panel": "",
+            "row": drawn["judge"],
+            "kind": drawn["relation"],
+            "estimate": drawn["residual"],
+            "colour": drawn["model"].map(palette.colour),
+            "hollow": inside,
+            "text": drawn["residual"].map(signed).where(is_own),
+        }
     )
-    (axes,) = panels.axes
-    ends = present.assign(
-        estimate=present["residual"], ci_low=-present["band"], ci_high=present["band"]
+    without = [judge for judge in judges if judge not in set(drawn["judge"])]
+    empty = pd.DataFrame({"panel": "", "row": without, "instead": "not estimable"})
+    marks = pd.concat([marks, empty.assign(estimate=float("nan"))])
+    ends = marks.assign(ci_low=-drawn["band"].max(), ci_high=drawn["band"].max())
+    column = Column(less="harsher", more="favours the model", limits=bias_limits(ends))
+    unit = f"{UNIT}; {FILLED.format(percent_as_given(confidence))}"
+    page = rows_figure(
+        marks,
+        subject,
+        Head(finding, unit),
+        [Block(rows, [column])],
+        kinds=KINDS,
+        row=0.3,
+        key=family_entries(palette, {*judges, *drawn["model"]}),
+        note=not_estimated({f"cells of {', '.join(n)}": reason for reason, n in reasons.items()}),
     )
-    frame_rows(
-        axes,
-        limits=bias_limits(ends),
-        rows=len(judges),
-        breaks=family_breaks(judges, subject.palette),
-    )
-    for place, judge in enumerate(judges):
-        _draw_judge(
-            axes,
-            place,
-            present.assign(inside=inside)[present["judge"] == judge],
-            bands[judge],
-            subject,
-        )
-    write_directions(axes, "harsher", "favours the model")
+    for judge, band in bands.items():
+        place = page.places[""][judge]
+        page.axes[""].fill_between([-band, band], place - 0.13, place + 0.13, gid="band", **BAND)
     return page.figure
-
-
-def _draw_judge(axes: Axes, place: int, rows: pd.DataFrame, band: float, subject: Subject) -> None:
-    if rows.empty:
-        write_instead(axes, place, "not estimable")
-        return
-    ends = [-band, band, band, -band]
-    heights = place + BAND_HEIGHT * np.array([-0.5, -0.5, 0.5, 0.5])
-    axes.fill(ends, heights, gid="band", **BAND)
-    for relation, mark in MARKS.items():
-        for _, row in rows[rows["relation"] == relation].iterrows():
-            colour = subject.palette.colour(row["model"])
-            face = "white" if row["inside"] else colour
-            settings = {
-                "color": colour,
-                "markerfacecolor": face,
-                "linestyle": "none",
-                "gid": relation,
-                **mark,
-            }
-            put(axes, [row["residual"]], [place + LOWER[relation]], **settings)
-            if relation == SELF:
-                write_number(axes, place, signed(row["residual"]))

@@ -7,11 +7,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recuse.base.words import signed
+from recuse.base.words import number, signed
 from recuse.plot.axes import unit_square
 from recuse.plot.colours import INK, WINE
-from recuse.plot.page import Entry, Head, Page
-from recuse.plot.style import DOUBLE_COLUMN, EDGE, LINE, TEXT, UNIT, UPRIGHT, Subject, language
+from recuse.plot.page import Entry, Head, Section, page_of_panels
+from recuse.plot.style import UNIT, Subject, language
 from recuse.simulate.ratings import SELF_BIAS, SLOPE, SimulatedPanel, simulate_worlds
 
 OWN = {"color": WINE, "marker": "o", "markersize": 2.6, "markeredgewidth": 0.0}
@@ -22,16 +22,16 @@ OTHER = {
     "markeredgewidth": 0.6,
     "markerfacecolor": "white",
 }
-NAMES = ("the judge's own completions", "another model's completions")
+KEY = [
+    Entry("the judge's own completions", "●", OWN["color"]),
+    Entry("another model's completions", "◇", OTHER["color"]),
+]
 LINES = {"lw": 1.4, "zorder": 4}
 MEAN = {"lw": 0.9, "linestyle": (0, (2, 1.2))}
-LIMITS = (-0.04, 1.16)  # of both axes
-LEFT = 0.5  # inches for ticks and axis text
-BELOW = 0.4
-MARGIN = 0.34  # inches for a density
-CLOSE = 0.04  # inches between a panel and its densities
-GUTTER = 0.2  # inches from one panel's densities to the next panel
-ABOVE = 0.3 + 2 * LINE  # inches for title and numbers
+LIMITS = (-0.04, 1.34)  # of both axes, with room for the densities
+PANEL = 1.9  # inches
+MARGIN = 0.3  # inches
+DENSITY = 0.16  # of an axis: the height of a density
 AT = 0.07  # reference score at which the offset is drawn
 SAYS = (
     f"simulated for this figure, with slope β = {SLOPE:g} and self-bias γ = {SELF_BIAS:g}, whatever"
@@ -50,50 +50,39 @@ def draw_worlds(worlds: Sequence[SimulatedPanel], subject: Subject) -> Figure:
     completions.
 
     Lines are the fit of rating = beta * reference + gamma * own, offset by the estimated self-bias;
-    on the margins the densities of reference scores (top) and ratings (right) with their means
-    (Play Favorites, Figure 1). Numbers above a panel: the estimated self-bias, and the difference
-    of the mean ratings, which mixes it with quality. The foot marks the data as simulated, whatever
+    at the edges the densities of reference scores (top) and ratings (right) with their means (Play
+    Favorites, Figure 1). Above a panel: the estimated self-bias, and the difference of the mean
+    ratings, which mixes it with quality. The foot marks the data as simulated, whatever
     the study of `subject`.
     """
-    panel = (DOUBLE_COLUMN - 2 * EDGE - LEFT - 2 * GUTTER) / 3 - MARGIN - CLOSE
-    legend = [
-        [
-            Entry(name, line={**mark, "lw": LINES["lw"]})
-            for name, mark in zip(NAMES, (OWN, OTHER), strict=True)
-        ]
-        + [Entry("mean", line={"color": INK, **MEAN})]
-    ]
     shown = replace(subject, kind="simulated", label=SAYS.format(subject.label))
     estimates, gaps = (
-        " to ".join(f"{end(values):.2f}" for end in (min, max))
+        " to ".join(number(end(values), 2) for end in (min, max))
         for values in ([world.self_bias for world in worlds], [world.gap for world in worlds])
     )
     finding = (
         f"Where {SELF_BIAS:g} is planted, Equation 1 estimates {estimates}; mean ratings differ by"
         f" {gaps}"
     )
-    head = Head(finding.replace("-", "−"), UNIT)
-    page = Page(
-        subject=shown,
-        head=head,
-        width=DOUBLE_COLUMN,
-        body=BELOW + panel + CLOSE + MARGIN + ABOVE,
-        legend=legend,
+    under = [
+        f"self-bias {signed(world.self_bias)}, means differ by {signed(world.gap)}"
+        for world in worlds
+    ]
+    page, (panels,) = page_of_panels(
+        shown,
+        Head(finding, f"{UNIT}; self-bias by Equation 1; short dashes: means"),
+        [Section([world.title for world in worlds], PANEL, under=under)],
+        left=0.28,
+        right=MARGIN,
+        across="reference score",
+        up="judge's rating",
+        key=KEY,
     )
-    for number, world in enumerate(worlds):
-        x = EDGE + LEFT + number * (panel + CLOSE + MARGIN + GUTTER)
-        axes = page.axes(x, BELOW, panel, panel)
-        _scatter(axes, world, first=number == 0)
-        top = page.axes(x, BELOW + panel + CLOSE, panel, MARGIN)
-        right = page.axes(x + panel + CLOSE, BELOW, MARGIN, panel)
-        _densities(top, world.reference, upright=False)
-        _densities(right, world.rating, upright=True)
-        y = BELOW + panel + CLOSE + MARGIN + 0.08
-        page.text(x, y + 2.2 * LINE, world.title, weight="bold", va="baseline", size=TEXT)
-        page.text(x, y + LINE, f"self-bias by the method {signed(world.self_bias)}", va="baseline")
-        page.text(x, y, f"difference of mean ratings {signed(world.gap)}", va="baseline")
-        page.centred(x + panel / 2, 0.05, "reference score")
-    page.text(EDGE + LINE / 2, BELOW + panel / 2, "judge's rating", **UPRIGHT)
+    for world, panel in zip(worlds, panels, strict=True):
+        axes = panel.axes
+        _scatter(axes, world, first=panel.first)
+        for place, values in (("top", world.reference), ("right", world.rating)):
+            _densities(axes, values, upright=place == "right")
     return page.figure
 
 
@@ -129,20 +118,19 @@ def _scatter(axes: Axes, world: SimulatedPanel, *, first: bool) -> None:
 
 
 def _densities(axes: Axes, values: np.ndarray, *, upright: bool) -> None:
-    """Density and mean of each row of `values`, along the panel's vertical axis if `upright`."""
+    """Density and mean of each row of `values`, at the panel's right edge if `upright`, else at its
+    top.
+    """
     places = np.linspace(*LIMITS, 241)
-    fill, line = (
-        (axes.fill_betweenx, axes.axhline) if upright else (axes.fill_between, axes.axvline)
-    )
-    for mark, sample in zip((OWN, OTHER), values, strict=True):
-        fill(
-            places, 0, density(sample, places), color=mark["color"], alpha=0.25, lw=0, gid="density"
-        )
-        line(sample.mean(), color=mark["color"], gid="mean", zorder=4, **MEAN)
-    axes.set(
-        **({"ylim": LIMITS, "xlim": (0, None)} if upright else {"xlim": LIMITS, "ylim": (0, None)})
-    )
-    axes.set_axis_off()
+    curves = [density(sample, places) for sample in values]
+    scale = DENSITY * (LIMITS[1] - LIMITS[0]) / max(curve.max() for curve in curves)
+    fill = axes.fill_betweenx if upright else axes.fill_between
+    line = axes.axhline if upright else axes.axvline
+    for mark, sample, curve in zip((OWN, OTHER), values, curves, strict=True):
+        ends = LIMITS[1], LIMITS[1] - scale * curve
+        fill(places, *ends, color=mark["color"], alpha=0.25, lw=0, gid="density")
+        span = (1 - DENSITY, 1)
+        line(sample.mean(), *span, color=mark["color"], gid="mean", zorder=4, **MEAN)
 
 
 def density(values: np.ndarray, places: np.ndarray) -> np.ndarray:

@@ -1,8 +1,9 @@
 """What more prompts would show: detectable self-bias and false alarms."""
 
+from collections.abc import Mapping
 from itertools import cycle
+from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,29 +13,31 @@ from recuse.base.words import counted, enumerated
 from recuse.inference.power import TOO_OFTEN
 from recuse.plot.axes import round_numbers
 from recuse.plot.colours import BLUE, FAINT, GREEN, INK, VERMILION
-from recuse.plot.page import Entry, Head, Page, page_of_words
-from recuse.plot.style import (
-    DOUBLE_COLUMN,
-    EDGE,
-    LINE,
-    UNIT,
-    UPRIGHT,
-    Subject,
-    language,
-    percent_as_given,
-)
+from recuse.plot.page import Entry, Head, Section, page_of_panels, page_of_words
+from recuse.plot.style import UNIT, Subject, language, percent_as_given
 
-NUMBERS = 0.4  # inches beside the axis text
 TALL = 2.4  # inches of the panel
-STYLES = ("-", (0, (4, 2)), (0, (1, 1)))  # by number of models
-# Colour of each estimand, times its prompts, so that lines which coincide stand side by side, and
-# mark
+STYLES = (("─", "-"), ("╌", (0, (4, 2))), ("┈", (0, (1, 1))))  # by number of models
+
+
+class Look(NamedTuple):
+    """An estimand's colour, mark and its letter; aside: times its prompts, so that lines which
+    coincide stand side by side.
+    """
+
+    colour: str
+    glyph: str
+    mark: Mapping
+    aside: float
+
+
 LETTERS = {
-    "A": (VERMILION, 0.96, {"marker": "o", "markersize": 4.4}),
-    "B": (BLUE, 1.04, {"marker": "s", "markersize": 4.0}),
-    "C": (GREEN, 1.0, {"marker": "^", "markersize": 4.8}),
+    "A": Look(VERMILION, "●", {"marker": "o", "markersize": 4.4}, 0.96),
+    "B": Look(BLUE, "■", {"marker": "s", "markersize": 4.0}, 1.04),
+    "C": Look(GREEN, "▲", {"marker": "^", "markersize": 4.8}, 1.0),
 }
-EXACT_SCORES = "human scores taken as exact"
+EXACT = "human scores taken as exact"
+HOLLOW = "hollow: unbiased judges are called biased more than twice as often as the level"
 AIM = {"color": INK, "lw": 0.9}
 NONE = "No power: no judge with its own slope on human scores rates itself (tables/power.csv)."
 
@@ -59,67 +62,39 @@ def power_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
         1 - confidence,
     )
     styles = dict(zip(models, cycle(STYLES), strict=False))
-    looks = {
-        letter: {"color": colour, "lw": 1.2, **mark}
-        for letter, (colour, _, mark) in LETTERS.items()
-    }
-    kinds = list(drawn["estimand"].drop_duplicates())
-    hollow = {"color": INK, **looks["A"], "linestyle": "none", "markerfacecolor": "white"} | {
-        "color": INK
-    }
     judges = drawn.drop_duplicates("models").set_index("models")["judges"]
-    legend = [
-        [Entry(kind, line=looks[kind[0]]) for kind in kinds],
-        [
-            Entry(
-                f"{n} models, {counted(judges[n], 'judge')}",
-                line={"color": FAINT, "linestyle": styles[n]},
-            )
-            for n in models
-        ],
-        [
-            Entry(
-                "unbiased judges called biased more than twice as often as the level", line=hollow
-            ),
-            Entry("target", line=AIM),
-        ],
+    key = [
+        Entry(kind, LETTERS[kind[0]].glyph, LETTERS[kind[0]].colour)
+        for kind in dict.fromkeys(drawn["estimand"])
     ]
-    of_raters = (
-        EXACT_SCORES
-        if np.isnan(raters)
-        else f"{counted(int(raters), 'human rater')} of a completion"
-    )
+    key += [
+        Entry(f"{n} models, {counted(judges[n], 'judge')}", styles[n][0], FAINT) for n in models
+    ]
+    of_raters = f"{counted(int(raters), 'human rater')} of a completion" if raters > 0 else EXACT
+    power, percent = percent_as_given(table["power"].iloc[0]), percent_as_given(level)
     unit = (
-        f"{UNIT}, detected with {percent_as_given(table['power'].iloc[0])} probability at the"
-        f" {percent_as_given(level)} level; {of_raters}"
+        f"{UNIT}, detected with {power} probability at the {percent} level; {of_raters}; {HOLLOW}"
     )
-    left, bottom, width = (
-        EDGE + LINE + NUMBERS,
-        0.4,
-        DOUBLE_COLUMN - 2 * EDGE - LINE - NUMBERS - 0.1,
-    )
-    head = Head(_needed(table[table["models"] == models[0]], aim), unit)
-    page = Page(
-        subject=subject,
-        head=head,
-        width=DOUBLE_COLUMN,
-        body=bottom + TALL + 0.1,
-        legend=legend,
+    page, ((panel,),) = page_of_panels(
+        subject,
+        Head(_needed(table[table["models"] == models[0]], aim), unit),
+        [Section([""], TALL)],
+        left=0.4,
+        across="prompts",
+        up="smallest detectable self-bias",
+        key=key,
         note=_absent(table),
     )
-    axes = page.axes(left, bottom, width, TALL)
-    _frame(axes, drawn, aim)
+    _frame(panel.axes, drawn, aim)
     for (kind, number), rows in drawn.groupby(["estimand", "models"], sort=False):
-        look = looks[kind[0]]
-        rows = rows.assign(prompts=rows["prompts"] * LETTERS[kind[0]][1])
-        line = {**look, "linestyle": styles[number], "marker": ""}
-        axes.plot(rows["prompts"], rows["detectable"], gid="detectable", zorder=3, **line)
+        letter = LETTERS[kind[0]]
+        prompts, look = rows["prompts"] * letter.aside, {"color": letter.colour}
+        line = {**look, "lw": 1.2, "linestyle": styles[number][1]}
+        panel.axes.plot(prompts, rows["detectable"], gid="detectable", zorder=3, **line)
         oversized = rows["size"] > TOO_OFTEN * level
-        for part, face in ((rows[oversized], "white"), (rows[~oversized], look["color"])):
-            point = {**look, "linestyle": "none", "markerfacecolor": face}
-            axes.plot(part["prompts"], part["detectable"], gid="point", zorder=4, **point)
-    page.centred(left + width / 2, 0.06, "prompts")
-    page.text(EDGE + LINE / 2, bottom + TALL / 2, "smallest detectable self-bias", **UPRIGHT)
+        for part, face in ((oversized, "white"), (~oversized, letter.colour)):
+            point = {**look, "linestyle": "none", "markerfacecolor": face, **letter.mark}
+            panel.axes.plot(prompts[part], rows["detectable"][part], gid="point", zorder=4, **point)
     return page.figure
 
 
@@ -171,3 +146,5 @@ def _frame(axes: Axes, drawn: pd.DataFrame, aim: float) -> None:
     axes.tick_params(axis="y", length=0)
     axes.grid()
     axes.axhline(aim, zorder=2, gid="aim", **AIM)
+    where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "ha": "right"}
+    axes.annotate("target", (1, aim), (0, 2), **where)

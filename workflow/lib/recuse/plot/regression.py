@@ -5,12 +5,8 @@ from matplotlib.figure import Figure
 
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW
 from recuse.pairwise.strengths import EQUAL_LENGTH
-from recuse.plot.intervals import (
-    sentence,
-)
-from recuse.plot.leaderboard import finding as changes_of_ranks
-from recuse.plot.leaderboard import page_of_ranks
-from recuse.plot.page import Head, page_of_words
+from recuse.plot.leaderboard import finding, page_of_ranks
+from recuse.plot.page import Head, not_estimated, page_of_words
 from recuse.plot.style import Subject, language, percent_as_given
 
 KINDS = {
@@ -19,6 +15,7 @@ KINDS = {
     EQUAL_LENGTH: "and at equal length",
     HUMAN: "human labels (grey)",
 }
+ACROSS = "chosen over an average answer, % of verdicts that choose"
 NO_STRENGTHS = "No strengths: the verdicts do not link the models."
 
 
@@ -30,25 +27,13 @@ def strengths(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fi
     `table`: see recuse.pairwise.strengths.
     """
     whole = table[table["strength"].notna()]
-    raw = set(whole.loc[whole["scores"] == RAW, "model"])
-    whole = whole[whole["model"].isin(raw)]
-    if not raw:
+    whole = whole[whole["model"].isin(whole.loc[whole["scores"] == RAW, "model"])]
+    if whole.empty:
         return page_of_words(subject, NO_STRENGTHS)
-    whole = whole.assign(
-        score=100 * whole["win_rate"],
-        ci_low=100 * whole["win_rate_low"],
-        ci_high=100 * whole["win_rate_high"],
-    )
-    absent = {
-        KINDS[kind]: note
-        for kind, note in table[table["strength"].isna()].groupby("scores")["note"].first().items()
-    }
-    unit = f"{percent_as_given(confidence)} intervals by question, rank sets for all models at once"
-    axis = (
-        "Strengths",
-        "chosen over an average answer, % of verdicts that choose",
-        "the verdicts as they are",
-    )
-    return page_of_ranks(
-        whole, subject, Head(changes_of_ranks(whole), unit), KINDS, axis=axis, note=sentence(absent)
-    )
+    shares = {"score": "win_rate", "ci_low": "win_rate_low", "ci_high": "win_rate_high"}
+    whole = whole.assign(**{name: 100 * whole[share] for name, share in shares.items()})
+    missing = table[table["strength"].isna()].groupby("scores")["note"].first()
+    note = not_estimated({KINDS[kind]: reason for kind, reason in missing.items()})
+    level = percent_as_given(confidence)
+    unit = f"{level} intervals by question, rank sets for all models at once"
+    return page_of_ranks(whole, subject, Head(finding(whole), unit), KINDS, ACROSS, note)

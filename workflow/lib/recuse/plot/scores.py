@@ -14,71 +14,60 @@ from matplotlib.patches import Rectangle
 from matplotlib.transforms import ScaledTranslation
 
 from recuse.base.errors import DataError
+from recuse.base.words import number
 from recuse.data.registry import HUMAN
 from recuse.plot.axes import put, unit_square
+from recuse.plot.biases import FILLED
 from recuse.plot.colours import DASHED, INK, Palette
-from recuse.plot.intervals import (
-    LEAST_ROW,
-    draw_interval,
-    family_breaks,
-    frame_rows,
-    interval_entries,
-    page_of_rows,
-    room_for_words,
-    row_within,
-    write_absent,
-    write_instead,
-)
 from recuse.plot.page import (
     Entry,
     Head,
-    Page,
+    Section,
     family_entries,
-    grid,
-    left_out_of_page,
-    lines_within,
     page_of_panels,
     page_of_words,
     some,
 )
-from recuse.plot.style import (
-    DOUBLE_COLUMN,
-    EDGE,
-    LINE,
-    SINGLE_COLUMN,
-    SMALL,
-    TEXT,
-    UNIT,
-    Subject,
-    interval_text,
-    language,
-    widest,
+from recuse.plot.rows import (
+    POINTS,
+    TICK,
+    Block,
+    Column,
+    Kind,
+    Row,
+    rows_figure,
+    with_absent,
+    write_instead,
 )
+from recuse.plot.style import LINE, SMALL, UNIT, Subject, interval_text, language, widest
 
 # Mean scores.
-POOLED_CELL = (0.6, 0.25)  # widest width, and height, of a cell in inches
-SMALL_CELL = (0.42, 0.185)
-NARROWEST = 0.25  # inches that a number takes
-GUTTER = 0.16  # inches between panels, across
+CELL = 0.21  # inches: the height of a cell
+NARROWEST = 0.27  # inches that a number takes
 MARK_ROOM = 0.13  # inches for the square in the family's colour and the space around it
 OUTLINE = 1.3  # points, around the cells of own completions
 # Grey, so that colour means family; the dark end keeps a contrast above 5 to the numbers.
 RAMP = LinearSegmentedColormap.from_list("row", ["#F5F5F5", "#9A9A9A"])
 MISSING = {"facecolor": "white", "edgecolor": "#A0A0A0", "hatch": "///////", "linewidth": 0}
+MEANS = (
+    "mean score on the unit scale 0–1; shades compare the cells of one row only; boxes: own"
+    " completions"
+)
 
 # Correlations.
 NONE = "No correlation with the humans: no row has a human score (tables/correlations.csv)."
 POOLED = "All dimensions"
-# Rows by which the grey marks stand below the middle of a row, as Spearman's stands above
-LOWER = 0.24
-GREY = {"color": "#767676", "linestyle": "none"}
-OTHERS = {
-    "pearson": ("Pearson", {**GREY, "marker": "D", "markersize": 2.4, "markeredgewidth": 0.8}),
-    "gamma": (
-        "Goodman–Kruskal gamma",
-        {**GREY, "marker": "|", "markersize": 5, "markeredgewidth": 1.2},
-    ),
+GREY = "#767676"
+KINDS = {
+    "spearman": Kind(),
+    "pearson": Kind("", {**POINTS[3], "markersize": 2.4}, GREY, 1, interval=False),
+    "gamma": Kind("", TICK, GREY, 1, interval=False),
 }
+COEFFICIENTS = [
+    Entry("Spearman", "●"),
+    Entry("Pearson", "◆", GREY),
+    Entry("Goodman–Kruskal gamma", "|", GREY),
+]
 
 # Curves.
 TALL = 1.15  # inches of a panel
@@ -97,9 +86,7 @@ def mean_scores_figure(table: pd.DataFrame, subject: Subject) -> Figure:
     `table`: dimension (missing for the pooled data, which alone are drawn), judge, model, mean on
     the unit scale. A missing mean is a hatched cell. Raises DataError if no row is pooled.
     """
-    return _heatmaps(
-        table[table["dimension"].isna()].assign(dimension=""), subject, cell=POOLED_CELL, title=0.06
-    )
+    return _heatmaps(table[table["dimension"].isna()].assign(dimension=""), subject)
 
 
 @language()
@@ -108,64 +95,40 @@ def mean_scores_by_dimension(table: pd.DataFrame, subject: Subject) -> Figure:
 
     Raises DataError if no row names a dimension.
     """
-    return _heatmaps(table.dropna(subset=["dimension"]), subject, cell=SMALL_CELL, title=0.27)
+    return _heatmaps(table.dropna(subset=["dimension"]), subject)
 
 
-def _heatmaps(
-    table: pd.DataFrame, subject: Subject, *, cell: tuple[float, float], title: float
-) -> Figure:
+def _heatmaps(table: pd.DataFrame, subject: Subject) -> Figure:
     if table.empty:
         raise DataError(
             "mean scores: no row to draw; pooled rows have no dimension, rows by dimension name one"
         )
     palette = subject.palette
     judges, models = palette.order(table["judge"]), palette.order(table["model"])
-    panels = {
-        name: (
-            rows.pivot(index="judge", columns="model", values="mean").reindex(
-                index=judges, columns=models
-            )
-        )
-        for name, rows in table.groupby("dimension")
-    }
-    (rows, columns), count = grid(len(panels), 2), len(panels)
-    below = MARK_ROOM + 0.75 * widest(models) + LINE + 0.1
-    rows = lines_within(rows, len(judges) * LEAST_ROW + title, below)
-    panels = {name: panels[name] for name in list(panels)[: rows * columns]}
-    left = EDGE + LINE + widest(judges) + MARK_ROOM + 0.05
-    room = (DOUBLE_COLUMN - EDGE - left - (columns - 1) * GUTTER) / columns
-    height = row_within(rows * len(judges), cell[1], rows * title + below)
-    size = len(models) * max(NARROWEST, min(cell[0], room / len(models))), len(judges) * height
-    step = max(size[0], widest(panels, TEXT, "bold")) + GUTTER, size[1] + title
+    panels = {}
+    for name, rows in table.groupby("dimension"):
+        wide = rows.pivot(index="judge", columns="model", values="mean")
+        panels[name] = wide.reindex(index=judges, columns=models)
+    high, below = len(judges) * CELL, MARK_ROOM + 0.75 * widest(models) + LINE
+    section = Section(list(panels), high, least=high * 0.55, most=2, below=below)
     hatched = any(panel.isna().any(axis=None) for panel in panels.values())
-    legend = [
-        *family_entries(palette, [*models, *judges]),
-        Entry("own completions", [{"facecolor": "white", "edgecolor": INK, "linewidth": OUTLINE}]),
-        Entry(
-            "lowest to highest mean of the row",
-            [{"color": RAMP(share), "lw": 0} for share in np.linspace(0, 1, 6)],
-        ),
-        *[Entry("no ratings", [MISSING])] * hatched,
-    ]
-    width = max(SINGLE_COLUMN, left + columns * step[0] - GUTTER + EDGE)
-    head = Head(
-        _own_highest(table),
-        "mean score on the unit scale 0–1; shades compare the cells of one row only",
+    page, (places,) = page_of_panels(
+        subject,
+        Head(_own_highest(table), f"{MEANS}{'; hatched: no ratings' * hatched}"),
+        [section],
+        left=widest(judges) + MARK_ROOM + 0.05,
+        least=NARROWEST * len(models),
+        across="model that wrote the completions",
+        up="judge",
+        key=family_entries(palette, [*models, *judges]),
     )
-    body, note = below + rows * step[1], left_out_of_page(count, len(panels))
-    page = Page(subject=subject, head=head, width=width, body=body, legend=[legend], note=note)
-    places = page.panels(len(panels), columns, corner=(left, below), size=size, step=step)
-    for (name, panel), place in zip(panels.items(), places, strict=True):
-        place.axes.set_title(name)
+    upright = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    for panel, place in zip(panels.values(), places, strict=False):
         _draw_cells(place.axes, panel, palette)
         if place.first:
             _name(place.axes.yaxis, judges, palette)
-            page.text(EDGE, place.bottom + size[1] / 2, "judge", rotation=90, va="center")
         if place.lowest:
-            _name(
-                place.axes.xaxis, models, palette, rotation=45, ha="right", rotation_mode="anchor"
-            )
-    page.centred(left + (columns * step[0] - GUTTER) / 2, 0.02, "model that wrote the completions")
+            _name(place.axes.xaxis, models, palette, **upright)
     return page.figure
 
 
@@ -269,27 +232,24 @@ def correlations_figure(table: pd.DataFrame, subject: Subject, *, confidence: fl
     palette = subject.palette
     dimensions = sorted(set(table["dimension"].dropna())) or [POOLED]
     table = table.assign(dimension=table["dimension"].fillna(POOLED))
-    table = table[table["dimension"].isin(dimensions)]
-    judges = palette.order(table["judge"])
-    others = [Entry(name, line=mark) for name, mark in OTHERS.values()]
-    legend = [family_entries(palette, judges), [*interval_entries(), *others]]
-    head = Head(
-        _agreement(table), f"Spearman's correlation; {interval_text(confidence, 'jackknife')}"
+    table = table[table["dimension"].isin(dimensions) & table["statistic"].isin(list(KINDS))]
+    rows = [Row(judge, judge, palette.colour(judge)) for judge in palette.order(table["judge"])]
+    marks = table.assign(
+        row=table["judge"],
+        panel=table["dimension"],
+        kind=table["statistic"],
+        estimate=table["value"],
+        instead="not estimable",
     )
-    words = room_for_words(table[table["statistic"] == "spearman"], column="value")
-    sizes = {"row": 0.19, "below": 0.4, "above": 0.26, "gutter": GUTTER, "right": 0.06}
-    least = max(widest(dimensions, TEXT, "bold"), words)
-    page, panels = page_of_rows(
-        subject, head, judges, dimensions, legend, most=3, least=least, **sizes
-    )
-    ends = table[["value", "ci_low", "ci_high"]].to_numpy(float)
+    ends = marks[["estimate", "ci_low", "ci_high"]].to_numpy(float)
     low, high = np.nanmin([0.0, *ends.ravel()]), np.nanmax([0.0, *ends.ravel()])
-    limits, breaks = (max(low - 0.04, -1.0), min(high + 0.04, 1.0)), family_breaks(judges, palette)
-    for dimension, axes in zip(dimensions, panels.axes, strict=False):
-        frame_rows(axes, limits=limits, rows=len(judges), breaks=breaks)
-        _draw_coefficients(axes, table[table["dimension"] == dimension], judges, subject)
-    page.centred(panels.middle, 0.04, "correlation with the human scores")
-    return page.figure
+    limits = max(low - 0.04, -1.0), min(high + 0.04, 1.0)
+    across = "correlation with human scores"
+    columns = [Column(name, name, across=across, limits=limits) for name in dimensions]
+    unit = f"Spearman's correlation; {interval_text(confidence, 'jackknife')}; {FILLED}"
+    marks = with_absent(marks, rows, dimensions, "no ratings")
+    head, blocks = Head(_agreement(table), unit), [Block(rows, columns)]
+    return rows_figure(marks, subject, head, blocks, kinds=KINDS, key=COEFFICIENTS).figure
 
 
 def _agreement(table: pd.DataFrame) -> str:
@@ -313,20 +273,6 @@ def _agreement(table: pd.DataFrame) -> str:
     )
 
 
-def _draw_coefficients(
-    axes: Axes, table: pd.DataFrame, judges: Sequence[str], subject: Subject
-) -> None:
-    write_absent(axes, judges, table["judge"], "no ratings")
-    for _, row in table.iterrows():
-        place = judges.index(row["judge"])
-        if row["statistic"] == "spearman":
-            draw_interval(
-                axes, place - LOWER / 2, row, subject.palette.colour(row["judge"]), column="value"
-            )
-        elif row["statistic"] in OTHERS and not np.isnan(row["value"]):
-            put(axes, [row["value"]], [place + LOWER], zorder=3, **OTHERS[row["statistic"]][1])
-
-
 @language()
 def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covariance: str) -> Figure:
     """Expected rating of another family's completion by its human score, a panel for each judge,
@@ -338,48 +284,39 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
     """
     pooled = table[table["slice"].isna()]
     table = table if pooled.empty else pooled
+    table = table.assign(slice=table["slice"].fillna(""))
     judges = subject.palette.order(table["judge"])
     if not judges:
         return page_of_words(subject, NO_CURVES)
-    panels = [
-        (part, judge) for part in sorted(set(table["slice"].dropna())) or [""] for judge in judges
-    ]
-    ends = table.sort_values("reference").groupby(["slice", "judge"], dropna=False)["value"]
-    rises = ends.last() - ends.first()
-    span = " to ".join(dict.fromkeys(f"{rise:.2f}" for rise in (rises.min(), rises.max()))).replace(
-        "-", "−"
-    )
-    head = Head(
-        f"From the lowest to the highest human score, expected ratings rise by {span}", UNIT
-    )
-    drawn = [
-        Entry(
-            "expected rating of another family's completion", line={"color": INK, "lw": CURVE["lw"]}
-        ),
-        Entry(
-            interval_text(confidence, covariance),
-            [{"color": INK, "alpha": BAND["alpha"], "lw": 0}] * 2,
-        ),
-        Entry("rating = human score", line=DASHED),
-    ]
-    page, places = page_of_panels(
+    panels = [(part, judge) for part in sorted(set(table["slice"])) for judge in judges]
+    interval = interval_text(confidence, covariance)
+    unit = f"{UNIT}; band: {interval}; dashed: rating = human score"
+    page, (places,) = page_of_panels(
         subject,
-        head,
-        [": ".join(filter(None, panel)) for panel in panels],
-        [family_entries(subject.palette, judges), drawn],
-        most=5,
-        height=TALL,
-        numbers=0.28,
-        across="human score",
+        Head(_rise(table), unit),
+        [Section([": ".join(filter(None, panel)) for panel in panels], TALL, most=5)],
+        left=0.28,
+        across="human score of another family's completion",
         up="expected rating",
         note="" if (table["ci_low"] < table["ci_high"]).all() else NO_BAND,
     )
     for (part, judge), place in zip(panels, places, strict=False):
         unit_square(place.axes, LIMITS, first=place.first, lowest=place.lowest)
         place.axes.plot([0, 1], [0, 1], zorder=2, **DASHED)
-        curve = table[(table["slice"].fillna("") == part) & (table["judge"] == judge)]
+        curve = table[(table["slice"] == part) & (table["judge"] == judge)]
         _draw_curve(place.axes, curve, subject.palette.colour(judge))
     return page.figure
+
+
+def _rise(table: pd.DataFrame) -> str:
+    """How much curves rise from the lowest human score to the highest: the flattest and the
+    steepest.
+    """
+    values = table.sort_values("reference").groupby(["slice", "judge"])["value"]
+    rises = (values.last() - values.first()).reset_index().sort_values("value", kind="stable")
+    ends = rises.iloc[[0, -1]].drop_duplicates("judge").to_dict("records")
+    named = " to ".join(f"{number(row['value'], 2)} ({row['judge']})" for row in ends)
+    return f"From the lowest to the highest human score, expected ratings rise by {named}"
 
 
 def _draw_curve(axes: Axes, curve: pd.DataFrame, colour: str) -> None:

@@ -108,6 +108,12 @@ METADATA = {
     "pdf": {"CreationDate": None, "Creator": "recuse", "Producer": None},
     "png": {"Software": "recuse"},
 }
+# On a dark screen a figure is dark, in the same hues; the page of a report does the same to the
+# figures within it.
+DARK = (
+    "@media screen and (prefers-color-scheme: dark)"
+    " { svg { filter: invert(0.91) hue-rotate(180deg) } }"
+)
 NAMESPACES = {"": "http://www.w3.org/2000/svg", "xlink": "http://www.w3.org/1999/xlink"}
 
 
@@ -144,24 +150,13 @@ class Subject:
         families: Mapping,
         estimand: str = "",
         gold: bool = False,
-        tables: Iterable[pd.DataFrame] = (),
     ) -> "Subject":
         """Read the title and kind of a study, config's `models` and `families`, and the words for
         the estimand.
 
-        gold: its reference are gold labels, which `drawn` sees to. tables: those that are drawn,
-        whose other judges and models have colours of their own.
+        gold: its reference are gold labels, which `drawn` sees to.
         """
-        columns = [
-            table[name].dropna()
-            for table in tables
-            for name in ("judge", "model", "term")
-            if name in table
-        ]
-        others = {name for column in columns for name in column}
-        return cls(
-            visible(label), kind, Palette(legible(models), legible(families), others), estimand
-        )
+        return cls(visible(label), kind, Palette(legible(models), legible(families)), estimand)
 
 
 def read_figure_table(path: str | Path) -> pd.DataFrame:
@@ -196,10 +191,7 @@ def drawn(draw: str, inputs: Mapping, *, subject: Mapping, settings: Mapping) ->
         else [read_figure_table(path) for path in paths]
         for argument, paths in inputs.items()
     }
-    tables = [table for of in given.values() for table in (of if isinstance(of, list) else [of])]
-    about = Subject.from_config(
-        **subject, tables=[table for table in tables if isinstance(table, pd.DataFrame)]
-    )
+    about = Subject.from_config(**subject)
     figure = getattr(import_module(module), name)(**given, subject=about, **legible(settings))
     if subject.get("gold"):
         for text in figure.findobj(Text):
@@ -280,6 +272,17 @@ def wrap(text: str, width: float, size: float = SMALL) -> str:
     return "\n".join(lines)
 
 
+def balanced(text: str, width: float, size: float = SMALL) -> str:
+    """`text` in as few lines as `wrap` needs, all about as long."""
+    lines = wrap(text, width, size)
+    for share in range(95, 45, -5):
+        narrower = wrap(text, width * share / 100, size)
+        if narrower.count("\n") > lines.count("\n"):
+            return lines
+        lines = narrower
+    return lines
+
+
 def _pieces(word: str, width: float, size: float) -> Iterator[str]:
     """`word`, in pieces as long as a line holds, of one letter at least."""
     while len(word) > 1 and text_width(word, size) > width:
@@ -344,8 +347,8 @@ def save(figure: Figure, outputs: Iterable[str | Path], *, title: str) -> None:
 
 
 def _annotate(path: str, titles: Mapping[str, str]) -> None:
-    """Add to an SVG file what matplotlib cannot write: titles of elements, by id, and the direction
-    of words.
+    """Add to an SVG file what matplotlib cannot write: titles of elements, by id, the direction of
+    words, and the style for dark screens.
 
     What is written from right to left is isolated, so that a name leaves the numbers beside it in
     their order.
@@ -353,6 +356,8 @@ def _annotate(path: str, titles: Mapping[str, str]) -> None:
     for prefix, address in NAMESPACES.items():
         ElementTree.register_namespace(prefix, address)
     tree = ElementTree.parse(path)
+    style = ElementTree.SubElement(tree.getroot(), "style", {"type": "text/css"})
+    style.text = DARK
     for element in tree.findall(".//*[@id]"):
         if element.get("id") in titles:
             title = ElementTree.Element("title")

@@ -2,50 +2,20 @@
 al., arXiv 2310.10076).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.tables import read_table
 from recuse.pairwise.verbosity import FEW
-from recuse.plot.axes import limits_of, put
-from recuse.plot.colours import BLUE, FAINT, INK
-from recuse.plot.intervals import (
-    BELOW,
-    POINT,
-    PRINTED,
-    ROW,
-    STROKE,
-    draw_bar,
-    draw_interval,
-    draw_point,
-    excludes,
-    frame_rows,
-    has_interval,
-    interval_entries,
-    page_of_rows,
-    write_absent,
-    write_directions,
-    write_instead,
-    write_number,
-)
+from recuse.plot.colours import BLUE, FAINT, VERMILION
 from recuse.plot.page import BY_CONDITION, Entry, Head, conditions_of, page_of_words, tally
-from recuse.plot.style import (
-    DOUBLE_COLUMN,
-    SMALL,
-    TEXT,
-    Subject,
-    language,
-    percent_as_given,
-    widest,
-)
+from recuse.plot.rows import CROSS, TICK, Block, Column, Kind, Row, rows_figure, with_absent
+from recuse.plot.style import Subject, language, percent_as_given
 
 # Position.
-GUTTER = 0.2  # inches between panels
-NUMBER = 0.36  # inches for the value beside a row
 CONSISTENCY = "consistency"
 STATISTICS = {  # axis, or its two directions
     CONSISTENCY: ("consistency",),
@@ -56,7 +26,9 @@ STATISTICS_OF_SINGLE = {
     "single_order_longer": ("shorter", "longer"),
     "single_order_own": ("another's", "own"),
 }
-HALF = {"color": INK, "lw": 0.9}
+SHARES = (-0.03, 1.03)  # the axis of shares
+QUARTERS = ((0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1, "1"))
+HALF = "filled: the interval excludes one half"
 NO_POSITION = (
     "No effect of position: no comparison has a verdict in both orders, or a choice in one."
 )
@@ -67,20 +39,23 @@ PREFERS = (
 )
 
 # Verbosity.
-# Rows by which the small marks stand below the middle of a row, as the main one stands above
-LOWER = 0.25
-GREY = {"color": FAINT, "linestyle": "none"}
-ARROW = {**GREY, "markersize": 3, "markeredgewidth": 0.8}
-RULES = {
-    "pooled": (
-        "both orders, each verdict by itself",
-        {**GREY, "marker": "|", "markersize": 5, "markeredgewidth": 1.2},
-    ),
-    "ab": ("model_a's answer shown first", {**ARROW, "marker": "<"}),
-    "ba": ("model_b's answer shown first", {**ARROW, "marker": ">", "markerfacecolor": "white"}),
+MAIN, PUBLISHED = "debiased", "published"
+ARROW = {"markersize": 3, "markeredgewidth": 0.8}
+KINDS = {
+    MAIN: Kind(colour=BLUE),
+    PUBLISHED: Kind("", CROSS, VERMILION, 0, interval=False),
+    "pooled": Kind("", TICK, FAINT, 1, interval=False),
+    "ab": Kind("", {**ARROW, "marker": "<"}, FAINT, 1, interval=False),
+    "ba": Kind("", {**ARROW, "marker": ">"}, FAINT, 1, interval=False),
 }
-OTHER_DATA = "printed by Saito et al. for this judge on other data (HH-RLHF)"
-DIRECTIONS = "humans prefer longer", "humans prefer shorter"
+KEY = [
+    Entry("both orders agree (filled: the interval excludes 0)", "●", BLUE),
+    Entry("each verdict by itself", "|", FAINT),
+    Entry("model_a's answer shown first", "◂", FAINT),
+    Entry("model_b's", "▸", FAINT),
+]
+FEW_QUESTIONS = Entry(f"fewer than {FEW} questions on one side: interval too short", "○", FAINT)
+OTHER_DATA = Entry("printed by Saito et al. for this judge on other data (HH-RLHF)", "×", VERMILION)
 UNIT = (
     "difference of two shares of disagreement with the humans; beside a row: humans prefer the"
     " shorter + the longer answer"
@@ -117,70 +92,48 @@ def position_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
     """
     present = set(table["statistic"])
     single = present.isdisjoint(STATISTICS)
-    statistics = (
-        {name: of for name, of in STATISTICS_OF_SINGLE.items() if name in present}
-        if single
-        else STATISTICS
-    )
+    statistics = STATISTICS_OF_SINGLE if single else STATISTICS
+    statistics = {name: words for name, words in statistics.items() if name in present}
     table, conditions = conditions_of(table[table["statistic"].isin(list(statistics))])
     if table.empty:
         return page_of_words(subject, NO_POSITION)
-    judges = subject.palette.order(table["judge"])
-    legend = [[*interval_entries("one half", BLUE), Entry("one half: no preference", line=HALF)]]
-    preferences = table[
-        table["statistic"] == next(name for name in statistics if name != CONSISTENCY)
-    ]
-    who = () if len(conditions) == 1 else BY_CONDITION
-    head = Head(
-        tally(preferences, *PREFERS, *who, at=0.5),
-        f"share; {percent_as_given(confidence)} bootstrap interval over questions{SINGLE * single}",
+    rows = [Row(judge, judge, BLUE) for judge in subject.palette.order(table["judge"])]
+    table = table.assign(
+        panel=table["condition"] + "\n" + table["statistic"],
+        row=table["judge"],
+        estimate=table["value"],
+        text=table["value"].map("{:.3f}".format).where(table["value"].notna()),
+        instead="ties only",
     )
-    panels = [(condition, statistic) for condition in conditions for statistic in statistics]
-    titles = [condition if statistic == panels[0][1] else "" for condition, statistic in panels]
-    sizes = {
-        "row": ROW,
-        "below": BELOW,
-        "above": 0.28,
-        "gutter": GUTTER,
-        "beside": NUMBER,
-        "least_page": DOUBLE_COLUMN,
-    }
-    _, places = page_of_rows(subject, head, judges, titles, legend, most=len(statistics), **sizes)
-    for (condition, statistic), axes in zip(panels, places.axes, strict=False):
-        rows = table[(table["condition"] == condition) & (table["statistic"] == statistic)]
-        axes.set(xlim=(-0.03, 1.03), ylim=(len(judges) - 0.5, -0.5))
-        axes.set_xticks((0, 0.25, 0.5, 0.75, 1), ("0", "0.25", "0.5", "0.75", "1"))
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="x")
-        if statistic == panels[-1][1]:
-            counts = table.loc[
-                (table["condition"] == condition) & (table["statistic"] == panels[0][1]), "n"
-            ]
-            count = " to ".join(map(str, sorted({counts.min(), counts.max()})))
-            axes.set_title(f"n = {count}", loc="right", size=SMALL, weight="normal", color=FAINT)
-        _draw_shares(axes, rows, judges, half=statistic != CONSISTENCY)
-    for texts, axes in zip(statistics.values(), places.lowest, strict=True):
-        if len(texts) > 1:
-            write_directions(axes, *texts, at=0.5)
-        else:
-            axes.set_xlabel(*texts)
-    return places.axes[0].figure
-
-
-def _draw_shares(axes: Axes, rows: pd.DataFrame, judges: Sequence[str], *, half: bool) -> None:
-    """One statistic, a row for each of `judges`; with `half`, it is a preference for one of two."""
-    if half:
-        axes.axvline(0.5, zorder=2, **HALF)
-    write_absent(axes, judges, rows["judge"], "no comparisons")
-    for _, row in rows.iterrows():
-        place = judges.index(row["judge"])
-        if np.isnan(row["value"]):
-            write_instead(axes, place, "ties only")
-            continue
-        if has_interval(row):
-            draw_bar(axes, place, row, BLUE)
-        draw_point(axes, place, row["value"], BLUE, filled=not half or excludes(row, 0.5))
-        write_number(axes, place, f"{row['value']:.3f}", NUMBER)
+    columns = []
+    for condition in conditions:
+        first = table["statistic"] == next(iter(statistics))
+        of_condition = table[(table["condition"] == condition) & first]
+        counts = sorted({of_condition["n"].min(), of_condition["n"].max()})
+        for statistic, words in statistics.items():
+            preference = len(words) > 1
+            columns.append(
+                Column(
+                    f"{condition}\n{statistic}",
+                    condition,
+                    f"n = {' to '.join(map(str, counts))}",
+                    *(words if preference else ()),
+                    across="" if preference else words[0],
+                    at=0.5 if preference else None,
+                    limits=SHARES,
+                    ticks=QUARTERS,
+                )
+            )
+    preferences = table[table["statistic"] != CONSISTENCY]
+    who = () if len(conditions) == 1 else BY_CONDITION
+    level = percent_as_given(confidence)
+    first = preferences[preferences["statistic"] == preferences["statistic"].iloc[0]]
+    head = Head(
+        tally(first, *PREFERS, *who, at=0.5),
+        f"share; {level} bootstrap interval over questions; {HALF}{SINGLE * single}",
+    )
+    marks = with_absent(table, rows, [column.key for column in columns], "no comparisons")
+    return rows_figure(marks, subject, head, [Block(rows, columns)], most=len(statistics)).figure
 
 
 @language()
@@ -199,99 +152,43 @@ def verbosity_bias(
     if table["verbosity_bias"].isna().all():
         reasons = "; or ".join(words for name, words in LEFT_OUT.items() if table[name].any())
         return page_of_words(subject, NO_VALUES.format(reasons=reasons) if reasons else NO_ROWS)
-    judges = subject.palette.order(table["judge"])
-    quoted = [
-        row for path in published for row in read_table(path) if row["quantity"] == "verbosity_bias"
-    ]
-    printed = {row["judge"]: float(row["value"]) for row in quoted if row["judge"] in judges}
-    main = table[table["order"] == "debiased"]
-    legend = _legend(main, printed)
-    finding = tally(
-        main[main["few"] != "yes"], *SIDES, *(() if len(conditions) == 1 else BY_CONDITION)
+    rows = [Row(judge, judge, BLUE) for judge in subject.palette.order(table["judge"])]
+    marks = table.assign(
+        row=table["judge"],
+        panel=table["condition"],
+        kind=table["order"],
+        estimate=table["verbosity_bias"],
+        instead=NO_VALUE,
     )
-    head = Head(
-        finding, f"{UNIT}; {percent_as_given(confidence)} bootstrap interval over questions"
-    )
-    beside = widest(_counts(row) for _, row in main.iterrows()) + 0.1
-    least = max(1.3, widest(conditions, TEXT, "bold") - beside, 2 * widest(DIRECTIONS) - beside)
-    sizes = {
-        "row": 0.26,
-        "below": BELOW,
-        "above": 0.28 if any(conditions) else 0.12,
-        "gutter": GUTTER,
-        "beside": beside,
-    }
-    sizes |= {"least": least, "least_page": DOUBLE_COLUMN}
-    page, panels = page_of_rows(subject, head, judges, conditions, legend, most=2, **sizes)
-    ends = main[["ci_low", "ci_high"]].to_numpy(float)
-    limits = limits_of([0.0, *table["verbosity_bias"], *ends.ravel(), *printed.values()])
-    for condition, axes in zip(conditions, panels.axes, strict=False):
-        frame_rows(axes, limits=limits, rows=len(judges))
-        _draw_biases(axes, table[table["condition"] == condition], judges, printed, beside)
-    for axes in panels.lowest:
-        write_directions(axes, *DIRECTIONS)
-    return page.figure
-
-
-def _draw_biases(
-    axes: Axes,
-    table: pd.DataFrame,
-    judges: Sequence[str],
-    printed: Mapping[str, float],
-    beside: float,
-) -> None:
-    """One condition, a row for each of `judges`; printed: value by judge."""
-    write_absent(axes, judges, table["judge"], "no comparisons")
-    printed = {judge: value for judge, value in printed.items() if judge in set(table["judge"])}
-    drawn = {*table.loc[table["verbosity_bias"].notna(), "judge"], *printed}
-    for judge in sorted(set(table["judge"]) - drawn):
-        write_instead(axes, judges.index(judge), NO_VALUE)
-    for _, row in table.iterrows():
-        place = judges.index(row["judge"])
-        if row["order"] == "debiased":
-            _draw_main(axes, place, row, beside)
-        elif not np.isnan(row["verbosity_bias"]):
-            put(
-                axes,
-                [row["verbosity_bias"]],
-                [place + LOWER],
-                zorder=3,
-                gid=row["order"],
-                **RULES[row["order"]][1],
-            )
-    for judge, value in printed.items():
-        axes.plot(
-            [value], [judges.index(judge) - LOWER / 2], zorder=3.5, gid="published", **PRINTED
-        )
-
-
-def _draw_main(axes: Axes, place: int, row: Mapping, beside: float) -> None:
-    write_number(axes, place, _counts(row), beside)
-    if np.isnan(row["verbosity_bias"]):
-        return
-    few = row["few"] == "yes"
-    if has_interval(row) and not few:
-        draw_interval(axes, place - LOWER / 2, row, BLUE, column="verbosity_bias")
-        return
-    colour = FAINT if few else BLUE
-    if has_interval(row):
-        draw_bar(axes, place - LOWER / 2, row, colour)
-    draw_point(axes, place - LOWER / 2, row["verbosity_bias"], colour, filled=False)
-
-
-def _counts(row: Mapping) -> str:
-    return f"{row['n_shorter']} + {row['n_longer']}"
-
-
-def _legend(main: pd.DataFrame, printed: Mapping[str, float]) -> list[list[Entry]]:
-    drawn = [Entry("both orders agree:"), *interval_entries(colour=BLUE)]
-    if (main["verbosity_bias"].notna() & (main["few"] == "yes")).any():
-        few = f"fewer than {FEW} questions on one side: interval too short"
-        drawn.append(
-            Entry(few, line={"color": FAINT, "lw": STROKE, **POINT, "markerfacecolor": "white"})
-        )
-    return [
-        drawn,
-        [Entry(name, line=mark) for name, mark in RULES.values()],
-        [Entry(OTHER_DATA, line=PRINTED)] if printed else [],
+    few = (marks["kind"] == MAIN) & (marks["few"] == "yes")
+    marks["colour"] = np.where(few, FAINT, None)
+    marks["hollow"] = np.where(few, True, None)
+    counts = marks["n_shorter"].astype(str) + " + " + marks["n_longer"].astype(str)
+    marks["text"] = counts.where(marks["kind"] == MAIN)
+    quoted = [row for path in published for row in read_table(path)]
+    printed = [
+        {
+            "row": row["judge"],
+            "panel": condition,
+            "kind": PUBLISHED,
+            "estimate": float(row["value"]),
+        }
+        for row in quoted
+        for condition in conditions
+        if row["quantity"] == "verbosity_bias"
+        and ((marks["row"] == row["judge"]) & (marks["panel"] == condition)).any()
     ]
+    main = table[(table["order"] == MAIN) & (table["few"] != "yes")]
+    who = () if len(conditions) == 1 else BY_CONDITION
+    unit = f"{UNIT}; {percent_as_given(confidence)} bootstrap interval over questions"
+    key = [*KEY, *[FEW_QUESTIONS] * bool(few.any()), *[OTHER_DATA] * bool(printed)]
+    marks = with_absent(
+        pd.concat([marks, pd.DataFrame(printed)]), rows, conditions, "no comparisons"
+    )
+    columns = [
+        Column(condition, condition, less="humans prefer longer", more="humans prefer shorter")
+        for condition in conditions
+    ]
+    head = Head(tally(main, *SIDES, *who, name="judge", value="verbosity_bias"), unit)
+    blocks = [Block(rows, columns)]
+    return rows_figure(marks, subject, head, blocks, kinds=KINDS, most=2, key=key).figure

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from recuse.inference.verdict import AGAINST_JUDGES, AGAINST_PEOPLE, KINDS, QUESTIONS, Verdict
 from recuse.model.spec import BIASES
 from recuse.plot.biases import Variant, compare
-from recuse.plot.intervals import sentence
+from recuse.plot.page import not_estimated
 from recuse.plot.style import UNIT, Subject, percent_as_given
 from recuse.report.verdict import bias_sentences
 
@@ -41,7 +41,7 @@ def verdicts_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
         ", ".join(of_reason): reason
         for reason, of_reason in names.groupby(inconclusive["reason"]).unique().items()
     }
-    note = sentence(reasons) if len(table) else NOTHING
+    note = not_estimated(reasons) if len(table) else NOTHING
     unit = UNITS.get(kind.name, OF_SHARES)
     texts = table.astype(object).where(table.notna(), "")
     finding = " ".join(bias_sentences(texts.to_dict("records"))) if len(table) else ""

@@ -1,0 +1,151 @@
+"""Every figure fits its paper, whatever its tables hold. The tables are those of the twins,
+shortened.
+"""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import RendererAgg
+
+from conftest import CONFIG, DATA
+from drawings import VERY_LONG, on_paper
+from recuse.base.errors import DataError
+from recuse.base.words import WORDS_ALONE
+from recuse.catalogue.figures import Figure, figures
+from recuse.data.registry import HUMAN
+from recuse.inference.panel import BETWEEN
+from recuse.plot.style import PAGE, drawn, language, save
+
+TABLES = Path(__file__).with_name("tables")
+WORLDS = {"estimators": ["A_CR1", "C_mixed", "established"], "world": "Nine models."}
+FIGURES = {
+    **figures(CONFIG, CONFIG),
+    "montecarlo": Figure(
+        "recuse.validation.figure:worlds",
+        "worlds",
+        {"table": "tables/worlds"},
+        {**WORLDS, "confidence": 0.9},
+    ),
+}
+NAMED = ("judge", "model", "term", "worst_model", "model_a", "model_b")
+MODELS = {name: {"family": model["family"]} for name, model in CONFIG["models"].items()}
+ALONE = {"Claude v2", "Claude", "GPT-4", HUMAN}
+DIRECTED = {"verdicts", "fig03_self_family_bias", "fig04_slices", "fig07_length_control", "gold"}
+
+
+def long_name(name):
+    if name in ("", HUMAN):
+        return name
+    return VERY_LONG if name == "Claude v2" else f"{name}, as of the 26th of November 2026"
+
+
+def with_long_names(table):
+    for column in table.columns.intersection(NAMED):
+        table[column] = table[column].map(long_name)
+    if "panel" in table:
+        parts = table["panel"].str.split(BETWEEN)
+        table["panel"] = [BETWEEN.join(map(long_name, names)) for names in parts]
+    return table
+
+
+def of_one_judge(table):
+    if "panel" in table:
+        return table[:0]
+    for column in ("judge", "term") if {"judge", "term"} & {*table} else ("model",):
+        if column in table:
+            table = table[table[column].isin([*ALONE, ""])]
+    return table
+
+
+CASES = {
+    "usual": lambda table: table,
+    "long names": with_long_names,
+    "one judge": of_one_judge,
+    "nothing": lambda table: table[:0],
+}
+
+
+def draw(figure, case, folder):
+    """The figure of the tables as the case has them."""
+
+    def path(table):
+        name = table.replace("/", "_") + ".csv"
+        rows = pd.read_csv(TABLES / name, dtype=str, keep_default_na=False)
+        CASES[case](rows).to_csv(folder / name, index=False)
+        return str(folder / name)
+
+    inputs = figure.located(path)
+    if figure.published:
+        inputs["published"] = [str(DATA / Path(figure.published).name)]
+    models = MODELS
+    if case == "long names":
+        models = {
+            long_name(name): {"family": long_name(model["family"])}
+            for name, model in MODELS.items()
+        }
+    subject = {"label": "a study", "kind": "simulated", "families": CONFIG["families"]}
+    subject |= {"models": models, "estimand": figure.estimand}
+    return drawn(figure.draw, inputs, subject=subject, settings=figure.settings)
+
+
+class Recorder(RendererAgg):
+    """Keeps the boxes of upright texts, in dots."""
+
+    def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
+        width, height, descent = self.get_text_width_height_descent(s, prop, ismath)
+        if angle == 0 and s.strip():
+            self.boxes.append((s, x, y + descent - height, x + width, y + descent))
+
+
+def overlapping(figure):
+    """Pairs of texts of which one covers the other by more than a dot."""
+    with language():
+        width, height = (int(size) + 1 for size in figure.get_size_inches() * figure.dpi)
+        renderer = Recorder(width, height, figure.dpi)
+        renderer.boxes = []
+        figure.draw(renderer)
+    words, *ends = zip(*renderer.boxes, strict=True)
+    left, bottom, right, top = (np.array(end) for end in ends)
+    across = np.minimum.outer(right, right) - np.maximum.outer(left, left)
+    up = np.minimum.outer(top, top) - np.maximum.outer(bottom, bottom)
+    pairs = np.argwhere(np.triu((across > 1) & (up > 1.5), 1))
+    return [(words[one], words[other]) for one, other in pairs]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_fits_its_paper(name, case, tmp_path):
+    if case == "nothing" and name.startswith(("fig02", "fig06")):
+        with pytest.raises(DataError, match="no row to draw"):
+            draw(FIGURES[name], case, tmp_path)
+        return
+    figure = draw(FIGURES[name], case, tmp_path)
+    assert on_paper(figure)
+    assert figure.get_size_inches()[1] <= PAGE or case == "long names"
+    assert overlapping(figure) == []
+    if case == "nothing" and name != "fig01_method":
+        assert figure.get_gid() == WORDS_ALONE
+    widths = [axes.get_position().width for axes in figure.axes]
+    assert min(widths, default=1) * figure.get_size_inches()[0] >= 0.75
+    if name in DIRECTED and case == "usual":
+        texts = [text.get_text() for axes in figure.axes for text in axes.texts]
+        less, more = ([t for t in texts if arrow in t] for arrow in ("← ", " →"))
+        assert len(less) == len(more) > 0
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_file_is_the_same_every_time_and_can_be_read_aloud_and_in_the_dark(name, tmp_path):
+    files = []
+    for number in range(2):
+        figure = draw(FIGURES[name], "usual", tmp_path)
+        save(figure, [tmp_path / f"{number}.svg"], title="What it shows")
+        files.append((tmp_path / f"{number}.svg").read_bytes())
+    assert files[0] == files[1]
+    root = ElementTree.fromstring(files[0])
+    tags = {tag: "{http://www.w3.org/2000/svg}" + tag for tag in ("title", "style", "text")}
+    assert "What it shows" in [title.text for title in root.iter(tags["title"])]
+    assert "prefers-color-scheme: dark" in [*root.iter(tags["style"])][-1].text
+    assert [*root.iter(tags["text"])]

@@ -1,0 +1,422 @@
+"""Tables as rows: names on the left, marks with intervals in panels on common axes.
+
+A figure says which rows of its table are marks, and what its rows, panels and kinds of mark are.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import AutoMinorLocator
+
+from recuse.base.words import signed
+from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond, numbered, put
+from recuse.plot.colours import FAINT, GRID, INK, NEUTRAL
+from recuse.plot.page import Entry, Head, Section, joined, page_of_panels
+from recuse.plot.style import LINE, PAGE, Subject, text_width, widest, wrap
+
+NO_ERROR = "no standard error"
+ROW = 0.2  # inches of a row with one mark
+LEAST_ROW = 0.1  # inches, if there are so many that a page has no room for more
+PITCH = 0.085  # inches between the marks of a row
+APART = 0.1  # inches more between the marks of neighbouring rows
+LABEL = 0.125  # inches between the labels beside the first row
+WIDEST_LABEL = 1.6  # inches of a label, and of the words under an axis, before they are broken
+GAP = 0.07  # inches between a mark and the words beside it
+AROUND = 2.0  # inches of a page that are not panels
+STROKE = 1.3  # points: an interval
+SHAPES = (("o", 3.1), ("s", 2.9), ("^", 3.7), ("D", 2.7), ("v", 3.7), ("P", 4.4), ("X", 4.4))
+POINTS = [{"marker": shape, "markersize": size, "markeredgewidth": 1.0} for shape, size in SHAPES]
+TICK = {"marker": "|", "markersize": 6, "markeredgewidth": 1.2}
+CROSS = {"marker": "x", "markersize": 4, "markeredgewidth": 1.4}
+WHISKER = {"lw": 0.6, "marker": "|", "markersize": 4.5, "markeredgewidth": 0.7}
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # no line crosses the words on it
+WORDS = {"color": FAINT, "style": "italic", "va": "center_baseline", "bbox": PAPER}
+OPTIONAL = ["kind", "colour", "hollow", "words", "text", "instead"]
+
+
+class Row(NamedTuple):
+    """A row: its key in the table of marks, its name, its colour, and the heading of its group."""
+
+    key: object
+    name: str
+    colour: str = NEUTRAL
+    group: str = ""
+
+
+class Kind(NamedTuple):
+    """A kind of mark: its label beside the first row, its look, and its colour, by default the
+    row's.
+
+    slot: which mark of a row it is, from the top; several kinds may share one. interval: False if
+    it has none, and is always filled.
+    """
+
+    label: str = ""
+    mark: Mapping = POINTS[0]
+    colour: str = ""
+    slot: int = 0
+    interval: bool = True
+
+
+@dataclass(frozen=True)
+class Column:
+    """A panel: its key in the table of marks, and the lines over it.
+
+    less, more: the two directions of its axis; or across: its words. at: the value of no effect,
+    None if there is none. Panels of one scale share their limits, which hold all marks unless
+    given. beside: heading of the texts beside the rows. bar: look of the intervals.
+    """
+
+    key: object = ""
+    title: str = ""
+    under: str = ""
+    less: str = ""
+    more: str = ""
+    across: str = ""
+    at: float | None = 0.0
+    scale: str = ""
+    limits: tuple[float, float] | None = None
+    ticks: Sequence[tuple[float, str]] = ()
+    beside: str = ""
+    bar: Mapping = field(default_factory=dict)
+
+
+class Block(NamedTuple):
+    """Panels with the same rows, under a heading."""
+
+    rows: Sequence[Row]
+    columns: Sequence[Column]
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Heights of rows and marks, in inches from the top of a panel."""
+
+    kinds: Mapping[str, Kind]
+    row: float
+    first: float  # the first row, which has the labels
+    pitch: float
+    labels: Sequence[str]  # by slot
+
+    @classmethod
+    def of(
+        cls, kinds: Mapping[str, Kind], row: float, blocks: Sequence[Block], most: int
+    ) -> "Layout":
+        """The heights that a page has room for; row: inches, if they fit."""
+        slots = 1 + max(kind.slot for kind in kinds.values())
+        labels = [""] * slots
+        for kind in kinds.values():
+            labels[kind.slot] = labels[kind.slot] or wrap(kind.label, WIDEST_LABEL)
+        row = max(row, APART + PITCH * slots)
+        lines = sum(1 + label.count("\n") for label in labels)
+        first = max(row, 0.05 + LABEL * lines) if any(labels) else row
+        panels = [-(-len(block.columns) // most) for block in blocks]
+        rows = sum(n * (len(b.rows) - 1) for n, b in zip(panels, blocks, strict=True))
+        room = PAGE - AROUND - sum(panels) * (first + 0.4)
+        row = min(row, max(LEAST_ROW, room / max(rows, 1)))
+        first = max(row, first) if any(labels) else row
+        return cls(kinds, row, first, min(PITCH, row / (slots + 1)), labels)
+
+    def places(self, rows: Sequence[Row]) -> tuple[dict[object, float], float]:
+        """Middle of each row by key, and the height of all; a group's heading takes a line."""
+        places: dict[object, float] = {}
+        y, group = 0.0, ""
+        for row in rows:
+            y += LINE * (row.group != group)
+            height = self.row if places else self.first
+            places[row.key] = y + height / 2
+            y, group = y + height, row.group
+        return places, y
+
+    def shift(self, slot: int, *, first: bool) -> float:
+        """From the middle of a row down to a mark."""
+        if not (first and any(self.labels)):
+            return self.pitch * (slot - (len(self.labels) - 1) / 2)
+        lines = [LABEL * (1 + label.count("\n")) for label in self.labels]
+        return sum(lines[:slot]) + lines[slot] / 2 - sum(lines) / 2
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The drawn page: figure, panels by key, and the middle of each row in them."""
+
+    figure: Figure
+    layout: Layout
+    axes: dict[object, Axes]
+    places: dict[object, dict[object, float]]
+
+    def place(self, panel: object, row: object, slot: int = 0) -> float:
+        """Height of a mark in a panel."""
+        places = self.places[panel]
+        return places[row] + self.layout.shift(slot, first=row == next(iter(places)))
+
+
+def rows_figure(
+    marks: pd.DataFrame,
+    subject: Subject,
+    head: Head,
+    blocks: Sequence[Block],
+    *,
+    kinds: Mapping[str, Kind] | None = None,
+    most: int = 3,
+    row: float = ROW,
+    key: Sequence[Entry] = (),
+    note: str = "",
+) -> Rows:
+    """Draw a table of marks: panel, row, estimate; if any, kind (by default the first of `kinds`),
+    the ENDS of intervals, `colour`, whether it is `hollow`, `words` seen on hovering, `text` beside
+    the row, and `instead`, words for an estimate that is missing.
+
+    By default a mark has its row's colour, and is filled where its interval excludes the panel's
+    `at`, else hollow. most: panels side by side; row: inches of one.
+    """
+    kinds = kinds or {"": Kind()}
+    columns = [*marks.columns, *(name for name in (*ENDS, *OPTIONAL) if name not in marks)]
+    marks = marks.reindex(columns=columns)
+    marks["kind"] = marks["kind"].astype(object).fillna(next(iter(kinds)))
+    has_none = ~marks["kind"].map(lambda name: kinds[name].interval) | marks["estimate"].isna()
+    marks.loc[has_none, ENDS] = np.nan
+    marks = marks[marks["row"].isin([each.key for block in blocks for each in block.rows])]
+    layout = Layout.of(kinds, row, blocks, most)
+    limits = _limits(marks, blocks)
+    beyond = {note_beyond(marks[marks["panel"] == each], ends) for each, ends in limits.items()}
+
+    sections = []
+    for block in blocks:
+        height = layout.places(block.rows)[1]
+        under = [column.under for column in block.columns]
+        sections.append(
+            Section(
+                [column.title for column in block.columns],
+                height,
+                block.heading,
+                under if any(under) else [],
+                least=height * max(LEAST_ROW / layout.row, 0.8 * any(layout.labels)),
+                most=most,
+                below=max(_below(column) for column in block.columns),
+            )
+        )
+    rows = [each for block in blocks for each in block.rows]
+    names = [
+        widest(each.name for each in rows),
+        widest((each.group for each in rows), weight="bold"),
+    ]
+    every = [column for block in blocks for column in block.columns]
+    texts = widest([*marks["text"].dropna(), *(column.beside for column in every)])
+    page, panels = page_of_panels(
+        subject,
+        head,
+        sections,
+        left=max(names) + 0.1,
+        beside=texts + 0.08 if texts else 0.0,
+        right=0.1 + widest(layout.labels),
+        least=max(_least(column, marks, layout) for column in every),
+        key=key,
+        note=joined(*beyond, note),
+    )
+
+    drawn = Rows(page.figure, layout, {}, {})
+    for block, of_block in zip(blocks, panels, strict=True):
+        places, height = layout.places(block.rows)
+        for column, panel in zip(block.columns, of_block, strict=False):
+            drawn.axes[column.key], drawn.places[column.key] = panel.axes, places
+            panel.axes.set(xlim=limits[column.key], ylim=(height, 0))
+            _frame(panel.axes, column, lowest=panel.lowest)
+            _name_rows(panel.axes, block.rows, drawn, column, named=panel.first)
+            _draw(drawn, column, block.rows, marks[marks["panel"] == column.key], texts)
+    last = max(range(min(most, len(panels[0]))), key=lambda n: (panels[0][n].last, -n))
+    first = blocks[0].columns[last].key, blocks[0].rows[0].key
+    for slot, label in enumerate(layout.labels):
+        look = {"inches": texts + 0.1 * bool(texts) + GAP, "ha": "left", "color": FAINT}
+        write_beside(drawn.axes[first[0]], drawn.place(*first, slot), label, gid="label", **look)
+    return drawn
+
+
+def _limits(marks: pd.DataFrame, blocks: Sequence[Block]) -> dict[object, tuple[float, float]]:
+    """Ends of the axis of each panel."""
+    columns = [column for block in blocks for column in block.columns]
+    limits = {}
+    for column in columns:
+        shared = [other.key for other in columns if other.scale == column.scale]
+        own = marks[marks["panel"].isin(shared)]
+        limits[column.key] = column.limits or bias_limits(own, at=column.at)
+    return limits
+
+
+def _below(column: Column) -> float:
+    """Inches under a panel."""
+    lines = wrap(column.across, WIDEST_LABEL).count("\n") + 1
+    return 0.28 + LINE * lines * bool(column.across or column.more)
+
+
+def _least(column: Column, marks: pd.DataFrame, layout: Layout) -> float:
+    """Inches that the words in a panel and under it take."""
+    directions = text_width(f"← {column.less}") + text_width(f"{column.more} →") + 0.1
+    across = widest(wrap(column.across, WIDEST_LABEL).split("\n"))
+    own = marks[marks["panel"] == column.key]
+    without = own["estimate"].notna() & own["ci_low"].isna() & (len(layout.kinds) == 1)
+    beside = 2 * (text_width(NO_ERROR) + GAP + 0.03) if without.any() else 0.0
+    instead = widest(own["instead"].dropna()) + 0.1
+    return max(1.0, directions * bool(column.more), across, beside, instead)
+
+
+def _frame(axes: Axes, column: Column, *, lowest: bool) -> None:
+    """Numbers, grid, the line of no effect, and the words under the lowest panel."""
+    inches = axes.get_position().width * axes.figure.get_size_inches()[0]
+    if column.ticks:
+        places, texts = zip(*column.ticks, strict=True)
+        axes.set_xticks(places, texts)
+    else:
+        axes.set(xlim=numbered(axes.xaxis, inches, column.at if column.more else None))
+        axes.xaxis.set_minor_locator(AutoMinorLocator(2))
+    axes.grid(axis="x", which="both")
+    axes.tick_params(axis="x", which="minor", length=1.5, width=0.6, grid_linewidth=0.4)
+    if column.at is not None:
+        axes.axvline(column.at, color=INK, lw=0.9, zorder=2)
+    if not lowest:
+        return
+    below = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
+    if column.more:
+        for text, x, side in ((f"← {column.less}", 0, "left"), (f"{column.more} →", 1, "right")):
+            axes.annotate(text, (x, 0), (0, -72 * 0.34), ha=side, gid="direction", **below)
+    for number_, line in enumerate(wrap(column.across, WIDEST_LABEL).split("\n")):
+        axes.annotate(line, (0.5, 0), (0, -72 * (0.34 + number_ * LINE)), ha="center", **below)
+
+
+def _name_rows(
+    axes: Axes, rows: Sequence[Row], drawn: Rows, column: Column, *, named: bool
+) -> None:
+    """Names left of the rows, headings over their groups, and lines between rows of several
+    marks.
+    """
+    places = drawn.places[column.key]
+    axes.set_yticks(list(places.values()), [row.name for row in rows] if named else [])
+    axes.tick_params(axis="y", length=0)
+    layout, group = drawn.layout, ""
+    for row in rows:
+        height = layout.first if row.key == rows[0].key else layout.row
+        top = places[row.key] - height / 2
+        if len(layout.labels) > 1 and top > 0.01:
+            axes.axhline(top, color=GRID, lw=0.6, zorder=0.9)
+        if named and row.group != group:
+            where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
+            look = {"ha": "right", "va": "center_baseline", "weight": "bold", "gid": "group"}
+            axes.annotate(row.group, (0, top - LINE / 2), (-3.5, 0), **where, **look)
+        group = row.group
+
+
+def _draw(
+    drawn: Rows, column: Column, rows: Sequence[Row], marks: pd.DataFrame, texts: float
+) -> None:
+    """The marks of a panel, and the words in place of them and beside the rows."""
+    axes, kinds = drawn.axes[column.key], drawn.layout.kinds
+    colours = {row.key: row.colour for row in rows}
+    alone = len(kinds) == 1
+    for mark in marks[marks["row"].isin(list(colours))].to_dict("records"):
+        kind = kinds[mark["kind"]]
+        place = drawn.place(column.key, mark["row"], kind.slot)
+        if isinstance(mark["text"], str):
+            write_beside(
+                axes, drawn.places[column.key][mark["row"]], mark["text"], inches=texts + GAP
+            )
+        if not np.isnan(mark["estimate"]):
+            own = kind.colour or colours[mark["row"]]
+            colour = mark["colour"] if isinstance(mark["colour"], str) else own
+            _draw_mark(axes, place, mark, kind, colour, column, alone)
+    estimated = set(marks.loc[marks["estimate"].notna(), "row"])
+    for row in marks.dropna(subset="instead").drop_duplicates("row").to_dict("records"):
+        if row["row"] in colours and row["row"] not in estimated:
+            write_instead(axes, drawn.places[column.key][row["row"]], row["instead"])
+    if column.beside:
+        write_beside(axes, -LINE / 2, column.beside, inches=texts + GAP, color=FAINT)
+
+
+def _draw_mark(
+    axes: Axes, place: float, mark: Mapping, kind: Kind, colour: str, column: Column, alone: bool
+) -> None:
+    """A mark with its interval, in a panel whose limits are set.
+
+    A simultaneous interval is a fine line with an upright stroke at each end. Arrowheads at the
+    edge stand for what is beyond the axis.
+    """
+    ends = mark["ci_low"], mark["ci_high"]
+    wide, at = kind.interval and ends[0] < ends[1], column.at
+    outer = [mark[end] for end in SIMULTANEOUS]
+    if not np.isnan(outer).any():
+        put(axes, outer, [place] * 2, color=colour, zorder=2.9, gid="simultaneous", **WHISKER)
+    words = signed(mark["estimate"])
+    if wide:
+        words = f"{words} [{signed(ends[0])}, {signed(ends[1])}]"
+        look = {"lw": STROKE, "solid_capstyle": "butt", **column.bar}
+        put(axes, ends, [place] * 2, color=colour, zorder=3, gid="interval", **look)
+    elif kind.interval and alone and np.isnan(ends).any():
+        _write_without_error(axes, place, mark["estimate"])
+    excludes = at is None or (wide and (ends[0] > at or ends[1] < at))
+    hollow = kind.interval and not excludes
+    if not pd.isna(mark["hollow"]):
+        hollow = mark["hollow"]
+    look = {"color": colour, "markerfacecolor": "white" if hollow else colour, **kind.mark}
+    label = mark["words"] if isinstance(mark["words"], str) else words
+    gid = mark["kind"] or "point"
+    put(axes, [mark["estimate"]], [place], zorder=4, gid=gid, label=label, linestyle="none", **look)
+    _mark_beyond(axes, place, mark, colour)
+
+
+def _mark_beyond(axes: Axes, place: float, mark: Mapping, colour: str) -> None:
+    values = [mark["estimate"], *(mark[end] for end in ENDS)]
+    sides = zip(axes.get_xlim(), (-1, 1), "<>", ("left", "right"), strict=True)
+    for end, sign, marker, side in sides:
+        if any(sign * (value - end) > 0 for value in values):
+            look = {"color": colour, "markersize": 4, "clip_on": False, "zorder": 5}
+            put(axes, [end], [place], marker=marker, gid="beyond", **look)
+        if sign * (mark["estimate"] - end) > 0:
+            where = {"xytext": (-sign * 72 * GAP, 0), "textcoords": "offset points", "ha": side}
+            look = {**WORDS, "style": "normal", "zorder": 5}
+            axes.annotate(signed(mark["estimate"]), (end, place), **where, **look)
+
+
+def _write_without_error(axes: Axes, place: float, value: float) -> None:
+    """Say what the point at `value` lacks, on the side of it with more room."""
+    low, high = axes.get_xlim()
+    # So that rounding does not choose the side of a point in the middle
+    leftwards = (value - low) / (high - low) > 0.501
+    where = {"textcoords": "offset points", "ha": "right" if leftwards else "left"}
+    offset = (-72 * GAP if leftwards else 72 * GAP, 0)
+    axes.annotate(NO_ERROR, (value, place), offset, zorder=2.5, **where, **WORDS)
+
+
+def write_instead(axes: Axes, place: float, text: str) -> None:
+    """Say in grey, in the middle of a row, why it is empty."""
+    axes.text(0.5, place, text, transform=axes.get_yaxis_transform(), ha="center", **WORDS)
+
+
+def write_beside(
+    axes: Axes, place: float, text: str, *, inches: float, ha: str = "right", **look: object
+) -> None:
+    """A text beside a row that ends, or begins, so many inches right of the axis."""
+    where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "ha": ha}
+    look = {"va": "center_baseline", "annotation_clip": False, **look}
+    axes.annotate(text, (1, place), (72 * inches, 0), **where, **look)
+
+
+def has_interval(row: Mapping) -> bool:
+    """True if `row` has an interval (ci_low, ci_high) of some width."""
+    return bool(row["ci_low"] < row["ci_high"])
+
+
+def with_absent(
+    marks: pd.DataFrame, rows: Sequence[Row], panels: Sequence[object], text: str
+) -> pd.DataFrame:
+    """`marks` with `text` in place of those rows that a panel lacks."""
+    empty = []
+    for panel in panels:
+        present = set(marks.loc[marks["panel"] == panel, "row"])
+        empty += [(panel, row.key, text) for row in rows if row.key not in present]
+    empty = pd.DataFrame(empty, columns=["panel", "row", "instead"])
+    return pd.concat([marks, empty.assign(estimate=np.nan)]) if len(empty) else marks

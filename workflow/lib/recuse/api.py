@@ -33,10 +33,10 @@ from recuse.arguments import (
     Columns,
     Data,
     Source,
+    argument_of,
     configured,
     families_as_named,
     given_of,
-    in_terms_of_arguments,
     is_configuration,
     listed,
     plain,
@@ -45,6 +45,7 @@ from recuse.arguments import (
 from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.base.places import PROJECT
 from recuse.base.products import register
+from recuse.base.settings import named_as_arguments
 from recuse.base.tables import read_table
 from recuse.base.words import enumerated, with_gold_labels
 from recuse.config.load import with_study
@@ -158,7 +159,7 @@ def ratings(
     else:
         keys = {key: columns[key] for key in ("model", "prompt", "dimension", "dataset")}
         source.refer_to(references, {**keys, "rating": human, "rater": rater}, **words)
-    with in_terms_of_arguments(study or "ratings"):
+    with named_as_arguments(argument_of):
         given = scales or ({DEFAULT: scale} if scale is not None else source.scales())
         settings = {"scales": plain(given), **families_as_named(families)}
         read_in = Ratings(source.inputs(RATED, study or "ratings", settings, confidence))
@@ -249,7 +250,7 @@ def pairs(
         keys = {key: columns[key] for key in ("item", "model_a", "model_b", "experiment")}
         source.refer_to(references, {**keys, "human": human}, **words)
     settings = {"both_orders": both_orders, **families_as_named(families)}
-    with in_terms_of_arguments(study or "pairs"):
+    with named_as_arguments(argument_of):
         return Pairs(source.inputs(COMPARED, study or "pairs", settings, confidence))
 
 

@@ -379,10 +379,8 @@ class RatingsPipeline(Pipeline):
         fits = self.fits({name: settings["specs"][name] for name in specs}, drawn=drawn)
         read = {check.get("table", "estimates") for check in checks} - {"estimates"}
         if unknown := read - self.MAKES.keys():
-            raise ConfigError(
-                f"config: inference: verdict: a check reads {', '.join(sorted(unknown))}.csv; run"
-                " the workflow"
-            )
+            problem = f"a check reads {', '.join(sorted(unknown))}.csv; run the workflow"
+            raise ConfigError.at(["inference", "verdict"], problem)
         tables = {"correlations", "reliability", *read} - {"idiosyncrasy"}
         inputs = {
             **{table: self.path(table) for table in tables},

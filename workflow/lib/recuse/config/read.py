@@ -57,7 +57,8 @@ def located(error: ConfigError, paths: Sequence[str | Path]) -> ConfigError:
     for path in reversed(paths if error.keys else ()):
         line = _line(path, error.keys)
         if line is not None:
-            return ConfigError.at(error.keys, error.problem, place=f"{path}, line {line}")
+            place = f"{path}, line {line}"
+            return ConfigError.at(error.keys, error.problem, meaning=error.meaning, place=place)
     return error
 
 

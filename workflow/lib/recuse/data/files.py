@@ -73,7 +73,7 @@ class RawFile:
         elif re.search("[\ud800-\udfff]", path):  # bytes that are not UTF-8
             raise DataError(f"{path!a}: the name is not UTF-8; rename the file")
         elif not exists(path):
-            raise DataError(f"{path}: no such file; name an existing CSV or parquet file in config")
+            raise DataError(f"{path}: no such file; name an existing CSV or parquet file")
         elif not isfile(path):
             raise DataError(
                 f"{path}: found a folder or a pipe; write a CSV or parquet file, which can be read"

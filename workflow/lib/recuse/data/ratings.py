@@ -22,6 +22,7 @@ from recuse.base.database import (
 )
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
+from recuse.base.settings import Setting
 from recuse.base.tables import column_names, write_table
 from recuse.data.cells import Cells, cells_of_counts
 from recuse.data.codes import COLUMNS, CodedRows, code_checked, code_rows
@@ -416,7 +417,7 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
         " which rating it is"
     )
     if source.registry.imported:
-        repeats += ", or write `repeats: mean`, `first` or `last` under `import:`"
+        repeats += f", or {Setting('repeats').given('mean', 'first', 'last')}"
     raise DataError(
         f"{second}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}',"
         f" dataset '{dataset}' and prompt '{prompt}' are already in {first}; keep one of the two"

@@ -11,6 +11,7 @@ from os.path import isfile
 
 from recuse.base.database import Connection, connect, create_table, footer, name, text, write_rows
 from recuse.base.errors import ConfigError, DataError
+from recuse.base.settings import Setting, written
 from recuse.base.tables import write_table
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import (
@@ -60,7 +61,7 @@ from recuse.imports.rows import (
 )
 from recuse.imports.tools import READERS_OF_LOGS
 
-CHECKS = (
+NAMES = (
     NAMED["judge"],
     Check(
         "judge",
@@ -71,25 +72,17 @@ CHECKS = (
     NAMED["model"],
     NAMED["prompt"],
     DECLARED_SCALE,
-    *value_checks("rating", where=COLUMN),
-    *value_checks("gt", stepped=False, scale="dimension"),
-    IS_LENGTH,
 )
 OTHER_DIMENSION = Check(
     "dimension",
     "scale_high is null and not observed",
     "a dimension that the study does not have",
-    "'write one that is listed under `scales:` of the study in config'",
+    "'write one that is listed'",
+    setting=Setting("scales"),
 )
-NO_SCORES = (
-    "no rating has a human score: judges are compared only with other judges; if there are human"
-    " scores, name their file under `references:` of `import` in config, or their column, `columns:"
-    " {human: ...}`"
-)
-DECLARE_GOLD = (
-    "{}: its references are gold labels; write `gold: true` under `import` in config to have them"
-    " called so"
-)
+RATER = Setting("references", "columns", "rater")
+DATASET = Setting("references", "columns", "dataset")
+REFERENCES, HUMAN_SCORE = Setting("references"), Setting("columns", "human")
 ROUNDED = "between two steps, rounded to the nearest"
 REPEATED = {  # config's `repeats` -> what the other ratings of one answer by one judge are
     "mean": "repeated rating, merged into the mean",
@@ -168,7 +161,9 @@ def import_ratings(
         from named
         left join declared as judges on named.dimension = judges.dimension and named.judge_name = judges.judge
         left join declared as every on named.dimension = every.dimension and every.judge is null""")
-    raise_first_fault(connection, "typed", CHECKS, named=named)
+    scores = value_checks("gt", stepped=False, scale="dimension")
+    checks = (*NAMES, *value_checks("rating", where=COLUMN), *scores, IS_LENGTH)
+    raise_first_fault(connection, "typed", checks, named=named)
     _check_one_score(connection, named.get("gt", "gt"))
     if scored_in and "occasion" in named:
         _check_one_occasion(connection, scored_in[0])
@@ -197,7 +192,8 @@ def import_ratings(
                  union select model, model_name from typed where model <> model_name order by all"""
     for spelling, who in connection.execute(renamed).fetchall():
         of_config = f"taken as {who} of the family {registry.family_of(who)}, as config has it"
-        print(visible(f"{spelling}: {of_config}; to keep its name, write it under `families:`"))
+        place = Setting("families")
+        print(visible(f"{spelling}: {of_config}; to keep its name, write it {place.place}"))
     for line in _readings(connection):
         print(visible(line))
     counts = "select (select count(gt_number) from typed) + (select count(*) from scored)"
@@ -205,11 +201,20 @@ def import_ratings(
     labels = connection.execute(
         f"select 1 from scored where kind = {text(GOLD)} limit 1"
     ).fetchall()
+    declare_gold = (
+        f"{paths[0]}: its references are gold labels; {Setting('gold').given(True)} to have them"
+        " called so"
+    )
+    no_scores = (
+        f"{paths[0]}: no rating has a human score: judges are compared only with other judges; if"
+        f" there are human scores, name their file {REFERENCES.place}, or their column,"
+        f" {HUMAN_SCORE.line('...')}"
+    )
     for line in (
-        DECLARE_GOLD.format(paths[0]) if labels and not settings.get("gold") else None,
+        declare_gold if labels and not settings.get("gold") else None,
         _in_several_datasets(connection),
         _what_did_not_join(connection, key),
-        f"{paths[0]}: {NO_SCORES}" if unscored else None,
+        no_scores if unscored else None,
     ):
         if line:
             print(visible(line))
@@ -230,8 +235,7 @@ def _readings(connection: Connection) -> Iterator[str]:
         who = f"ratings of {dimension}" if judge is None else f"ratings of {dimension} by {judge}"
         if inferred:
             yield (
-                f"{who} are in steps of {step:g}; `step:` under `import` in config would refuse"
-                " others"
+                f"{who} are in steps of {step:g}; {Setting('step').line(f'{step:g}')} would refuse others"
             )
         if judge is not None:
             yield (
@@ -271,7 +275,7 @@ def _check_one_occasion(connection: Connection, path: str) -> None:
         raise DataError(
             f"{path}: human scores are joined by model, prompt and dimension, and model '{model}'"
             f" answers prompt '{prompt}' on several occasions; write the scores in a column of the"
-            " ratings, `columns: {human: ...}`, or give each answer a prompt of its own in place"
+            f" ratings, {HUMAN_SCORE.line('...')}, or give each answer a prompt of its own in place"
             " of the occasion"
         )
 
@@ -297,8 +301,8 @@ def _check_one_score(connection: Connection, column: str) -> None:
     raise DataError(
         f"{place_of(*second)}, column {column}: found '{other}' for {_words_of(key, completion)},"
         f" and '{shown}' in {place_of(*first)}; write one score for each completion, the same in"
-        " all its rows; scores of single raters belong in a separate file, under `references:` of"
-        " `import` in config"
+        " all its rows; scores of single raters belong in a separate file,"
+        f" {REFERENCES.place}"
     )
 
 
@@ -383,13 +387,15 @@ def _check_judges(scales: Mapping, registry: Registry, seen: Mapping[str, Mappin
         for judge in scale if isinstance(scale, Mapping) else ():
             if (other := spelt.setdefault(registry.names.get(judge, judge), judge)) != judge:
                 both = f"'{other}' and '{judge}' are the same judge"
-                raise ConfigError(
-                    f"config: scales: {dimension}: {both}; write its scale under one of them"
+                raise ConfigError.at(
+                    ["scales", dimension], f"{both}; write its scale under one of them"
                 )
             if judge != DEFAULT and registry.names.get(judge, judge) not in judges:
                 listed = enumerated(sorted(judges), most=12) if judges else "none"
-                where = f"config: scales: {dimension}: '{judge}' is no judge of these ratings"
-                raise ConfigError(f"{where}; write the name of one of them, {listed}")
+                problem = f"'{judge}' is no judge of these ratings"
+                raise ConfigError.at(
+                    ["scales", dimension], f"{problem}; write the name of one of them, {listed}"
+                )
 
 
 def _create_rated(connection: Connection, paths: Sequence[str], settings: Mapping) -> None:
@@ -472,15 +478,15 @@ def _create_steps(connection: Connection, paths: Sequence[str], settings: Mappin
                 if settings.get("repeats") == "mean"
                 else "ratings on the judges' scales"
             )
-            first = (
-                "`repeats: first` or `last`, or "
+            advice = (
+                Setting("repeats").given("first", "last")
                 if settings.get("repeats") == "mean"
-                else "scales of fewer levels, or "
+                else "write scales of fewer levels"
             )
             raise DataError(
                 f"{paths[0]}: {dimension}: {cause} would take {ends[1] - ends[0] + 1} levels of its"
-                f" scale, more than {MOST_LEVELS}; write {first}`round: true`, which rounds them to"
-                " the nearest step"
+                f" scale, more than {MOST_LEVELS}; {advice}, or"
+                f" {Setting('round').line(written(True))}, which rounds them to the nearest step"
             )
         scales[dimension], steps[dimension] = ends, step / part
         rows.append((dimension, step / part, part))
@@ -550,7 +556,7 @@ def _create_human_scores(
         from marks left join declared on marks.dimension = declared.dimension and declared.judge is null"""
     )
     values = value_checks(
-        "rating", stepped=raters, under="`missing:` of `references:`", where=COLUMN
+        "rating", stepped=raters, missing=Setting("references", "missing"), where=COLUMN
     )
     checks = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"], *values)
     raise_first_fault(connection, "scored", checks, named=named)
@@ -563,7 +569,7 @@ def _create_human_scores(
         (*completion, rater), first, second = twice
         who, remedy = (
             "",
-            "keep one, or, if their raters differ, name the column of the `rater` under `columns:`",
+            f"keep one, or, if their raters differ, name their column, {RATER.line('<its name>')}",
         )
         if raters:
             who, remedy = f" by rater '{rater}'", "keep one of the two rows"
@@ -627,7 +633,7 @@ def _scores_in(
             )
         connection.execute(f"create temp table {name(path)} as {rows.scores}")
         return _scores_of_logs(connection, path, f"(from {name(path)})")
-    file = Table(connection, path, references, table="human_objects")
+    file = Table(connection, path, references, table="human_objects", within=("references",))
     scores = spread(file, "rating", ("model", "dimension"), of_list="rater")
     texts = {
         "dimension": text(dimensions[0] if len(dimensions) == 1 else OVERALL),
@@ -657,9 +663,10 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
     """
     columns = ", ".join(key)
     if connection.execute("select 1 from human_scores limit 1").fetchone() is None:
-        problem = "found no score that is a number: each is empty or listed under `missing:`"
+        listed = f"listed {Setting('references', 'missing').place}"
         raise DataError(
-            f"{header_of(paths[0])}: {problem}; write the scores, or leave out `references:`"
+            f"{header_of(paths[0])}: found no score that is a number: each is empty or {listed};"
+            f" write the scores, or leave out {REFERENCES}"
         )
     if (
         connection.execute(
@@ -687,8 +694,8 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
         raise DataError(
             f"{header_of(paths[0])}, column dataset: missing, but {_words_of(key, completion)} are"
             f" rated in the datasets '{one}' and '{other}', and the human score may be of either;"
-            " add the dataset of each score, and name its column under `references: columns:"
-            " dataset` if it has another name"
+            f" add the dataset of each score, and name its column, {DATASET.line('<its name>')}, if"
+            " it has another name"
         )
 
 

@@ -181,7 +181,7 @@ class Source:
         described = {"title": study, "import": self.settings, **settings}
         others = {} if confidence is None else {"confidence": plain(confidence)}
         project = project_settings()  # whose study of this name, if any, is another one
-        project |= {
+        project = project | {
             part: {name: each for name, each in project[part].items() if name != study}
             for part in (RATED, COMPARED)
         }

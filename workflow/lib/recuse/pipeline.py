@@ -152,11 +152,10 @@ class RatingsPipeline(Pipeline):
 
         super().__init__(inputs, folder)
         self._fits: set[str] = set()
+        self._source = inputs.source()
         ratings, self.cells = f"{folder}/ratings.parquet", f"{folder}/cells.parquet"
         self.ratings, completeness = [ratings], self._place("completeness")
-        normalise_ratings(
-            self.study.name, inputs.source(), ratings=ratings, completeness=completeness
-        )
+        normalise_ratings(self.study.name, self._source, ratings=ratings, completeness=completeness)
         # Later steps would name a file in the folder
         if not any(int(row["used"]) for row in read_table(completeness)):
             raise no_complete_row(inputs.files)
@@ -286,13 +285,12 @@ class RatingsPipeline(Pipeline):
     def _check_raters(self) -> None:
         from recuse.data.raters import check_raters
 
-        source = self.inputs.source()
         check_raters(
             self._raw_raters,
-            source.registry,
+            self._source.registry,
             ratings=self.ratings,
             output=f"{self.folder}/raters.parquet",
-            declared=source.declared,
+            declared=self._source.declared,
         )
 
     def _describe(self) -> None:

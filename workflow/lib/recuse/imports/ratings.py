@@ -9,7 +9,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from os.path import isfile
 
-from recuse.base.database import Connection, connect, create_table, footer, name, text, write_rows
+from recuse.base.database import (
+    Connection,
+    connect,
+    create_table,
+    footer,
+    keep_rows,
+    name,
+    text,
+    write_rows,
+)
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.settings import Setting, written
 from recuse.base.tables import write_table
@@ -120,13 +129,15 @@ def import_ratings(
     models: Mapping,
     outputs: Mapping[str, str],
     declared: Mapping[str, Mapping] | None = None,
+    in_memory: bool = False,
 ) -> None:
     """Write the raw ratings of a study (parquet), its raters if there are any (parquet), and the
     table of what was imported.
 
     paths: the files of judgments, all in one format. references: the files of human scores.
     settings, scales, models: `import`, `scales` (in the units of the files) and `models` of config.
-    outputs: paths of `ratings`, `imported` and, with single raters, `raters`. Ratings are written
+    outputs: paths of `ratings`, `imported` and, with single raters, `raters`. in_memory: keep the
+    raw ratings in memory, to be read where their file would be. Ratings are written
     as whole numbers of steps, with the columns that `recuse.data.ratings.normalise_ratings` reads,
     `failure`, source_file, source_record, and every other column of the files, as text. A judge or
     model that config does not list is a family of its own, which is printed; prompts in several
@@ -177,27 +188,28 @@ def import_ratings(
                {IN_FINAL_STEPS}::integer as rating, {as_number("pred_length")} as pred_length,
                dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("rated", kept)}
         from rated left join final using (dimension) left join human_scores using ({", ".join(key)})"""
-    write_rows(connection, rows, outputs["ratings"], footer(IMPORTED_SCALES, steps))
+    if in_memory:
+        keep_rows(connection, rows, outputs["ratings"], {IMPORTED_SCALES: steps})
+    else:
+        write_rows(connection, rows, outputs["ratings"], footer(IMPORTED_SCALES, steps))
     if raters:
         _write_raters(connection, outputs["raters"], key=key)
     rows = [*counts_of(connection), *_counts_of_scores(connection, key, settings, raters=raters)]
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in rows))
-    names = connection.execute(
-        "select judge_name from typed union select model_name from typed order by all"
-    ).fetchall()
-    for (who,) in names:
-        if who not in models:
-            print(visible(f"{who}: {NOT_IN_CONFIG} {registry.family_of(who)}"))
-    renamed = """select judge, judge_name from typed where judge <> judge_name
-                 union select model, model_name from typed where model <> model_name order by all"""
-    for spelling, who in connection.execute(renamed).fetchall():
-        of_config = f"taken as {who} of the family {registry.family_of(who)}, as config has it"
-        place = Setting("families")
-        print(visible(f"{spelling}: {of_config}; to keep its name, write it {place.place}"))
+    spelt = "select distinct judge from imported union select distinct model from imported"
+    listed = connection.execute(f"{spelt} order by all").fetchall()
+    names = {spelling: registry.names.get(spelling, spelling) for (spelling,) in listed}
+    for who in sorted({*names.values()} - models.keys()):
+        print(visible(f"{who}: {NOT_IN_CONFIG} {registry.family_of(who)}"))
+    for spelling, who in names.items():
+        if spelling != who:
+            of_config = f"taken as {who} of the family {registry.family_of(who)}, as config has it"
+            place = Setting("families").place
+            print(visible(f"{spelling}: {of_config}; to keep its name, write it {place}"))
     for line in _readings(connection):
         print(visible(line))
-    counts = "select (select count(gt_number) from typed) + (select count(*) from scored)"
-    unscored = connection.execute(counts).fetchone() == (0,)
+    has_scores = "select 1 from typed where gt_number is not null"
+    scored = connection.execute(f"{has_scores} union all select 1 from scored limit 1").fetchone()
     labels = connection.execute(
         f"select 1 from scored where kind = {text(GOLD)} limit 1"
     ).fetchall()
@@ -214,7 +226,7 @@ def import_ratings(
         declare_gold if labels and not settings.get("gold") else None,
         _in_several_datasets(connection),
         _what_did_not_join(connection, key),
-        no_scores if unscored else None,
+        no_scores if scored is None else None,
     ):
         if line:
             print(visible(line))
@@ -740,9 +752,12 @@ def _counts_of_scores(
             connection, "ranked", {text(repeats): "turn > 1 and rating_number is not null"}
         )
     yield from _counted(connection, "typed", READ_AS)
-    final = between_steps(f"({MAPPED})").replace("step", "dimension_step")
-    yield from _counted(connection, "rated", {f"'{ROUNDED}'": f"rounded and {final}"})
-    kinds = {IN_STEPS: f"inferred and {between_steps('rating_number').replace('step', '1')}"}
+    if settings.get("round"):
+        final = between_steps(f"({MAPPED})").replace("step", "dimension_step")
+        yield from _counted(connection, "rated", {f"'{ROUNDED}'": final})
+    kinds = {}
+    if connection.execute("select 1 from declared where inferred limit 1").fetchone():
+        kinds[IN_STEPS] = f"inferred and {between_steps('rating_number').replace('step', '1')}"
     has_score = "(gt_number is not null or score is not null)"
     if (
         connection.execute(f"select 1 from {joined} where {has_score} limit 1").fetchone()
@@ -750,6 +765,8 @@ def _counts_of_scores(
     ):
         kinds["'rating without a human score'"] = f"{FAILURE} is null and not {has_score}"
     yield from _counted(connection, joined, kinds)
+    if connection.execute("select 1 from scored limit 1").fetchone() is None:
+        return
     rated = f"(select distinct {columns}, true as rated from typed)"
     scored = (
         f"(select scored.*, coalesce(rated, false) as rated from scored as scored left join {rated}"

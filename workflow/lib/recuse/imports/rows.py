@@ -327,24 +327,21 @@ class Table:
             return
         file = RawFile.open(path)
         self.columns = [*file.columns]
-        # By place: a column may have the name of one of the two that are added.
+        kinds: dict[str, str] = {}
+        if path.endswith(".parquet") or frame_at(path):
+            described = connection.execute(f"describe from {file.relation}").fetchall()
+            kinds = {name(column): kind for column, kind, *_ in described}
+        # By place: a column may have the name of one of the two that are added. Each is written as
+        # text once, however often it is read.
         listed = ", ".join(
-            f"{stored} as c{place}" for place, stored in enumerate(file.stored.values())
+            f"{_as_text(stored, kinds.get(stored, ''))} as c{place}"
+            for place, stored in enumerate(file.stored.values())
         )
         self.source = (
             f"(select {text(path)} as file, row_number() over () as record, {listed} from"
             f" {file.relation})"
         )
-        kinds = iter(())
-        if path.endswith(".parquet") or frame_at(path):
-            kinds = (
-                kind
-                for _, kind, *_ in connection.execute(f"describe from {file.relation}").fetchall()
-            )
-        self.texts = {
-            column: _as_text(f"c{place}", next(kinds, ""))
-            for place, column in enumerate(self.columns)
-        }
+        self.texts = {column: f"c{place}" for place, column in enumerate(file.stored)}
 
     def has(self, key: str, *others: str) -> bool:
         """Whether there is a column or a constant for what config calls `key`, or a column named so
@@ -549,7 +546,13 @@ def _as_text(column: str, kind: str) -> str:
     text.
     """
     nested = kind.startswith(("STRUCT", "MAP")) or kind.endswith("]")
-    return f"to_json({column})::varchar" if nested else whole_as_text(column) if kind else column
+    return (
+        f"to_json({column})::varchar"
+        if nested
+        else column
+        if kind in ("", "VARCHAR")
+        else whole_as_text(column)
+    )
 
 
 def whole_in_json(value: str) -> str:

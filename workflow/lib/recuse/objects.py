@@ -126,7 +126,7 @@ class Ratings(Checked[RatingsPipeline]):
     """Ratings of single answers, read and checked; made by `ratings`."""
 
     def _count(self) -> None:
-        study = self._results.tables()
+        study = self._results.tables
         cells = study.cells()
         self._names = {
             name: [str(level) for level in dict.fromkeys(cells.factors[name].tolist())]

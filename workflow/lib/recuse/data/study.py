@@ -47,6 +47,11 @@ class StudyTables:
     only_scored: bool = False  # the rows with a human score, of a study where others have none
     _read: dict[tuple, Cells | Moments] = field(default_factory=dict, repr=False, compare=False)
 
+    @classmethod
+    def from_files(cls, *, study: str, cells: str, ratings: Sequence[str]) -> "StudyTables":
+        """The tables of a study at these paths."""
+        return cls(study, cells, ratings)
+
     def __post_init__(self) -> None:
         """Raise TypeError about one path instead of a list of paths."""
         if isinstance(self.ratings, str):

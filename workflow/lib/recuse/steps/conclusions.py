@@ -35,9 +35,7 @@ from recuse.model.spec import Spec
 
 def rank(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     estimates: Sequence[str],
     idiosyncrasy: str,
     reliability: str,
@@ -48,7 +46,7 @@ def rank(
     outputs: Mapping[str, str],
 ) -> None:
     """Rank the models, tabulate what each ranking rests on, and how small a bias would be found."""
-    tables, main = StudyTables(study, cells, ratings), Spec.of("main", **specs["main"])
+    main = Spec.of("main", **specs["main"])
     level, instead = {"confidence": confidence, "seed": seed}, settings["without_human_scores"]
     boards = estimable_specs(specs, settings["leaderboard"], tables.scored, instead=instead)
     fitted = [row for path in estimates for row in read_table(path)]
@@ -58,7 +56,7 @@ def rank(
     for spec in boards:
         removed = removed_biases(spec, biases, **chosen)
         ranks += leaderboards(spec, tables, removed, replicates=settings["replicates"], **level)
-    write_table(outputs["leaderboard"], LEADERBOARD, ranks, study=study)
+    write_table(outputs["leaderboard"], LEADERBOARD, ranks, study=tables.name)
     of_main = next(iter(estimable_specs(specs, ["main"], tables, instead=instead)), main)
     removed = removed_biases(of_main, biases, **chosen)
     write_debiased(of_main, tables, removed, outputs["debiased"])
@@ -66,12 +64,10 @@ def rank(
         outputs["judgments"],
         JUDGMENTS,
         judgment_rows(of_main, tables, fitted, removed),
-        study=study,
+        study=tables.name,
     )
     power(
-        study=study,
-        cells=cells,
-        ratings=ratings,
+        tables=tables,
         reliability=reliability,
         main=specs["main"],
         settings=settings["power"],
@@ -82,9 +78,7 @@ def rank(
 
 def power(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     reliability: str,
     main: Mapping,
     settings: Mapping,
@@ -92,9 +86,9 @@ def power(
     power: str,
 ) -> None:
     """Tabulate how small a self-bias would be found, in this study and in larger ones."""
-    spec, tables = Spec.of("main", **main), StudyTables(study, cells, ratings)
+    spec = Spec.of("main", **main)
     rows = power_rows(spec, tables, read_table(reliability), **settings, confidence=confidence)
-    write_table(power, POWER, rows, study=study)
+    write_table(power, POWER, rows, study=tables.name)
 
 
 def conclude(
@@ -134,9 +128,7 @@ def conclude(
 
 def panel(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     reliability: str,
     verdicts: str,
     settings: Mapping,
@@ -144,7 +136,6 @@ def panel(
     outputs: Mapping[str, str],
 ) -> None:
     """Recommend a panel of judges, and how to deal answers to them."""
-    tables = StudyTables(study, cells, ratings)
     reliabilities = {row["dimension"]: float(row["mean"]) for row in read_table(reliability)}
     judges = linked_judges(tables, dimensions=settings.get("dimensions", ()))
     rows = panel_rows(
@@ -155,17 +146,18 @@ def panel(
         least=settings["least"],
         confidence=confidence,
     )
-    write_table(outputs["panel"], PANEL, rows, study=study)
+    write_table(outputs["panel"], PANEL, rows, study=tables.name)
     write_table(
-        outputs["round_robin"], ROUND_ROBIN, round_robin_rows(judges, tables, rows), study=study
+        outputs["round_robin"],
+        ROUND_ROBIN,
+        round_robin_rows(judges, tables, rows),
+        study=tables.name,
     )
 
 
 def conclusion_tables(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     fitted: Sequence[str],
     idiosyncrasy: str,
     reliability: str,
@@ -178,11 +170,11 @@ def conclusion_tables(
     outputs: Mapping[str, str],
 ) -> None:
     """Write the tables of all three."""
-    tables = {"study": study, "cells": cells, "ratings": ratings, "reliability": reliability}
+    shared = {"tables": tables, "reliability": reliability}
     level = {"confidence": confidence, "outputs": outputs}
-    rank(**tables, estimates=fitted, idiosyncrasy=idiosyncrasy, **ranking, seed=seed, **level)
-    conclude(study=study, inputs=inputs, **settings, **level)
-    panel(**tables, verdicts=outputs["verdicts"], settings=panels, **level)
+    rank(**shared, estimates=fitted, idiosyncrasy=idiosyncrasy, **ranking, seed=seed, **level)
+    conclude(study=tables.name, inputs=inputs, **settings, **level)
+    panel(**shared, verdicts=outputs["verdicts"], settings=panels, **level)
 
 
 def _rows(paths: str | Sequence[str]) -> list[dict]:

@@ -113,34 +113,17 @@ def ratings(
     Raises DataError about the first row that is wrong, by its column and its number, from 1, and
     ConfigError about an argument.
     """
+    if is_configuration(data):
+        return Ratings(configured(ratings, locals(), RATED))
     columns = {
         "judge": judge,
         "model": model,
         "prompt": prompt,
         "rating": rating,
         "dimension": dimension,
+        "dataset": dataset,
+        "length": length,
     }
-    columns |= {"dataset": dataset, "length": length}
-    if is_configuration(data):
-        others = {
-            **columns,
-            "human": human,
-            "families": families,
-            "scale": scale,
-            "scales": scales,
-            "step": step,
-        }
-        others |= {
-            "round": round or None,
-            "values": values,
-            "decimal": decimal,
-            "repeats": repeats,
-            "rater": rater,
-        }
-        others |= {"gold": gold or None}
-        return Ratings(
-            configured(data, study, {**others, "references": references, "format": format}, RATED)
-        )
     if scale is not None and scales is not None:
         raise ConfigError("found scale and scales; pass one of them")
     words = {"missing": listed(missing) or None, "values": values, "decimal": decimal}
@@ -217,6 +200,8 @@ def pairs(
     >>> recuse.pairs(verdicts)
     Pairs: 2 verdicts by 1 judge on 1 question, of 2 models; no human verdicts
     """
+    if is_configuration(data):
+        return Pairs(configured(pairs, locals(), COMPARED))
     columns = {
         "judge": judge,
         "item": item,
@@ -224,24 +209,12 @@ def pairs(
         "model_b": model_b,
         "outcome": outcome,
         "order": order,
-    }
-    columns |= {
         "length_a": length_a,
         "length_b": length_b,
         "condition": condition,
         "experiment": experiment,
         "vote": vote,
     }
-    if is_configuration(data):
-        others = {
-            **columns,
-            "human": human,
-            "families": families,
-            "references": references,
-            "format": format,
-            "values": values,
-        }
-        return Pairs(configured(data, study, others, COMPARED))
     words = {"missing": listed(missing) or None, "values": values}
     source = Source(data, columns, **words, format=format)
     if references is None:

@@ -7,7 +7,8 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from pkgutil import resolve_name
 from tempfile import mkdtemp
@@ -63,14 +64,20 @@ def is_configuration(data: Data) -> bool:
     return isinstance(data, str | os.PathLike) and os.fspath(data).endswith(CONFIGURATION)
 
 
-def configured(
-    path: str | os.PathLike, study: str | None, others: Mapping[str, object], kind: str
-) -> Inputs:
-    """The study of a configuration; ConfigError about any further argument."""
-    path = os.fspath(path)
-    if given := [name for name, value in others.items() if value is not None]:
+def configured(function: Callable, arguments: Mapping[str, Any], kind: str) -> Inputs:
+    """The study of a configuration, from all arguments of a function; ConfigError about any but
+    `data` and `study`.
+    """
+    path, study = os.fspath(arguments["data"]), arguments["study"]
+    others = [
+        name
+        for name, parameter in signature(function).parameters.items()
+        if name not in ("data", "study")
+        if arguments[name] is not parameter.default
+    ]
+    if others:
         raise ConfigError(
-            f"{path}: found {enumerated(given)} with a configuration; write them there, or pass the"
+            f"{path}: found {enumerated(others)} with a configuration; write them there, or pass the"
             " data itself"
         )
     several = [

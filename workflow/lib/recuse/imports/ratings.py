@@ -473,9 +473,12 @@ def _create_steps(connection: Connection, paths: Sequence[str], settings: Mappin
     query = f"""
         select distinct dimension, ({parts}) // gcd(total * {width}, {parts})
         from rated where times > 0 order by all"""
-    rounded, needed = settings.get("round", False), {}
-    for dimension, part in connection.execute(query).fetchall():
-        needed[dimension] = 1 if rounded else math.lcm(needed.get(dimension, 1), part)
+    needed: dict[str, int] = {}
+    own_scale = connection.execute("select 1 from declared where judge is not null limit 1")
+    may_be_between = settings.get("repeats") == "mean" or own_scale.fetchone() is not None
+    if may_be_between and not settings.get("round"):
+        for dimension, part in connection.execute(query).fetchall():
+            needed[dimension] = math.lcm(needed.get(dimension, 1), part)
     declared = (
         "select dimension, scale_low, scale_high, step, observed from declared where judge is null"
         " order by rowid"

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -192,7 +193,8 @@ def test_the_frame_is_left_alone(ratings):
 
 def test_columns_that_are_not_named_are_not_copied():
     with_answers = ratings_of_example(JUDGED.assign(answer="long " * 100), HUMAN)
-    assert "answer" not in pd.read_parquet(f"{with_answers._folder}/raw.parquet")
+    for path in Path(with_answers._folder).glob("*.parquet"):
+        assert "answer" not in pd.read_parquet(path)
 
 
 class Subclass(pd.DataFrame):
@@ -353,12 +355,12 @@ WRONG = {
                "DataFrame, row 4, column score: found 'x'"),
     "twice": ((pd.concat([JUDGED, JUDGED[:1]]), HUMAN), {}, "are already in DataFrame, row 1; keep one of the two rows"),
     "no column": ((JUDGED, HUMAN), {"rating": "mark"}, "DataFrame, column mark: missing; found item, grader, candidate, "
-                  "metric, score; name one of them by rating="),
+                  "metric, score; name one of them, rating="),
     "no prompts": ((JUDGED, HUMAN), {"prompt": None}, "DataFrame, column prompt: missing; found item, grader, candidate, "
-                   "metric, score; name one of them by prompt="),
+                   "metric, score; name one of them, prompt="),
     "two columns": ((JUDGED.rename(columns={"metric": "score"}), HUMAN), {"dimension": None},
                     "DataFrame, column score: found twice"),
-    "no third human": ((JUDGED, HUMAN), {"human": "third"}, "name one of them by human="),
+    "no third human": ((JUDGED, HUMAN), {"human": "third"}, "name one of them, human="),
     "no rows": ((JUDGED[:0], HUMAN), {}, "DataFrame: found no rows"),
     "a mapping": (({"a": 1}, HUMAN), {}, "data: found dict; pass a DataFrame of pandas or polars, an Arrow table, or the path"),
     "no file": (("none.csv", HUMAN), {}, "none.csv: no such file; name an existing CSV or parquet file"),
@@ -606,7 +608,7 @@ def test_tables_as_people_have_them(ratings):
 def test_what_an_import_says_is_a_warning():
     with pytest.warns(
         UserWarning,
-        match=r"no rating has a human score: .*; if there are human scores, name their column by ",
+        match=r"no rating has a human score: .*; if there are human scores, name their file in references=",
     ):
         ratings_of_example(JUDGED)
     with pytest.warns(

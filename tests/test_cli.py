@@ -392,7 +392,7 @@ def test_invalid_files_are_named(tmp_path):
         (os.fsdecode(name), r"error: '\udcff.csv': the name is not UTF-8; rename the file" + "\n"),
         (
             "none.csv",
-            "error: none.csv: no such file; name an existing CSV or parquet file in config\n",
+            "error: none.csv: no such file; name an existing CSV or parquet file\n",
         ),
     ):
         assert command(path, *config, folder=tmp_path) == (1, b"", message)

@@ -152,6 +152,6 @@ def idiosyncrasy_of(file, folder):
     config = load("mine.yaml")
     results = pipeline(Inputs(Study("ours", config), [RatingsFile(file)]), str(folder))
     (spec,) = Spec.from_config({"main": config["specs"]["main"]})
-    slices = idiosyncrasies(spec, results.tables())
+    slices = idiosyncrasies(spec, results.tables)
     rows = idiosyncrasy_rows(slices, confidence=config["confidence"])
     return [row for row in rows if row["term"] != "all judges" and not row["reason"]]

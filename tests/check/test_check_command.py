@@ -70,9 +70,7 @@ def test_the_rule_writes_the_same_table(run, tmp_path):
     study = study_of_rows(tmp_path, rows)
     power = {key: ASKED[key] for key in ("self_bias", "power")}
     found = findings(
-        study="mine",
-        cells=study.cells_from,
-        ratings=study.ratings,
+        tables=study,
         raters=[],
         alphas=[],
         of_alpha=3,

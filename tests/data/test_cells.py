@@ -90,11 +90,9 @@ def test_file_without_a_complete_row(tmp_path):
         {},
         Registry.from_config(CONFIG["models"]),
     )
-    normalise_ratings(
-        "mine", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv")
-    )
-    with pytest.raises(DataError, match="no complete row is left"):
-        build_cells(str(tmp_path / "r.parquet"), str(tmp_path / "cells.parquet"))
+    paths = {"ratings": str(tmp_path / "r.parquet"), "completeness": str(tmp_path / "c.csv")}
+    with pytest.raises(DataError, match=r"f\.csv: no complete row: each lacks the rating"):
+        normalise_ratings("mine", source, **paths)
 
 
 def test_cells_count_the_ratings_of_the_scale(tmp_path):

@@ -280,8 +280,8 @@ def test_ratings_between_two_steps_are_refused_with_the_setting_that_rounds_them
         "line 2, column rating: found '0.0504', which is between two steps of the scale" in message
     )
     assert (
-        "write a number from 0 to 1 in steps of 0.5, or write the step under `step:` of `import` in"
-        " config" in message
+        "write a number from 0 to 1 in steps of 0.5, or write the step under `step:` in config"
+        in message
     )
     assert (
         "`step: 0.01` with `round: true`, which rounds each to the nearest step (2 more rows have"

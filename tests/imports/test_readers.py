@@ -292,7 +292,7 @@ QUALITY = {"quality": [1, 10]}
         (
             OWN.replace("judge", "grader"),
             {},
-            "human; name one of them under `columns:` in config, as in `{judge: <its name here>}`",
+            "human; name one of them, `columns: {judge: <its name>}`, or one judge for all rows,",
         ),
         (
             OWN.replace(",", ":"),

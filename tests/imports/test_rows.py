@@ -248,7 +248,7 @@ def test_name_of_a_file_that_is_not_read(tmp_path, name, message):
         (["False", "False"], "if these are ratings, `values: {false: 1}`"),
         (
             ["7", '"8,5"'],
-            'list it under `missing:` in config, or, for decimal commas, write `decimal: ","`',
+            "list it under `missing:` in config, or, for decimal commas, write `decimal: ','`",
         ),
     ],
 )

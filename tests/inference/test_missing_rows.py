@@ -55,12 +55,7 @@ def tables_of(study, folder, main=None):
         name: f"{folder}/{name}.csv" for names in (*OUTPUTS.values(), TABLES) for name in names
     }
     of = {job: {name: paths[name] for name in names} for job, names in OUTPUTS.items()}
-    arguments = {
-        "study": study.name,
-        "cells": study.cells_from,
-        "ratings": study.ratings,
-        "specs": specs,
-    }
+    arguments = {"tables": study, "specs": specs}
     fit(
         **arguments,
         before=[],

@@ -282,8 +282,8 @@ def test_one_order_is_an_error_or_counted(tmp_path):
         " item 'q2', vote 1" in text
     )
     assert (
-        "never the other way round; add that verdict, or write `both_orders: false` for the study"
-        " in config, which leaves" in text
+        "never the other way round; add that verdict, or write `both_orders: false`, which"
+        " leaves" in text
     )
     assert "(1 more comparisons lack an order)" in text
     assert (

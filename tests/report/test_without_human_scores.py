@@ -15,6 +15,7 @@ from recuse.base.words import WORDS_ALONE
 from recuse.catalogue.figures import figures_of_ratings
 from recuse.check.facts import CHECK
 from recuse.config.studies import STAGES, conclusions_params
+from recuse.data.study import StudyTables
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report
 from recuse.steps.conclusions import conclude, panel, rank
@@ -60,7 +61,7 @@ def folder(tmp_path_factory):
     """All tables of a study, by the scripts of the workflow."""
     folder = tmp_path_factory.mktemp("unscored")
     made = study_of_rows(folder, unscored(prompts=20))
-    study = {"study": "ours", "cells": made.cells_from, "ratings": made.ratings}
+    study = {"tables": StudyTables("ours", made.cells_from, made.ratings)}
     outputs = {name: str(folder / f"tables/{name}.csv") for name in tables_of_study()}
     outputs["debiased"] = str(folder / "d.parquet")
     for name in ("tables", "estimates", "figures"):

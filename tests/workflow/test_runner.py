@@ -18,6 +18,7 @@ from recuse.base.database import connect, files, write_parquet, write_rows
 from recuse.base.digests import ABSENT
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
+from recuse.data.study import StudyTables
 from recuse.workflow.records import contents_of
 from recuse.workflow.runner import arguments, run
 
@@ -78,18 +79,25 @@ def job(tmp_path, monkeypatch):
 
 
 def test_arguments_by_name_keep_lists_of_files(job):
-    def fit(*, study, cells, ratings, raters, specs, seed, estimates, few=3):
+    def fit(*, study, ratings, raters, specs, seed, estimates, few=3):
         pass
 
     assert arguments(fit, job) == {
         "study": "twin",
-        "cells": "cells.parquet",
         "ratings": ["1.parquet"],
         "raters": [],
         "specs": {"main": {}},
         "seed": None,
         "estimates": ["main.csv", "gam.csv"],
     }
+
+
+def test_argument_of_a_class_that_is_made_from_files(job):
+    def fit(*, tables: StudyTables, seed):
+        pass
+
+    tables = StudyTables("twin", "cells.parquet", ["1.parquet"])
+    assert arguments(fit, job) == {"tables": tables, "seed": None}
 
 
 def test_all_inputs_outputs_and_params_without_contents(job):

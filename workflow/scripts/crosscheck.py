@@ -2,7 +2,7 @@
 from the fast fits.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from recuse.base.tables import write_table
 from recuse.data.study import StudyTables
@@ -13,16 +13,12 @@ from recuse.workflow.runner import run
 
 def compare(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     specs: Mapping,
     confidence: float,
     crosscheck: str,
 ) -> None:
-    rows = list(
-        compared(Spec.from_config(specs), StudyTables(study, cells, ratings), confidence=confidence)
-    )
+    rows = list(compared(Spec.from_config(specs), tables, confidence=confidence))
     write_table(crosscheck, CROSSCHECK, rows)
     raise_disagreement(rows)
 

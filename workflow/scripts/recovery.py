@@ -12,16 +12,13 @@ from recuse.workflow.runner import run
 
 def compare(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     specs: Mapping,
     planted: str,
     estimates: Sequence[str],
     recovery: str,
 ) -> None:
     rows = {spec: read_table(path) for spec, path in zip(specs, estimates, strict=True)}
-    tables = StudyTables(study, cells, ratings)
     write_table(
         recovery, RECOVERY, recovered(Spec.from_config(specs), tables, read_table(planted), rows)
     )

@@ -1,6 +1,6 @@
 """Write the canonical ratings of one shard of a study, and their counts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from recuse.data.cells import count_shard
 from recuse.data.ratings import StudyFiles, write_shard
@@ -9,15 +9,13 @@ from recuse.workflow.runner import run
 
 def normalise_shard(
     *,
-    raw: Sequence[str],
-    params: Mapping,
+    source: StudyFiles,
     checked: Sequence[str],
     plan: str,
     shard: str,
     ratings: str,
     counts: str,
 ) -> None:
-    source = StudyFiles.from_config(raw, **params)
     write_shard(source, checked=checked, plan=plan, shard=int(shard) - 1, ratings=ratings)
     count_shard(ratings, counts)
 

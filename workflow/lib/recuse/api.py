@@ -33,10 +33,10 @@ from recuse.arguments import (
     Columns,
     Data,
     Source,
+    argument_of,
     configured,
     families_as_named,
     given_of,
-    in_terms_of_arguments,
     is_configuration,
     listed,
     plain,
@@ -45,6 +45,7 @@ from recuse.arguments import (
 from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.base.places import PROJECT
 from recuse.base.products import register
+from recuse.base.settings import named_as_arguments
 from recuse.base.tables import read_table
 from recuse.base.words import enumerated, with_gold_labels
 from recuse.config.load import with_study
@@ -112,34 +113,17 @@ def ratings(
     Raises DataError about the first row that is wrong, by its column and its number, from 1, and
     ConfigError about an argument.
     """
+    if is_configuration(data):
+        return Ratings(configured(ratings, locals(), RATED))
     columns = {
         "judge": judge,
         "model": model,
         "prompt": prompt,
         "rating": rating,
         "dimension": dimension,
+        "dataset": dataset,
+        "length": length,
     }
-    columns |= {"dataset": dataset, "length": length}
-    if is_configuration(data):
-        others = {
-            **columns,
-            "human": human,
-            "families": families,
-            "scale": scale,
-            "scales": scales,
-            "step": step,
-        }
-        others |= {
-            "round": round or None,
-            "values": values,
-            "decimal": decimal,
-            "repeats": repeats,
-            "rater": rater,
-        }
-        others |= {"gold": gold or None}
-        return Ratings(
-            configured(data, study, {**others, "references": references, "format": format}, RATED)
-        )
     if scale is not None and scales is not None:
         raise ConfigError("found scale and scales; pass one of them")
     words = {"missing": listed(missing) or None, "values": values, "decimal": decimal}
@@ -158,7 +142,7 @@ def ratings(
     else:
         keys = {key: columns[key] for key in ("model", "prompt", "dimension", "dataset")}
         source.refer_to(references, {**keys, "rating": human, "rater": rater}, **words)
-    with in_terms_of_arguments(study or "ratings"):
+    with named_as_arguments(argument_of):
         given = scales or ({DEFAULT: scale} if scale is not None else source.scales())
         settings = {"scales": plain(given), **families_as_named(families)}
         read_in = Ratings(source.inputs(RATED, study or "ratings", settings, confidence))
@@ -216,6 +200,8 @@ def pairs(
     >>> recuse.pairs(verdicts)
     Pairs: 2 verdicts by 1 judge on 1 question, of 2 models; no human verdicts
     """
+    if is_configuration(data):
+        return Pairs(configured(pairs, locals(), COMPARED))
     columns = {
         "judge": judge,
         "item": item,
@@ -223,24 +209,12 @@ def pairs(
         "model_b": model_b,
         "outcome": outcome,
         "order": order,
-    }
-    columns |= {
         "length_a": length_a,
         "length_b": length_b,
         "condition": condition,
         "experiment": experiment,
         "vote": vote,
     }
-    if is_configuration(data):
-        others = {
-            **columns,
-            "human": human,
-            "families": families,
-            "references": references,
-            "format": format,
-            "values": values,
-        }
-        return Pairs(configured(data, study, others, COMPARED))
     words = {"missing": listed(missing) or None, "values": values}
     source = Source(data, columns, **words, format=format)
     if references is None:
@@ -249,7 +223,7 @@ def pairs(
         keys = {key: columns[key] for key in ("item", "model_a", "model_b", "experiment")}
         source.refer_to(references, {**keys, "human": human}, **words)
     settings = {"both_orders": both_orders, **families_as_named(families)}
-    with in_terms_of_arguments(study or "pairs"):
+    with named_as_arguments(argument_of):
         return Pairs(source.inputs(COMPARED, study or "pairs", settings, confidence))
 
 

@@ -7,19 +7,18 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from pkgutil import resolve_name
 from tempfile import mkdtemp
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import yaml
-
 from recuse.base.database import Frame, bounded
-from recuse.base.errors import ConfigError, DataError, RecuseError
+from recuse.base.errors import ConfigError, DataError
 from recuse.base.products import registered
+from recuse.base.settings import Keys
 from recuse.base.words import enumerated, visible
 from recuse.config.load import load, with_study
 from recuse.config.read import project_settings, read
@@ -37,78 +36,27 @@ Column: TypeAlias = str | Mapping[str, str]  # its name, or {"value": one name f
 Columns: TypeAlias = str | Sequence[str] | Mapping[str, str | Mapping[str, str]]
 
 CONFIGURATION = (".yaml", ".yml")
+NAME_OF_STUDY = "[a-z][a-z0-9_]*"
 # What messages call a table in memory
 IN_MEMORY, SCORES_IN_MEMORY = "DataFrame", "DataFrame of references"
 
-
-def _quoted(match: re.Match) -> str:
-    return f"{match[1]!r}: "
-
-
-def _argument(match: re.Match) -> str:
-    return f"{match[1]}={yaml.safe_load(match[2])!r}"
-
-
-IN_PYTHON = {  # what a message says of a configuration, as a pattern -> what it says of arguments
-    r"list it under `missing:`(?: of `references:`)? in config": "list it in missing=",
-    r"`missing: \[(.*?)\]`": lambda match: f"missing={match[1].split(', ')}",
-    r"write the name of one of them under `columns: prompt_id` in config": (
-        "name one of them by prompt="
-    ),
-    r"write the name of one of them under `columns: (\w+)` in config": r"name one of them by \1=",
-    r"name one of them under `columns:` in config, as in `\{(\w+): <its name here>\}`": (
-        r"name one of them by \1="
-    ),
-    r"name their file under `references:` of `import` in config, or their column, `columns: \{human: ...\}`": (
-        "name their column by human=, or pass their table as references="
-    ),
-    f"^({SCORES_IN_MEMORY}, .* by )rating=$": r"\1human=",
-    r"write the step under `step:`": "pass the step, step=",
-    r"`step:` under `import`": "step=",
-    r"write `repeats: mean`, `first` or `last` under `import:`": (
-        "pass repeats='mean', 'first' or 'last'"
-    ),
-    r"^config: (?:studies|comparisons): names should match .*, found ('.*?') .*": (
-        r"study: found \1; write lower-case letters, digits and _, and begin with a letter"
-    ),
-    r"^config: (?:specs: changed: |inference: power: )?": "",
-    r"^import: (?:columns: )?": "",
-    r"^scales: default: ": "scale: ",
-    r" \([A-Z`][^()]*(?:\([^()]*\)[^()]*)*\)$": "",  # what the key of a configuration means
-    r"`values: \{(.*?)\}`": lambda match: (
-        f"values={{{re.sub('([^ ,:][^,:]*): ', _quoted, match[1])}}}"
-    ),
-    r"write one (\w+) for all rows, `\{\1: \{value: <its name>\}\}`": (
-        r"pass one for all rows, \1={'value': <its name>}"
-    ),
-    r" (?:of `import` |of the study )?in config\b": "",
-    r"`repeats: first` or `last`": "repeats='first' or 'last'",
-    r"\bwrite (?=[\w=' ]*(?:repeats=|`(?:decimal|gold|round|step): ))": "pass ",
-    r"`(decimal|gold|round|step): ([^`]*)`": _argument,
-    r"\bunder `(\w+):`": r"in \1=",
-    r"`(\w+):`": r"\1=",
+ARGUMENTS = {  # of the settings whose arguments are not named like their last keys
+    ("files",): "data",
+    ("scales", "default"): "scale",
+    ("references", "columns", "rating"): "human",
 }
+# Keys that lead to a setting and are no part of an argument's name
+AROUND = ("import", "references", "columns", "specs", "changed", "inference", "power")
 ONE_AT_A_TIME = RLock()  # DuckDB's limits are those of the process
 
 
-@contextmanager
-def in_terms_of_arguments(study: str) -> Iterator[None]:
-    """Let errors name arguments where they would name keys of a configuration."""
-    try:
-        yield
-    except RecuseError as error:
-        lines = [
-            re.sub(f"^config: (?:{RATED}|{COMPARED}): {re.escape(study)}: ", "", str(line))
-            for line in error.args
-        ]
-        raise type(error)(*map(in_python, lines)) from None
-
-
-def in_python(message: str) -> str:
-    """The message in terms of arguments."""
-    for phrase, words in IN_PYTHON.items():
-        message = re.sub(phrase, words, message)
-    return message
+def argument_of(keys: Keys) -> str:
+    """The argument by which a setting is passed, with the keys below it."""
+    if keys[:1] in ((RATED,), (COMPARED,)):
+        keys = keys[2:]
+    while keys not in ARGUMENTS and len(keys) > 1 and keys[0] in AROUND:
+        keys = keys[1:]
+    return ARGUMENTS.get(keys, ": ".join(map(str, keys)))
 
 
 def is_configuration(data: Data) -> bool:
@@ -116,14 +64,20 @@ def is_configuration(data: Data) -> bool:
     return isinstance(data, str | os.PathLike) and os.fspath(data).endswith(CONFIGURATION)
 
 
-def configured(
-    path: str | os.PathLike, study: str | None, others: Mapping[str, object], kind: str
-) -> Inputs:
-    """The study of a configuration; ConfigError about any further argument."""
-    path = os.fspath(path)
-    if given := [name for name, value in others.items() if value is not None]:
+def configured(function: Callable, arguments: Mapping[str, Any], kind: str) -> Inputs:
+    """The study of a configuration, from all arguments of a function; ConfigError about any but
+    `data` and `study`.
+    """
+    path, study = os.fspath(arguments["data"]), arguments["study"]
+    others = [
+        name
+        for name, parameter in signature(function).parameters.items()
+        if name not in ("data", "study")
+        if arguments[name] is not parameter.default
+    ]
+    if others:
         raise ConfigError(
-            f"{path}: found {enumerated(given)} with a configuration; write them there, or pass the"
+            f"{path}: found {enumerated(others)} with a configuration; write them there, or pass the"
             " data itself"
         )
     several = [
@@ -226,10 +180,15 @@ class Source:
         """The study, as a configuration would describe it."""
         from recuse.data.files import RatingsFile
 
+        if not re.fullmatch(NAME_OF_STUDY, study):
+            raise ConfigError(
+                f"study: found {study!r}; write lower-case letters, digits and _, and begin with a"
+                " letter"
+            )
         described = {"title": study, "import": self.settings, **settings}
         others = {} if confidence is None else {"confidence": plain(confidence)}
         project = project_settings()  # whose study of this name, if any, is another one
-        project |= {
+        project = project | {
             part: {name: each for name, each in project[part].items() if name != study}
             for part in (RATED, COMPARED)
         }

@@ -53,7 +53,7 @@ def run_fit(arguments: Namespace) -> None:
             name = inputs.study.name
             study = StudyTables(name, cells_of_files(name, inputs.source(), folder))
         if study is None or study.is_partly_scored:  # whose prompts with scores count
-            study = RatingsPipeline(inputs, folder).tables()
+            study = RatingsPipeline(inputs, folder).tables
         estimated = estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
     write_output(arguments.output, ESTIMATES, estimated.estimates)
     for row in estimated.not_estimable:

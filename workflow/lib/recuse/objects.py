@@ -12,10 +12,11 @@ from html import escape
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from recuse.arguments import ONE_AT_A_TIME, in_python, in_terms_of_arguments, tell
+from recuse.arguments import ONE_AT_A_TIME, argument_of, tell
 from recuse.base.database import connect, files
 from recuse.base.errors import DataError
 from recuse.base.log import listening
+from recuse.base.settings import named_as_arguments
 from recuse.base.tables import read_table
 from recuse.base.words import counted, visible
 from recuse.data.registry import IMPORTED, NOT_IN_CONFIG
@@ -52,7 +53,7 @@ class Checked(Generic[AnyPipeline]):
             raise
         for line in lines:
             if NOT_IN_CONFIG not in line:  # `families` has these names
-                tell(in_python(line.removeprefix("warning: ")))
+                tell(line.removeprefix("warning: "))
 
     def __copy__(self) -> None:
         """Refuse: the folder of tables goes with this object."""
@@ -84,7 +85,7 @@ class Checked(Generic[AnyPipeline]):
     @contextmanager
     def results(self) -> Iterator[AnyPipeline]:
         """The results, of which one thread of one process at a time makes more."""
-        with in_terms_of_arguments(self.study), ONE_AT_A_TIME:
+        with named_as_arguments(argument_of), ONE_AT_A_TIME:
             if self._is_open:
                 yield self._results
                 return
@@ -125,7 +126,7 @@ class Ratings(Checked[RatingsPipeline]):
     """Ratings of single answers, read and checked; made by `ratings`."""
 
     def _count(self) -> None:
-        study = self._results.tables()
+        study = self._results.tables
         cells = study.cells()
         self._names = {
             name: [str(level) for level in dict.fromkeys(cells.factors[name].tolist())]

@@ -18,14 +18,13 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.base.log import listening
 from recuse.base.places import PROJECT
 from recuse.base.products import registered
-from recuse.base.tables import read_table, write_table
+from recuse.base.tables import read_table
 from recuse.data.registry import files_in
 from recuse.inputs import RATERS, RAW, Inputs, paths_of
 
 if TYPE_CHECKING:
     from recuse.catalogue.figures import Figure
     from recuse.check.facts import Finding
-    from recuse.data.study import StudyTables
 
 # What DuckDB writes into the folder.
 WRITTEN = (
@@ -147,33 +146,28 @@ class RatingsPipeline(Pipeline):
 
     def __init__(self, inputs: Inputs, folder: str) -> None:
         """Check the files, and write their ratings and cells; DataError about a row."""
-        from recuse.data.cells import build_cells
-        from recuse.data.ratings import no_complete_row, normalise_ratings
+        from recuse.data.study import StudyTables
+        from recuse.steps.ratings import normalise_study
 
         super().__init__(inputs, folder)
         self._fits: set[str] = set()
-        ratings, self.cells = f"{folder}/ratings.parquet", f"{folder}/cells.parquet"
-        self.ratings, completeness = [ratings], self._place("completeness")
-        normalise_ratings(
-            self.study.name, inputs.source(), ratings=ratings, completeness=completeness
+        self._source = inputs.source()
+        self.ratings, cells = [f"{folder}/ratings.parquet"], f"{folder}/cells.parquet"
+        normalise_study(
+            study=self.study.name,
+            source=self._source,
+            ratings=self.ratings[0],
+            cells=cells,
+            completeness=self._place("completeness"),
         )
-        # Later steps would name a file in the folder
-        if not any(int(row["used"]) for row in read_table(completeness)):
-            raise no_complete_row(inputs.files)
-        build_cells(ratings, self.cells)
-
-    def tables(self) -> "StudyTables":
-        """The ratings and their cells."""
-        from recuse.data.study import StudyTables
-
-        return StudyTables(self.study.name, self.cells, self.ratings)
+        self.tables = StudyTables(self.study.name, cells, self.ratings)
 
     def findings(self) -> "list[Finding]":
         """What the ratings support, most important first."""
         from recuse.steps.describe import findings
 
         return findings(
-            **self._rows_of_study,
+            **self._rated,
             **self._humans,
             of_alpha=self._inference["raters"],
             completeness=self._place("completeness"),
@@ -201,7 +195,7 @@ class RatingsPipeline(Pipeline):
         os.makedirs(f"{folder}/estimates", exist_ok=True)
         with listening():
             fit(
-                **self._rows_of_study,
+                **self._rated,
                 before=[],
                 specs=fitted,
                 order=list(specs),
@@ -241,7 +235,7 @@ class RatingsPipeline(Pipeline):
         path = self._place("power_by_settings")
         specs = self.study.ranking_settings()["specs"]
         power(
-            **self._rows_of_study,
+            **self._rated,
             reliability=self.path("reliability"),
             main=specs["main"],
             settings=settings,
@@ -260,13 +254,8 @@ class RatingsPipeline(Pipeline):
         return self.study.config["inference"]
 
     @property
-    def _rows_of_study(self) -> dict:
-        return {
-            "study": self.study.name,
-            "cells": self.cells,
-            "ratings": self.ratings,
-            "confidence": self.study.config["confidence"],
-        }
+    def _rated(self) -> dict:
+        return {"tables": self.tables, "confidence": self.study.config["confidence"]}
 
     @property
     def _humans(self) -> dict[str, list[str]]:
@@ -286,39 +275,41 @@ class RatingsPipeline(Pipeline):
     def _check_raters(self) -> None:
         from recuse.data.raters import check_raters
 
-        source = self.inputs.source()
         check_raters(
             self._raw_raters,
-            source.registry,
+            self._source.registry,
             ratings=self.ratings,
             output=f"{self.folder}/raters.parquet",
-            declared=source.declared,
+            declared=self._source.declared,
         )
 
     def _describe(self) -> None:
         from recuse.steps.describe import describe
 
-        describe(**self._rows_of_study, outputs=self._outputs("_describe"))
+        describe(**self._rated, outputs=self._outputs("_describe"))
 
     def _estimands(self) -> None:
         from recuse.steps.robustness import estimands
 
         settings = self.study.preference_settings()
-        estimands(**self._rows_of_study, **settings, outputs=self._outputs("_estimands"))
+        estimands(**self._rated, **settings, outputs=self._outputs("_estimands"))
 
     def _reliability(self) -> None:
         from recuse.steps.robustness import reliability
 
-        rows = {key: value for key, value in self._rows_of_study.items() if key != "confidence"}
-        place = self._place("reliability")
-        reliability(**rows, **self._humans, of_alpha=self._inference["raters"], reliability=place)
+        reliability(
+            tables=self.tables,
+            **self._humans,
+            of_alpha=self._inference["raters"],
+            reliability=self._place("reliability"),
+        )
 
     def _sensitivity(self) -> None:
         from recuse.steps.robustness import sensitivity
 
         settings, outputs = self.study.distortion_settings(), self._outputs("_sensitivity")
         outputs["reliability"] = self._place("reliability")
-        sensitivity(**self._rows_of_study, **self._humans, **settings, outputs=outputs)
+        sensitivity(**self._rated, **self._humans, **settings, outputs=outputs)
 
     def _rank(self) -> None:
         from recuse.steps.conclusions import rank
@@ -326,7 +317,7 @@ class RatingsPipeline(Pipeline):
         settings = self.study.ranking_settings()
         fits = self.fits(settings["specs"])
         rank(
-            **self._rows_of_study,
+            **self._rated,
             **settings,
             estimates=[f"{fits}/estimates/{name}.csv" for name in settings["specs"]],
             idiosyncrasy=self.path("idiosyncrasy"),
@@ -346,7 +337,7 @@ class RatingsPipeline(Pipeline):
         outputs = {
             table: self._place(f"{table}_of_verdicts") for table in self._outputs("_estimands")
         }
-        estimands(**self._rows_of_study, **settings | {"settings": asked}, outputs=outputs)
+        estimands(**self._rated, **settings | {"settings": asked}, outputs=outputs)
         return {table: outputs[table] for table in ("idiosyncrasy", "wordings")}
 
     def _conclude(self) -> None:
@@ -379,10 +370,8 @@ class RatingsPipeline(Pipeline):
         fits = self.fits({name: settings["specs"][name] for name in specs}, drawn=drawn)
         read = {check.get("table", "estimates") for check in checks} - {"estimates"}
         if unknown := read - self.MAKES.keys():
-            raise ConfigError(
-                f"config: inference: verdict: a check reads {', '.join(sorted(unknown))}.csv; run"
-                " the workflow"
-            )
+            problem = f"a check reads {', '.join(sorted(unknown))}.csv; run the workflow"
+            raise ConfigError.at(["inference", "verdict"], problem)
         tables = {"correlations", "reliability", *read} - {"idiosyncrasy"}
         inputs = {
             **{table: self.path(table) for table in tables},
@@ -436,10 +425,6 @@ class PairsPipeline(Pipeline):
         return self._findings
 
     @property
-    def _power(self) -> float:
-        return self.study.config["inference"]["power"]["power"]
-
-    @property
     def _sampling(self) -> dict:
         config = self.study.config
         return {
@@ -456,16 +441,15 @@ class PairsPipeline(Pipeline):
         regression_tables(study=self.study.name, **self._sampling, outputs=outputs)
 
     def _judge(self) -> None:
-        from recuse.inference.verdict import VERDICTS
-        from recuse.pairwise.choices import CHOICES
-        from recuse.steps.pairs import judged
+        from recuse.steps.pairs import choices_tables
 
-        regression = [self.path("regression")] if "regression" in self.study.analyses() else []
-        made = judged(**self._sampling, regression=regression, power=self._power)
-        self._findings = made.findings(power=self._power)
-        name = self.study.name
-        write_table(self._place("choices"), CHOICES, made.choices, study=name)
-        write_table(self._place("verdicts"), VERDICTS, made.verdicts, study=name)
+        self._findings = choices_tables(
+            study=self.study.name,
+            **self._sampling,
+            regression=[self.path("regression")] if "regression" in self.study.analyses() else [],
+            power=self.study.config["inference"]["power"]["power"],
+            outputs=self._outputs("_judge") | {"check": self._place("check")},
+        )
 
 
 def pipeline(inputs: Inputs, folder: str) -> Pipeline:

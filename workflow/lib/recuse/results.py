@@ -34,14 +34,16 @@ def frame(columns: Sequence[str], rows: Iterable[Mapping]) -> "pd.DataFrame":
     """Rows as a DataFrame: texts are empty where there are none, numbers NaN."""
     import pandas as pd
 
-    rows = list(rows)
-    table = pd.DataFrame({name: [row.get(name) for row in rows] for name in columns})
+    rows, table = list(rows), {}
     for name in columns:
+        fields = [row.get(name) for row in rows]
         if name in TEXTS:
-            table[name] = table[name].astype(object).where(table[name].notna(), "").astype(str)
+            table[name] = [
+                "" if field is None or field != field else str(field) for field in fields
+            ]
         else:
-            table[name] = pd.to_numeric(table[name].replace("", None))
-    return table
+            table[name] = pd.to_numeric([None if field == "" else field for field in fields])
+    return pd.DataFrame(table, columns=list(columns))
 
 
 @dataclass(frozen=True, eq=False)

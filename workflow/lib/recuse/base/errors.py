@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from recuse.base.settings import setting_message
 from recuse.base.words import visible
 
 LONGEST = 300  # characters of another's message
@@ -29,20 +30,20 @@ class ConfigError(RecuseError):
     """A setting is unknown, of the wrong type, or at odds with another.
 
     keys: those that lead to a setting of the configuration, and what is wrong with it; () and "" of
-    other errors.
+    other errors. meaning: of the setting, if that helps.
     """
 
     keys: tuple[str | int, ...] = ()
-    problem = ""
+    problem = meaning = ""
 
     @classmethod
     def at(
-        cls, keys: Iterable[str | int], problem: object, *, place: str = "config"
+        cls, keys: Iterable[str | int], problem: object, *, meaning: str = "", place: str = "config"
     ) -> "ConfigError":
         """The error about the setting that these keys lead to."""
         keys = tuple(keys)
-        error = cls(": ".join(map(str, [place, *keys, problem])))
-        error.keys, error.problem = keys, str(problem)
+        error = cls(setting_message(keys, str(problem), meaning=meaning, place=place))
+        error.keys, error.problem, error.meaning = keys, str(problem), meaning
         return error
 
 

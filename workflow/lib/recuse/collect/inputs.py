@@ -71,7 +71,7 @@ def stopping_rule(study: Study) -> Callable[[Collected], bool] | None:
         with redirect_stderr(StringIO()), in_folder(inputs) as folder:
             inputs = _with_answers(inputs, collected, folder)
             level = study.config["confidence"]
-            tables = RatingsPipeline(inputs, folder).tables()
+            tables = RatingsPipeline(inputs, folder).tables
             return enough(tables, width, confidence=level)
 
     return enough_collected

@@ -4,6 +4,7 @@ line of a setting.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from os.path import isfile
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def read(path: str | Path) -> dict:
     if not isfile(path):  # also if the name is too long for a file
         raise ConfigError(f"{path}: no such file; name an existing YAML file")
     try:
-        settings = _checked(path, Path(path).read_text("utf-8"))
+        settings = _checked(str(path), Path(path).read_text("utf-8"))
     # Invalid dates and tagged values raise whatever PyYAML's conversion of them does.
     except (yaml.YAMLError, ValueError, LookupError, AttributeError) as error:
         raise ConfigError(
@@ -57,7 +58,8 @@ def located(error: ConfigError, paths: Sequence[str | Path]) -> ConfigError:
     for path in reversed(paths if error.keys else ()):
         line = _line(path, error.keys)
         if line is not None:
-            return ConfigError.at(error.keys, error.problem, place=f"{path}, line {line}")
+            place = f"{path}, line {line}"
+            return ConfigError.at(error.keys, error.problem, meaning=error.meaning, place=place)
     return error
 
 
@@ -83,8 +85,9 @@ def _line(path: str | Path, keys: Sequence[str | int]) -> int | None:
     return line
 
 
-def _checked(path: str | Path, text: str) -> object:
-    """What a YAML file holds; None unless these are keys and values."""
+@lru_cache(maxsize=8)
+def _checked(path: str, text: str) -> object:
+    """What a YAML file holds, once for its content; None unless these are keys and values."""
     depth = 0
     # PyYAML crashes on a deep file, and whatever uses a large one hangs.
     for number, event in enumerate(yaml.parse(text, Loader=yaml.CSafeLoader)):

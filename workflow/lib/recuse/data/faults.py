@@ -8,6 +8,7 @@ from unicodedata import is_normalized
 
 from recuse.base.database import Connection, name
 from recuse.base.errors import DataError
+from recuse.base.settings import Setting
 from recuse.base.words import counted, enumerated
 from recuse.data.files import as_number, place_of
 
@@ -34,6 +35,7 @@ class Check:
     hint: Callable[[list[str], bool, Sequence[float | None]], str] | None = None
     ends: str = "[null, null]"
     where: str = ""  # SQL for what the file calls the column, if rows differ in that
+    setting: Setting | None = None  # that the remedy is about
 
 
 def filled(column: str, what: str) -> Check:
@@ -60,7 +62,8 @@ DECLARED_SCALE = Check(
     "dimension",
     "scale_low is null",
     "a dimension without a declared scale",
-    "'add it with its scale under `scales:` of the study in config'",
+    "'add it with its scale'",
+    setting=Setting("scales"),
 )
 IS_LENGTH = Check(
     "pred_length",
@@ -135,6 +138,8 @@ def raise_first_fault(
     file, record, value, remedy, column = connection.execute(f"""
         select file, record, {name(check.column)}::varchar, {check.remedy}, {check.where or "null"}
         from {rows} where fault = {number} {first}""").fetchone()
+    if check.setting is not None:
+        remedy += f" {check.setting.place}"
     shown = "nothing" if value is None else f"'{_shortened(value, LONGEST_ALONE)}'"
     if value is not None and not is_normalized("NFC", value):  # it may look like what is asked for
         shown += " (not in Unicode's form NFC)"

@@ -73,9 +73,7 @@ class RawFile:
         elif re.search("[\ud800-\udfff]", path):  # bytes that are not UTF-8
             raise DataError(f"{path!a}: the name is not UTF-8; rename the file")
         elif not exists(path):
-            error = DataError(
-                f"{path}: no such file; name an existing CSV or parquet file in config"
-            )
+            error = DataError(f"{path}: no such file; name an existing CSV or parquet file")
             error.setting = path
             raise error
         elif not isfile(path):

@@ -22,6 +22,7 @@ from recuse.base.database import (
 )
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
+from recuse.base.settings import Setting
 from recuse.base.tables import column_names, write_table
 from recuse.data.cells import Cells, cells_of_counts
 from recuse.data.codes import COLUMNS, CodedRows, code_checked, code_rows
@@ -127,6 +128,11 @@ class StudyFiles:
     steps: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
+    def from_files(cls, *, raw: Sequence[str], params: Mapping) -> "StudyFiles":
+        """The raw files of a rule, by its params."""
+        return cls.from_config(raw, **params)
+
+    @classmethod
     def from_config(
         cls,
         raw: Sequence[str],
@@ -205,11 +211,9 @@ def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
     Raises what these raise; temporary files stay in `folder`.
     """
     with reading(_paths(source.files)):
-        coded, plan, rows = _coded_and_planned(study, source, folder)
+        coded, plan, _ = _coded_and_planned(study, source, folder)
         groups = coded.groups(plan.levels)
         _raise_twice(source, first_repeated_row(coded, groups, plan.levels))
-        if not any(row["used"] for row in rows):
-            raise no_complete_row(source.files)
         counts = (
             f"select group_code, gt as reference_code, rating, count(*) as n from ({groups})"
             " where rating is not null group by all"
@@ -217,11 +221,6 @@ def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
         return cells_of_counts(
             plan.levels, coded.connection.execute(coded.named(counts, ["rating"])).fetchnumpy()
         )
-
-
-def no_complete_row(files: Sequence[RatingsFile]) -> DataError:
-    """Return the error about files without any rating."""
-    return DataError(f"{_paths(files)}: no complete row: each lacks the rating; fill it in")
 
 
 def _paths(files: Sequence[RatingsFile]) -> str:
@@ -279,10 +278,16 @@ def write_shard(
 def _coded_and_planned(
     study: str, source: StudyFiles, folder: str
 ) -> tuple[CodedRows, ShardPlan, list[dict]]:
-    """The checked rows, the plan of one shard, and the rows of the completeness table."""
+    """The checked rows, the plan of one shard, and the rows of the completeness table; DataError
+    if no row has a rating.
+    """
     coded, scales = _check_rows(source, folder)
     summarise(coded, f"{folder}/summary.parquet")
-    return coded, *_planned(study, source, scales, [f"{folder}/summary.parquet"], shards=1)
+    plan, rows = _planned(study, source, scales, [f"{folder}/summary.parquet"], shards=1)
+    if not any(row["used"] for row in rows):
+        place = _paths(source.files)
+        raise DataError(f"{place}: no complete row: each lacks the rating; fill it in")
+    return coded, plan, rows
 
 
 def _planned(
@@ -416,7 +421,7 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
         " which rating it is"
     )
     if source.registry.imported:
-        repeats += ", or write `repeats: mean`, `first` or `last` under `import:`"
+        repeats += f", or {Setting('repeats').given('mean', 'first', 'last')}"
     raise DataError(
         f"{second}, column prompt_id: judge '{judge}', model '{model}', dimension '{dimension}',"
         f" dataset '{dataset}' and prompt '{prompt}' are already in {first}; keep one of the two"

@@ -49,6 +49,11 @@ class StudyTables:
     by_panel: bool = False  # the mean rating of an answer stands in for its human score
     _read: dict[tuple, Cells | Moments] = field(default_factory=dict, repr=False, compare=False)
 
+    @classmethod
+    def from_files(cls, *, study: str, cells: str, ratings: Sequence[str]) -> "StudyTables":
+        """The tables of a study at these paths."""
+        return cls(study, cells, ratings)
+
     def __post_init__(self) -> None:
         """Raise TypeError about one path instead of a list of paths."""
         if isinstance(self.ratings, str):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from recuse.base.database import Connection, connect, create_table
 from recuse.base.errors import ConfigError, DataError
+from recuse.base.settings import in_yaml
 from recuse.base.words import counted, enumerated
 from recuse.data.files import MISSING, as_number, is_number, missing_as_null, reading
 from recuse.data.registry import (
@@ -26,7 +27,7 @@ from recuse.data.registry import (
 )
 from recuse.imports.names import families_of, family_of
 from recuse.imports.readers import TIES, create_imported, recognised
-from recuse.imports.rows import BOOLEAN_WORDS, POLES, Table, in_yaml, poles_in
+from recuse.imports.rows import BOOLEAN_WORDS, POLES, Table, poles_in
 
 ASKED = "asked: "  # before the question beside a key that is left empty
 NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?")

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 from recuse.base.database import Connection, reader
 from recuse.base.errors import DataError
+from recuse.base.settings import Setting
 from recuse.base.words import counted, visible
 from recuse.data.intact import AGAIN
 from recuse.data.registry import HUMAN
@@ -56,9 +57,7 @@ def inspect_records(path: str) -> list[Node]:
     if not path.endswith(".eval"):
         return records_of(path)
     if not os.path.isfile(path):
-        raise DataError(
-            f"{path}: no such file; name an existing one under `import: files` in config"
-        )
+        raise DataError(f"{path}: no such file; name an existing one {Setting('files').place}")
     if not zipfile.is_zipfile(path):
         raise DataError(
             f"{path}: found no packed log (it is not a zip archive); write the log again"

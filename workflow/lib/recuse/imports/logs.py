@@ -17,6 +17,7 @@ import numpy as np
 from recuse.base.database import Connection
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.log import warn
+from recuse.base.settings import Setting
 from recuse.base.words import counted, enumerated, visible
 from recuse.data.files import place_of
 from recuse.data.registry import GOLD_LABELS, HUMAN
@@ -206,9 +207,7 @@ def records_of(path: str) -> list[Node]:
     if it is not JSON.
     """
     if not isfile(path):
-        raise DataError(
-            f"{path}: no such file; name an existing one under `import: files` in config"
-        )
+        raise DataError(f"{path}: no such file; name an existing one {Setting('files').place}")
     with open(path, "rb") as file:
         content = file.read()
     try:
@@ -396,11 +395,11 @@ class Log:
                 )
             )
         if not self.ratings and not self.scores and self.scorers and not self.judges:
-            problem = (
-                f"config: import: judge: missing, and {self.path} names scorers, not judges"
-                f" ({listed})"
+            raise ConfigError.at(
+                ["import", "judge"],
+                f"missing, and {self.path} names scorers, not judges ({listed}); write"
+                " `judge: <its name>`",
             )
-            raise ConfigError(f"{problem}; write `judge: <its name>`")
         if not self.ratings and not self.scores:
             asked = (
                 f", but `judge:` in config lists {', '.join(self.judges)}"

@@ -9,8 +9,18 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from os.path import isfile
 
-from recuse.base.database import Connection, connect, create_table, footer, name, text, write_rows
+from recuse.base.database import (
+    Connection,
+    connect,
+    create_table,
+    footer,
+    keep_rows,
+    name,
+    text,
+    write_rows,
+)
 from recuse.base.errors import ConfigError, DataError
+from recuse.base.settings import Setting, written
 from recuse.base.tables import write_table
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import (
@@ -60,7 +70,7 @@ from recuse.imports.rows import (
 )
 from recuse.imports.tools import READERS_OF_LOGS
 
-CHECKS = (
+NAMES = (
     NAMED["judge"],
     Check(
         "judge",
@@ -71,25 +81,17 @@ CHECKS = (
     NAMED["model"],
     NAMED["prompt"],
     DECLARED_SCALE,
-    *value_checks("rating", where=COLUMN),
-    *value_checks("gt", stepped=False, scale="dimension"),
-    IS_LENGTH,
 )
 OTHER_DIMENSION = Check(
     "dimension",
     "scale_high is null and not observed",
     "a dimension that the study does not have",
-    "'write one that is listed under `scales:` of the study in config'",
+    "'write one that is listed'",
+    setting=Setting("scales"),
 )
-NO_SCORES = (
-    "no rating has a human score: judges are compared only with other judges; if there are human"
-    " scores, name their file under `references:` of `import` in config, or their column, `columns:"
-    " {human: ...}`"
-)
-DECLARE_GOLD = (
-    "{}: its references are gold labels; write `gold: true` under `import` in config to have them"
-    " called so"
-)
+RATER = Setting("references", "columns", "rater")
+DATASET = Setting("references", "columns", "dataset")
+REFERENCES, HUMAN_SCORE = Setting("references"), Setting("columns", "human")
 ROUNDED = "between two steps, rounded to the nearest"
 REPEATED = {  # config's `repeats` -> what the other ratings of one answer by one judge are
     "mean": "repeated rating, merged into the mean",
@@ -127,13 +129,15 @@ def import_ratings(
     models: Mapping,
     outputs: Mapping[str, str],
     declared: Mapping[str, Mapping] | None = None,
+    in_memory: bool = False,
 ) -> None:
     """Write the raw ratings of a study (parquet), its raters if there are any (parquet), and the
     table of what was imported.
 
     paths: the files of judgments, all in one format. references: the files of human scores.
     settings, scales, models: `import`, `scales` (in the units of the files) and `models` of config.
-    outputs: paths of `ratings`, `imported` and, with single raters, `raters`. Ratings are written
+    outputs: paths of `ratings`, `imported` and, with single raters, `raters`. in_memory: keep the
+    raw ratings in memory, to be read where their file would be. Ratings are written
     as whole numbers of steps, with the columns that `recuse.data.ratings.normalise_ratings` reads,
     `failure`, source_file, source_record, and every other column of the files, as text. A judge or
     model that config does not list is a family of its own, which is printed; prompts in several
@@ -168,7 +172,9 @@ def import_ratings(
         from named
         left join declared as judges on named.dimension = judges.dimension and named.judge_name = judges.judge
         left join declared as every on named.dimension = every.dimension and every.judge is null""")
-    raise_first_fault(connection, "typed", CHECKS, named=named)
+    scores = value_checks("gt", stepped=False, scale="dimension")
+    checks = (*NAMES, *value_checks("rating", where=COLUMN), *scores, IS_LENGTH)
+    raise_first_fault(connection, "typed", checks, named=named)
     _check_one_score(connection, named.get("gt", "gt"))
     if scored_in and "occasion" in named:
         _check_one_occasion(connection, scored_in[0])
@@ -182,34 +188,45 @@ def import_ratings(
                {IN_FINAL_STEPS}::integer as rating, {as_number("pred_length")} as pred_length,
                dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("rated", kept)}
         from rated left join final using (dimension) left join human_scores using ({", ".join(key)})"""
-    write_rows(connection, rows, outputs["ratings"], footer(IMPORTED_SCALES, steps))
+    if in_memory:
+        keep_rows(connection, rows, outputs["ratings"], {IMPORTED_SCALES: steps})
+    else:
+        write_rows(connection, rows, outputs["ratings"], footer(IMPORTED_SCALES, steps))
     if raters:
         _write_raters(connection, outputs["raters"], key=key)
     rows = [*counts_of(connection), *_counts_of_scores(connection, key, settings, raters=raters)]
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in rows))
-    names = connection.execute(
-        "select judge_name from typed union select model_name from typed order by all"
-    ).fetchall()
-    for (who,) in names:
-        if who not in models:
-            print(visible(f"{who}: {NOT_IN_CONFIG} {registry.family_of(who)}"))
-    renamed = """select judge, judge_name from typed where judge <> judge_name
-                 union select model, model_name from typed where model <> model_name order by all"""
-    for spelling, who in connection.execute(renamed).fetchall():
-        of_config = f"taken as {who} of the family {registry.family_of(who)}, as config has it"
-        print(visible(f"{spelling}: {of_config}; to keep its name, write it under `families:`"))
+    spelt = "select distinct judge from imported union select distinct model from imported"
+    listed = connection.execute(f"{spelt} order by all").fetchall()
+    names = {spelling: registry.names.get(spelling, spelling) for (spelling,) in listed}
+    for who in sorted({*names.values()} - models.keys()):
+        print(visible(f"{who}: {NOT_IN_CONFIG} {registry.family_of(who)}"))
+    for spelling, who in names.items():
+        if spelling != who:
+            of_config = f"taken as {who} of the family {registry.family_of(who)}, as config has it"
+            place = Setting("families").place
+            print(visible(f"{spelling}: {of_config}; to keep its name, write it {place}"))
     for line in _readings(connection):
         print(visible(line))
-    counts = "select (select count(gt_number) from typed) + (select count(*) from scored)"
-    unscored = connection.execute(counts).fetchone() == (0,)
+    has_scores = "select 1 from typed where gt_number is not null"
+    scored = connection.execute(f"{has_scores} union all select 1 from scored limit 1").fetchone()
     labels = connection.execute(
         f"select 1 from scored where kind = {text(GOLD)} limit 1"
     ).fetchall()
+    declare_gold = (
+        f"{paths[0]}: its references are gold labels; {Setting('gold').given(True)} to have them"
+        " called so"
+    )
+    no_scores = (
+        f"{paths[0]}: no rating has a human score: judges are compared only with other judges; if"
+        f" there are human scores, name their file {REFERENCES.place}, or their column,"
+        f" {HUMAN_SCORE.line('...')}"
+    )
     for line in (
-        DECLARE_GOLD.format(paths[0]) if labels and not settings.get("gold") else None,
+        declare_gold if labels and not settings.get("gold") else None,
         _in_several_datasets(connection),
         _what_did_not_join(connection, key),
-        f"{paths[0]}: {NO_SCORES}" if unscored else None,
+        no_scores if scored is None else None,
     ):
         if line:
             print(visible(line))
@@ -230,8 +247,7 @@ def _readings(connection: Connection) -> Iterator[str]:
         who = f"ratings of {dimension}" if judge is None else f"ratings of {dimension} by {judge}"
         if inferred:
             yield (
-                f"{who} are in steps of {step:g}; `step:` under `import` in config would refuse"
-                " others"
+                f"{who} are in steps of {step:g}; {Setting('step').line(f'{step:g}')} would refuse others"
             )
         if judge is not None:
             yield (
@@ -271,7 +287,7 @@ def _check_one_occasion(connection: Connection, path: str) -> None:
         raise DataError(
             f"{path}: human scores are joined by model, prompt and dimension, and model '{model}'"
             f" answers prompt '{prompt}' on several occasions; write the scores in a column of the"
-            " ratings, `columns: {human: ...}`, or give each answer a prompt of its own in place"
+            f" ratings, {HUMAN_SCORE.line('...')}, or give each answer a prompt of its own in place"
             " of the occasion"
         )
 
@@ -297,8 +313,8 @@ def _check_one_score(connection: Connection, column: str) -> None:
     raise DataError(
         f"{place_of(*second)}, column {column}: found '{other}' for {_words_of(key, completion)},"
         f" and '{shown}' in {place_of(*first)}; write one score for each completion, the same in"
-        " all its rows; scores of single raters belong in a separate file, under `references:` of"
-        " `import` in config"
+        " all its rows; scores of single raters belong in a separate file,"
+        f" {REFERENCES.place}"
     )
 
 
@@ -383,13 +399,15 @@ def _check_judges(scales: Mapping, registry: Registry, seen: Mapping[str, Mappin
         for judge in scale if isinstance(scale, Mapping) else ():
             if (other := spelt.setdefault(registry.names.get(judge, judge), judge)) != judge:
                 both = f"'{other}' and '{judge}' are the same judge"
-                raise ConfigError(
-                    f"config: scales: {dimension}: {both}; write its scale under one of them"
+                raise ConfigError.at(
+                    ["scales", dimension], f"{both}; write its scale under one of them"
                 )
             if judge != DEFAULT and registry.names.get(judge, judge) not in judges:
                 listed = enumerated(sorted(judges), most=12) if judges else "none"
-                where = f"config: scales: {dimension}: '{judge}' is no judge of these ratings"
-                raise ConfigError(f"{where}; write the name of one of them, {listed}")
+                problem = f"'{judge}' is no judge of these ratings"
+                raise ConfigError.at(
+                    ["scales", dimension], f"{problem}; write the name of one of them, {listed}"
+                )
 
 
 def _create_rated(connection: Connection, paths: Sequence[str], settings: Mapping) -> None:
@@ -455,9 +473,12 @@ def _create_steps(connection: Connection, paths: Sequence[str], settings: Mappin
     query = f"""
         select distinct dimension, ({parts}) // gcd(total * {width}, {parts})
         from rated where times > 0 order by all"""
-    rounded, needed = settings.get("round", False), {}
-    for dimension, part in connection.execute(query).fetchall():
-        needed[dimension] = 1 if rounded else math.lcm(needed.get(dimension, 1), part)
+    needed: dict[str, int] = {}
+    own_scale = connection.execute("select 1 from declared where judge is not null limit 1")
+    may_be_between = settings.get("repeats") == "mean" or own_scale.fetchone() is not None
+    if may_be_between and not settings.get("round"):
+        for dimension, part in connection.execute(query).fetchall():
+            needed[dimension] = math.lcm(needed.get(dimension, 1), part)
     declared = (
         "select dimension, scale_low, scale_high, step, observed from declared where judge is null"
         " order by rowid"
@@ -472,15 +493,15 @@ def _create_steps(connection: Connection, paths: Sequence[str], settings: Mappin
                 if settings.get("repeats") == "mean"
                 else "ratings on the judges' scales"
             )
-            first = (
-                "`repeats: first` or `last`, or "
+            advice = (
+                Setting("repeats").given("first", "last")
                 if settings.get("repeats") == "mean"
-                else "scales of fewer levels, or "
+                else "write scales of fewer levels"
             )
             raise DataError(
                 f"{paths[0]}: {dimension}: {cause} would take {ends[1] - ends[0] + 1} levels of its"
-                f" scale, more than {MOST_LEVELS}; write {first}`round: true`, which rounds them to"
-                " the nearest step"
+                f" scale, more than {MOST_LEVELS}; {advice}, or"
+                f" {Setting('round').line(written(True))}, which rounds them to the nearest step"
             )
         scales[dimension], steps[dimension] = ends, step / part
         rows.append((dimension, step / part, part))
@@ -550,7 +571,7 @@ def _create_human_scores(
         from marks left join declared on marks.dimension = declared.dimension and declared.judge is null"""
     )
     values = value_checks(
-        "rating", stepped=raters, under="`missing:` of `references:`", where=COLUMN
+        "rating", stepped=raters, missing=Setting("references", "missing"), where=COLUMN
     )
     checks = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"], *values)
     raise_first_fault(connection, "scored", checks, named=named)
@@ -563,7 +584,7 @@ def _create_human_scores(
         (*completion, rater), first, second = twice
         who, remedy = (
             "",
-            "keep one, or, if their raters differ, name the column of the `rater` under `columns:`",
+            f"keep one, or, if their raters differ, name their column, {RATER.line('<its name>')}",
         )
         if raters:
             who, remedy = f" by rater '{rater}'", "keep one of the two rows"
@@ -627,7 +648,7 @@ def _scores_in(
             )
         connection.execute(f"create temp table {name(path)} as {rows.scores}")
         return _scores_of_logs(connection, path, f"(from {name(path)})")
-    file = Table(connection, path, references, table="human_objects")
+    file = Table(connection, path, references, table="human_objects", within=("references",))
     scores = spread(file, "rating", ("model", "dimension"), of_list="rater")
     texts = {
         "dimension": text(dimensions[0] if len(dimensions) == 1 else OVERALL),
@@ -657,9 +678,10 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
     """
     columns = ", ".join(key)
     if connection.execute("select 1 from human_scores limit 1").fetchone() is None:
-        problem = "found no score that is a number: each is empty or listed under `missing:`"
+        listed = f"listed {Setting('references', 'missing').place}"
         raise DataError(
-            f"{header_of(paths[0])}: {problem}; write the scores, or leave out `references:`"
+            f"{header_of(paths[0])}: found no score that is a number: each is empty or {listed};"
+            f" write the scores, or leave out {REFERENCES}"
         )
     if (
         connection.execute(
@@ -687,8 +709,8 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
         raise DataError(
             f"{header_of(paths[0])}, column dataset: missing, but {_words_of(key, completion)} are"
             f" rated in the datasets '{one}' and '{other}', and the human score may be of either;"
-            " add the dataset of each score, and name its column under `references: columns:"
-            " dataset` if it has another name"
+            f" add the dataset of each score, and name its column, {DATASET.line('<its name>')}, if"
+            " it has another name"
         )
 
 
@@ -733,9 +755,12 @@ def _counts_of_scores(
             connection, "ranked", {text(repeats): "turn > 1 and rating_number is not null"}
         )
     yield from _counted(connection, "typed", READ_AS)
-    final = between_steps(f"({MAPPED})").replace("step", "dimension_step")
-    yield from _counted(connection, "rated", {f"'{ROUNDED}'": f"rounded and {final}"})
-    kinds = {IN_STEPS: f"inferred and {between_steps('rating_number').replace('step', '1')}"}
+    if settings.get("round"):
+        final = between_steps(f"({MAPPED})").replace("step", "dimension_step")
+        yield from _counted(connection, "rated", {f"'{ROUNDED}'": final})
+    kinds = {}
+    if connection.execute("select 1 from declared where inferred limit 1").fetchone():
+        kinds[IN_STEPS] = f"inferred and {between_steps('rating_number').replace('step', '1')}"
     has_score = "(gt_number is not null or score is not null)"
     if (
         connection.execute(f"select 1 from {joined} where {has_score} limit 1").fetchone()
@@ -743,6 +768,8 @@ def _counts_of_scores(
     ):
         kinds["'rating without a human score'"] = f"{FAILURE} is null and not {has_score}"
     yield from _counted(connection, joined, kinds)
+    if connection.execute("select 1 from scored limit 1").fetchone() is None:
+        return
     rated = f"(select distinct {columns}, true as rated from typed)"
     scored = (
         f"(select scored.*, coalesce(rated, false) as rated from scored as scored left join {rated}"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from recuse.base.database import Connection, connect, frame_at, text
 from recuse.base.errors import DataError
+from recuse.base.settings import Setting
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import IN_ONE, RawFile, reading
@@ -101,8 +102,8 @@ def create_imported(
     if scores:
         if connection.execute("select 1 from imported limit 1").fetchone() is None:
             remedy = (
-                "if a scorer is a judge, write `judge: <its name>`, else name the file under"
-                " `references:` of `import`"
+                "if a scorer is a judge, write `judge: <its name>`, else name the file"
+                f" {Setting('references').place}"
             )
             raise DataError(
                 f"{paths[0]}: found human scores or gold labels only ({FORMATS[name].words});"
@@ -125,12 +126,11 @@ def _format_of(connection: Connection, path: str, settings: Mapping, kind: str) 
     )
     if declared != shown and (declared != "table" or shown == "inspect"):
         both = f"found {FORMATS[shown].words}, not {FORMATS[declared].words}"
-        raise DataError(f"{path}: {both}; write `format: {shown}`, or name another file")
+        raise DataError(f"{path}: {both}; {Setting('format').given(shown)}, or name another file")
     if kind not in FORMATS[declared].holds:
         if not FORMATS[declared].holds:
             raise DataError(
-                f"{path}: found {FORMATS[declared].words}; name it under `references:` of `import`"
-                " in config"
+                f"{path}: found {FORMATS[declared].words}; name it {Setting('references').place}"
             )
         content = "ratings of single answers" if kind == COMPARED else "verdicts on two answers"
         section = FORMATS[declared].holds[0]

@@ -16,7 +16,8 @@ import numpy as np
 
 from recuse.base.database import Connection, frame_at, name, reader, text
 from recuse.base.errors import DataError
-from recuse.base.words import INVISIBLE, enumerated
+from recuse.base.settings import Keys, Setting, are_arguments, written
+from recuse.base.words import enumerated
 from recuse.data.faults import LONGEST, MOST_LISTED, Check, raise_first_fault
 from recuse.data.files import (
     IN_ONE,
@@ -60,12 +61,8 @@ BOOLEAN_WORDS = {*BOOLEANS[True], *BOOLEANS[False]}
 MISSING_IN_SHEETS = (*MISSING, "#n/a")
 # Bytes of one object among many; a file that is one object may be of any size
 LARGEST_LINE = 64_000_000
+GIVEN_UP = Setting("missing")
 NEAR = 1e-9  # of a step: values are decimals, steps may be 0.1
-NEAREST = (
-    " of `import` in config' || case when finest is null then '' else '; for scores with any number"
-    " of digits, `step: ' || printf('%g', finest) || '` with `round: true`, which rounds each to"
-    " the nearest step' end"
-)
 
 
 @dataclass(frozen=True)
@@ -235,9 +232,7 @@ def _pointer(key: str) -> str:
 @contextmanager
 def _reading_json(path: str) -> Iterator[None]:
     if not isfile(path):
-        raise DataError(
-            f"{path}: no such file; name an existing one under `import: files` in config"
-        )
+        raise DataError(f"{path}: no such file; name an existing one {Setting('files').place}")
     with reading(path, wrong_in_json):
         yield
 
@@ -307,15 +302,24 @@ class Table:
     project's table -> its name in the file. keys: path to a value within a column -> its last key.
     """
 
-    def __init__(self, connection: Connection, path: str, settings: Mapping, *, table: str) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        path: str,
+        settings: Mapping,
+        *,
+        table: str,
+        within: Keys = (),
+    ) -> None:
         """Open the file, and create the temporary `table` of its objects if it is JSON; DataError
         if it cannot be read.
 
-        settings: config's `import`, or its `references`.
+        settings: config's `import`, or what is under the keys `within` there.
         """
         if not frame_at(path):
             check_name(path)
         self.path, self.settings, self.named, self.keys = path, settings, {}, {}
+        self._within_import = within
         self._connection, self._asked = connection, settings.get("columns", {})
         if path.endswith((".jsonl", ".json")):
             self.texts = create_objects(connection, path, (), (), table=table)
@@ -323,24 +327,21 @@ class Table:
             return
         file = RawFile.open(path)
         self.columns = [*file.columns]
-        # By place: a column may have the name of one of the two that are added.
+        kinds: dict[str, str] = {}
+        if path.endswith(".parquet") or frame_at(path):
+            described = connection.execute(f"describe from {file.relation}").fetchall()
+            kinds = {name(column): kind for column, kind, *_ in described}
+        # By place: a column may have the name of one of the two that are added. Each is written as
+        # text once, however often it is read.
         listed = ", ".join(
-            f"{stored} as c{place}" for place, stored in enumerate(file.stored.values())
+            f"{_as_text(stored, kinds.get(stored, ''))} as c{place}"
+            for place, stored in enumerate(file.stored.values())
         )
         self.source = (
             f"(select {text(path)} as file, row_number() over () as record, {listed} from"
             f" {file.relation})"
         )
-        kinds = iter(())
-        if path.endswith(".parquet") or frame_at(path):
-            kinds = (
-                kind
-                for _, kind, *_ in connection.execute(f"describe from {file.relation}").fetchall()
-            )
-        self.texts = {
-            column: _as_text(f"c{place}", next(kinds, ""))
-            for place, column in enumerate(self.columns)
-        }
+        self.texts = {column: f"c{place}" for place, column in enumerate(file.stored)}
 
     def has(self, key: str, *others: str) -> bool:
         """Whether there is a column or a constant for what config calls `key`, or a column named so
@@ -365,11 +366,10 @@ class Table:
         """The same; DataError if there is no such column."""
         column = self.column(key, *others)
         if column is None:
-            remedy = (
-                f"name one of them under `columns:` in config, as in `{{{key}: <its name here>}}`"
-            )
+            remedy = f"name one of them, {self._setting(key).line('<its name>')}"
             if key in CONSTANT:
-                remedy += f", or write one {key} for all rows, `{{{key}: {{value: <its name>}}}}`"
+                constant = self._setting(key).line(f"{{{written('value')}: <its name>}}")
+                remedy += f", or one {key} for all rows, {constant}"
             raise DataError(
                 f"{header_of(self.path)}, column {key}: missing; found {', '.join(self.columns)};"
                 f" {remedy}"
@@ -412,14 +412,16 @@ class Table:
                 return column
         if self.columns.count(column) > 1 or column not in self.texts:
             problem = "found twice; the file has" if column in self.columns else "missing; found"
-            remedy = f"write the name of one of them under `columns: {key}` in config"
             error = DataError(
                 f"{header_of(self.path)}, column {column}: {problem} {', '.join(self.columns)};"
-                f" {remedy}"
+                f" name one of them, {self._setting(key).line('<its name>')}"
             )
             error.setting = column
             raise error
         return column
+
+    def _setting(self, key: str) -> Setting:
+        return Setting(*self._within_import, "columns", key)
 
     def _within(self, column: str, outer: str) -> str:
         """SQL for the value at a path of keys, `outer.key.key`, within the objects of a column,
@@ -546,7 +548,13 @@ def _as_text(column: str, kind: str) -> str:
     text.
     """
     nested = kind.startswith(("STRUCT", "MAP")) or kind.endswith("]")
-    return f"to_json({column})::varchar" if nested else whole_as_text(column) if kind else column
+    return (
+        f"to_json({column})::varchar"
+        if nested
+        else column
+        if kind in ("", "VARCHAR")
+        else whole_as_text(column)
+    )
 
 
 def whole_in_json(value: str) -> str:
@@ -676,16 +684,16 @@ def value_checks(
     column: str,
     *,
     stepped: bool = True,
-    under: str = "`missing:`",
+    missing: Setting = GIVEN_UP,
     scale: str = "scale",
     where: str = "",
 ) -> tuple[Check, ...]:
     """Check that a value is a number on the scale of its dimension and, if `stepped` and not to be
     rounded, whole in steps.
 
-    Reads the column as text and as <column>_number, step, finest, rounded and observed. under: the
-    key of config that may list failures. scale: the ends are <scale>_low and <scale>_high. where:
-    SQL for the file's name of the column, if rows differ.
+    Reads the column as text and as <column>_number, step, finest, rounded and observed. missing:
+    the setting that may list failures. scale: the ends are <scale>_low and <scale>_high. where: SQL
+    for the file's name of the column, if rows differ.
     """
     value, low, high = f"{column}_number", f"{scale}_low", f"{scale}_high"
     steps = (
@@ -696,11 +704,12 @@ def value_checks(
     on_scale = f"""'write a number' || case when observed then ', 0 or more' else
                    ' from ' || printf('%g', {low}) || ' to ' || printf('%g', {high}) end{steps}"""
     failed = (
-        f"{on_scale} || ', leave it empty if missing, or, if it marks a failure, list it under"
-        f" {under} in config'"
+        f"{on_scale} || ', leave it empty if missing, or, if it marks a failure, list it"
+        f" {missing.place}'"
     )
     comma = f"regexp_full_match(trim({column}), '[+-]?[0-9]*,[0-9]+')"
-    no_number = f"""{failed} || case when {comma} then ', or, for decimal commas, write `decimal: ","`' else '' end"""
+    decimals = text(f", or, for decimal commas, {Setting('decimal').given(',')}")
+    no_number = f"{failed} || case when {comma} then {decimals} else '' end"
     off = (
         f"{value} is not null and not {value} between {low} and coalesce({high}, 1e9 *"
         " least(step, 1))"
@@ -718,9 +727,12 @@ def value_checks(
         ),
         Check(column, off, "which is off the scale of the dimension", failed, where=where),
     )
+    step, rounded = Setting("step"), Setting("round").line(written(True))
+    finest = step.line("' || printf('%g', finest) || '")
+    nearest = f"; for scores with any number of digits, {finest} with {rounded}, which rounds each to the nearest step"
     between, remedy = (
         f"not rounded and {between_steps(value)}",
-        f"{on_scale} || ', or write the step under `step:`{NEAREST}",
+        f"{on_scale} || ', or write the step {step.place}' || case when finest is null then '' else '{nearest}' end",
     )
     return (
         (
@@ -745,29 +757,30 @@ def values_hint(values: Sequence[str], every: bool, ends: Sequence[float | None]
     Else as failures. values: most frequent first. ends: of the scale. Empty if there are too many
     or too long ones, or digits.
     """
-    written: dict[str, str] = {}
+    words: dict[str, str] = {}
     for value in values:
-        written.setdefault(value.strip().lower(), value.strip())
+        words.setdefault(value.strip().lower(), value.strip())
         if len(value) > LONGEST or any(map(str.isdigit, value)):
             return ""
     if len(values) > MOST_LISTED:
         return ""
     numbers = ["<number>" if end is None else f"{end:g}" for end in ends]
-    poles = poles_in(written)
+    poles = poles_in(words)
     ratings = {word: numbers[pole] for word, pole in poles.items()}
     if every:
-        ratings |= {word: "<number>" for word in written if word not in poles}
+        ratings |= {word: "<number>" for word in words if word not in poles}
     elif 1 not in poles.values():
         ratings = {}
-    failures = [value for word, value in written.items() if word not in ratings]
+    failures = [value for word, value in words.items() if word not in ratings]
+    as_is = set() if are_arguments() else BOOLEAN_WORDS  # which YAML reads in any case
     listed = ", ".join(
-        f"{word if word in BOOLEAN_WORDS else in_yaml(word)}: {number}"
-        for word, number in ratings.items()
+        f"{word if word in as_is else written(word)}: {number}" for word, number in ratings.items()
     )
+    failed = GIVEN_UP.line(written(failures))
     if not ratings:
-        return f", as in `missing: {in_yaml(failures)}`"
-    hint = f", if these are ratings, `values: {{{listed}}}`"
-    return hint + (f" and, for failures, `missing: {in_yaml(failures)}`" if failures else "")
+        return f", as in {failed}"
+    hint = f", if these are ratings, {Setting('values').line(f'{{{listed}}}')}"
+    return hint + (f" and, for failures, {failed}" if failures else "")
 
 
 def poles_in(words: Collection[str]) -> dict[str, int]:
@@ -775,13 +788,3 @@ def poles_in(words: Collection[str]) -> dict[str, int]:
     return {
         word: POLES[word] for word in sorted(POLES.keys() & words, key=lambda w: (-POLES[w], w))
     }
-
-
-def in_yaml(value: object) -> str:
-    """A text, a number or a list of texts, in one line of YAML."""
-    import yaml  # only here: a message is rare
-
-    texts = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-    as_is = not any(map(INVISIBLE.search, texts))  # else as escapes, which config may have
-    line = yaml.safe_dump([value], default_flow_style=True, allow_unicode=as_is, width=float("inf"))
-    return line.strip()[1:-1]  # as in a list, where a bracket needs quotes

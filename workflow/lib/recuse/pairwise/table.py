@@ -12,6 +12,7 @@ from recuse.base.database import Connection, connect, create_table, name, text, 
 from recuse.base.database import files as parquet
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder_of
+from recuse.base.settings import Setting
 from recuse.base.tables import column_names, write_table
 from recuse.data.faults import Check, filled, first_twice, one_of, raise_first_fault
 from recuse.data.files import (
@@ -534,8 +535,9 @@ def check_both_orders(connection: Connection, missing: int) -> None:
     raise DataError(
         f"{place_of(file, record)}, column order: '{judge}' was shown the answer of '{shown}'"
         f" before that of '{other}' for item '{item}'{_among(experiment, condition)}, vote {vote},"
-        " but never the other way round; add that verdict, or write `both_orders: false` for the"
-        f" study in config, which leaves such comparisons out of what needs both orders{more}"
+        " but never the other way round; add that verdict, or"
+        f" {Setting('both_orders').given(False)}, which leaves such comparisons out of what needs"
+        f" both orders{more}"
     )
 
 

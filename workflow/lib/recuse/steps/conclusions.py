@@ -36,9 +36,7 @@ from recuse.model.spec import Spec
 
 def rank(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     estimates: Sequence[str],
     idiosyncrasy: str,
     reliability: str,
@@ -49,7 +47,7 @@ def rank(
     outputs: Mapping[str, str],
 ) -> None:
     """Rank the models, tabulate what each ranking rests on, and how small a bias would be found."""
-    tables, main = StudyTables(study, cells, ratings), Spec.of("main", **specs["main"])
+    main = Spec.of("main", **specs["main"])
     level, instead = {"confidence": confidence, "seed": seed}, settings["without_human_scores"]
     boards = estimable_specs(specs, settings["leaderboard"], tables.scored, instead=instead)
     fitted = [row for path in estimates for row in read_table(path)]
@@ -59,7 +57,7 @@ def rank(
     for spec in boards:
         removed = removed_biases(spec, biases, **chosen)
         ranks += leaderboards(spec, tables, removed, replicates=settings["replicates"], **level)
-    write_table(outputs["leaderboard"], LEADERBOARD, ranks, study=study)
+    write_table(outputs["leaderboard"], LEADERBOARD, ranks, study=tables.name)
     of_main = next(iter(estimable_specs(specs, ["main"], tables, instead=instead)), main)
     removed = removed_biases(of_main, biases, **chosen)
     calibration = write_debiased(of_main, tables, removed, outputs["debiased"])
@@ -68,12 +66,10 @@ def rank(
         outputs["judgments"],
         JUDGMENTS,
         judgment_rows(of_main, tables, fitted, removed),
-        study=study,
+        study=tables.name,
     )
     power(
-        study=study,
-        cells=cells,
-        ratings=ratings,
+        tables=tables,
         reliability=reliability,
         main=specs["main"],
         settings=settings["power"],
@@ -84,9 +80,7 @@ def rank(
 
 def power(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     reliability: str,
     main: Mapping,
     settings: Mapping,
@@ -94,9 +88,9 @@ def power(
     power: str,
 ) -> None:
     """Tabulate how small a self-bias would be found, in this study and in larger ones."""
-    spec, tables = Spec.of("main", **main), StudyTables(study, cells, ratings)
+    spec = Spec.of("main", **main)
     rows = power_rows(spec, tables, read_table(reliability), **settings, confidence=confidence)
-    write_table(power, POWER, rows, study=study)
+    write_table(power, POWER, rows, study=tables.name)
 
 
 def conclude(
@@ -136,9 +130,7 @@ def conclude(
 
 def panel(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     reliability: str,
     verdicts: str,
     settings: Mapping,
@@ -146,7 +138,6 @@ def panel(
     outputs: Mapping[str, str],
 ) -> None:
     """Recommend a panel of judges, and how to deal answers to them."""
-    tables = StudyTables(study, cells, ratings)
     reliabilities = {row["dimension"]: float(row["mean"]) for row in read_table(reliability)}
     judges = linked_judges(tables, dimensions=settings.get("dimensions", ()))
     rows = panel_rows(
@@ -157,17 +148,18 @@ def panel(
         least=settings["least"],
         confidence=confidence,
     )
-    write_table(outputs["panel"], PANEL, rows, study=study)
+    write_table(outputs["panel"], PANEL, rows, study=tables.name)
     write_table(
-        outputs["round_robin"], ROUND_ROBIN, round_robin_rows(judges, tables, rows), study=study
+        outputs["round_robin"],
+        ROUND_ROBIN,
+        round_robin_rows(judges, tables, rows),
+        study=tables.name,
     )
 
 
 def conclusion_tables(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     fitted: Sequence[str],
     idiosyncrasy: str,
     reliability: str,
@@ -180,11 +172,11 @@ def conclusion_tables(
     outputs: Mapping[str, str],
 ) -> None:
     """Write the tables of all three."""
-    tables = {"study": study, "cells": cells, "ratings": ratings, "reliability": reliability}
+    shared = {"tables": tables, "reliability": reliability}
     level = {"confidence": confidence, "outputs": outputs}
-    rank(**tables, estimates=fitted, idiosyncrasy=idiosyncrasy, **ranking, seed=seed, **level)
-    conclude(study=study, inputs=inputs, **settings, **level)
-    panel(**tables, verdicts=outputs["verdicts"], settings=panels, **level)
+    rank(**shared, estimates=fitted, idiosyncrasy=idiosyncrasy, **ranking, seed=seed, **level)
+    conclude(study=tables.name, inputs=inputs, **settings, **level)
+    panel(**shared, verdicts=outputs["verdicts"], settings=panels, **level)
 
 
 def _rows(paths: str | Sequence[str]) -> list[dict]:

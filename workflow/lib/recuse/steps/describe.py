@@ -15,26 +15,21 @@ from recuse.inference.reliability import reliability_of
 
 def describe(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     confidence: float,
     outputs: Mapping[str, str],
 ) -> None:
     """Tabulate mean scores, and the correlations of judges with people."""
-    tables = StudyTables(study, cells, ratings)
     scored = tables.scored.cells()
     means = mean_scores(tables.cells(), scored)
     correlated = correlations(scored, confidence=confidence)
-    write_table(outputs["mean_scores"], MEAN_SCORES, means, study=study)
-    write_table(outputs["correlations"], CORRELATIONS, correlated, study=study)
+    write_table(outputs["mean_scores"], MEAN_SCORES, means, study=tables.name)
+    write_table(outputs["correlations"], CORRELATIONS, correlated, study=tables.name)
 
 
 def findings(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     raters: Sequence[str],
     alphas: Sequence[str],
     of_alpha: int,
@@ -45,7 +40,6 @@ def findings(
     confidence: float,
 ) -> list[Finding]:
     """What the ratings support, most important first."""
-    tables = StudyTables(study, cells, ratings)
     reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=of_alpha)
     facts = facts_of(tables, completeness, imports=imports, named=named)
     return check_study(facts, reliability, **power, confidence=confidence)
@@ -53,9 +47,7 @@ def findings(
 
 def describe_and_check(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     raters: Sequence[str],
     alphas: Sequence[str],
     completeness: str,
@@ -63,10 +55,9 @@ def describe_and_check(
     outputs: Mapping[str, str],
 ) -> None:
     """Write the tables of both, and print the page of the findings."""
-    of = {"study": study, "cells": cells, "ratings": ratings}
-    describe(**of, confidence=params["confidence"], outputs=outputs)
+    describe(tables=tables, confidence=params["confidence"], outputs=outputs)
     humans = {"raters": raters, "alphas": alphas, "completeness": completeness}
-    found = findings(**of, **humans, **params)
-    write_table(outputs["check"], CHECK, (each.row for each in found), study=study)
+    found = findings(tables=tables, **humans, **params)
+    write_table(outputs["check"], CHECK, (each.row for each in found), study=tables.name)
     gold = bool(params["imports"].get("gold"))
-    print(page_of(study, found, gold=gold), end="")  # into the log
+    print(page_of(tables.name, found, gold=gold), end="")  # into the log

@@ -13,9 +13,7 @@ from recuse.model.spec import Spec
 
 def fit(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     before: Sequence[str],
     specs: Mapping,
     order: Sequence[str],
@@ -28,7 +26,6 @@ def fit(
 
     before: the tables of OF_SPECS that earlier stages wrote; order: of the specs in these tables.
     """
-    tables = StudyTables(study, cells, ratings)
     rows = {table: [] for table in OF_SPECS}
     for path in before:
         rows[Path(path).stem] += read_table(path)

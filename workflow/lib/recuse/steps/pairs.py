@@ -3,9 +3,8 @@ support.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
-from recuse.base.database import Connection, connect, files
+from recuse.base.database import connect, files
 from recuse.base.tables import read_table, write_table
 from recuse.base.words import counted
 from recuse.check.facts import CHECK, Finding
@@ -14,7 +13,7 @@ from recuse.check.pairs import check_comparisons
 from recuse.inference.gold import CASES_OF_PAIRS, GOLD
 from recuse.inference.gold import gold as gold_rows
 from recuse.inference.verdict import VERDICTS
-from recuse.pairwise.choices import CHOICES, LABEL_NOISE, Choices, choices, choices_of, label_noise
+from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, choices_of, label_noise
 from recuse.pairwise.cognitive import COGNITIVE_BIASES, cognitive_biases, judges_without_answers
 from recuse.pairwise.gold import create_marks_of_pairs
 from recuse.pairwise.questions import open_pairs
@@ -84,42 +83,6 @@ def regression_tables(
     )
 
 
-class Judged(NamedTuple):
-    """What judges and people choose in comparisons, as rows of a table, and the verdicts on the
-    judges.
-    """
-
-    pairs: Connection
-    chosen: Choices
-    choices: list[dict]
-    verdicts: list[dict]
-
-    def findings(self, *, power: float) -> list[Finding]:
-        """What the comparisons support, most important first."""
-        return check_comparisons(self.pairs, self.chosen, self.choices, self.verdicts, power=power)
-
-
-def judged(
-    *,
-    comparisons: str,
-    regression: Sequence[str],
-    families: Mapping[str, str],
-    confidence: float,
-    seed: int,
-    power: float,
-) -> Judged:
-    """The choices of judges and people, and the verdicts; regression: the path of its table, or
-    none.
-    """
-    pairs = open_pairs(comparisons, {})
-    chosen = choices_of(pairs, families)
-    rows = list(choices(chosen, confidence=confidence, seed=seed))
-    regressed = [row for path in regression for row in read_table(path)]
-    settings = {"order": list(families), "confidence": confidence, "power": power}
-    concluded = list(verdicts(rows, regressed, chosen.judges, **settings))
-    return Judged(pairs, chosen, rows, concluded)
-
-
 def choices_tables(
     *,
     study: str,
@@ -130,19 +93,28 @@ def choices_tables(
     seed: int,
     power: float,
     outputs: Mapping[str, str],
-) -> None:
-    """Tabulate the choices, how noisy their labels are, the verdicts and what the data support."""
+) -> list[Finding]:
+    """Tabulate the choices, how noisy their labels are if that is asked for, the verdicts and what
+    the data support, which is returned.
+
+    regression: the path of its table, or none.
+    """
     sampling = {"confidence": confidence, "seed": seed}
-    tables = judged(
-        comparisons=comparisons, regression=regression, families=families, power=power, **sampling
-    )
-    write_table(outputs["choices"], CHOICES, tables.choices, study=study)
-    noise = label_noise(tables.chosen, **sampling)
-    write_table(outputs["label_noise"], LABEL_NOISE, noise, study=study)
-    write_table(outputs["verdicts"], VERDICTS, tables.verdicts, study=study)
-    found = tables.findings(power=power)
+    pairs = open_pairs(comparisons, {})
+    chosen = choices_of(pairs, families)
+    rows = list(choices(chosen, **sampling))
+    regressed = [row for path in regression for row in read_table(path)]
+    settings = {"order": list(families), "confidence": confidence, "power": power}
+    concluded = list(verdicts(rows, regressed, chosen.judges, **settings))
+    found = check_comparisons(pairs, chosen, rows, concluded, power=power)
+    write_table(outputs["choices"], CHOICES, rows, study=study)
+    if "label_noise" in outputs:
+        noise = label_noise(chosen, **sampling)
+        write_table(outputs["label_noise"], LABEL_NOISE, noise, study=study)
+    write_table(outputs["verdicts"], VERDICTS, concluded, study=study)
     write_table(outputs["check"], CHECK, (finding.row for finding in found), study=study)
     print(page_of(study, found, of_ratings=False), end="")  # into the log
+    return found
 
 
 def gold_table(

@@ -29,9 +29,7 @@ from recuse.model.estimable import estimable_specs, sliced_by, study_for
 
 def estimands(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     specs: Mapping,
     settings: Mapping,
     asked: Mapping,
@@ -39,7 +37,6 @@ def estimands(
     outputs: Mapping[str, str],
 ) -> None:
     """Tabulate biases beyond ordinary preference and over wordings, and what identifies them."""
-    tables = StudyTables(study, cells, ratings)
     compared = sliced_by(specs, settings["idiosyncrasy"], tables)
     fitted = estimable_specs(specs, settings["identifiability"], tables)
     slices = [each for spec in compared for each in idiosyncrasies(spec, tables)]
@@ -49,34 +46,31 @@ def estimands(
         ("pooled", POOLED, pooled_rows),
         ("residuals", RESIDUALS, residual_rows),
     ):
-        write_table(outputs[name], columns, rows(slices, confidence=confidence), study=study)
-    write_table(outputs["identifiability"], IDENTIFIABILITY, identified, study=study)
-    write_table(outputs["wordings"], WORDINGS, wording_rows(study=tables, **asked), study=study)
+        write_table(outputs[name], columns, rows(slices, confidence=confidence), study=tables.name)
+    write_table(outputs["identifiability"], IDENTIFIABILITY, identified, study=tables.name)
+    write_table(
+        outputs["wordings"], WORDINGS, wording_rows(study=tables, **asked), study=tables.name
+    )
 
 
 def reliability(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     raters: Sequence[str],
     alphas: Sequence[str],
     of_alpha: int,
     reliability: str,
 ) -> dict[str, Reliability]:
     """Tabulate the reliability of the human scores, and return it by dimension."""
-    tables = StudyTables(study, cells, ratings).scored
-    found = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=of_alpha)
+    found = reliability_of(tables.scored, raters=raters, alphas=alphas, of_alpha=of_alpha)
     rows = ({"dimension": dimension, **vars(each)} for dimension, each in found.items())
-    write_table(reliability, RELIABILITY, rows, study=study)
+    write_table(reliability, RELIABILITY, rows, study=tables.name)
     return found
 
 
 def sensitivity(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     raters: Sequence[str],
     alphas: Sequence[str],
     specs: Mapping,
@@ -88,38 +82,38 @@ def sensitivity(
     would change.
     """
     reliabilities = reliability(
-        study=study,
-        cells=cells,
-        ratings=ratings,
+        tables=tables,
         raters=raters,
         alphas=alphas,
         of_alpha=settings["raters"],
         reliability=outputs["reliability"],
     )
-    tables, instead = StudyTables(study, cells, ratings).scored, settings["without_human_scores"]
-    noisy = estimable_specs(specs, settings["measurement_error"], tables, instead=instead)
-    varied = estimable_specs(specs, settings["sensitivity"], tables, instead=instead)
-    corrected = measurement_error_tables(
-        noisy, tables, reliabilities, raters, confidence=confidence
+    study, instead = tables.scored, settings["without_human_scores"]
+    noisy = estimable_specs(specs, settings["measurement_error"], study, instead=instead)
+    varied = estimable_specs(specs, settings["sensitivity"], study, instead=instead)
+    corrected = measurement_error_tables(noisy, study, reliabilities, raters, confidence=confidence)
+    write_table(
+        outputs["measurement_error"],
+        MEASUREMENT_ERROR,
+        corrected["measurement_error"],
+        study=tables.name,
     )
     write_table(
-        outputs["measurement_error"], MEASUREMENT_ERROR, corrected["measurement_error"], study=study
+        outputs["reliability_curve"],
+        MEASUREMENT_ERROR,
+        corrected["reliability_curve"],
+        study=tables.name,
     )
-    write_table(
-        outputs["reliability_curve"], MEASUREMENT_ERROR, corrected["reliability_curve"], study=study
-    )
-    write_table(outputs["breakdowns"], BREAKDOWNS, corrected["breakdowns"], study=study)
+    write_table(outputs["breakdowns"], BREAKDOWNS, corrected["breakdowns"], study=tables.name)
     omitted = (
-        row for spec in varied for row in sensitivity_rows(spec, tables, confidence=confidence)
+        row for spec in varied for row in sensitivity_rows(spec, study, confidence=confidence)
     )
-    write_table(outputs["sensitivity"], SENSITIVITY, omitted, study=study)
+    write_table(outputs["sensitivity"], SENSITIVITY, omitted, study=tables.name)
 
 
 def robustness_tables(
     *,
-    study: str,
-    cells: str,
-    ratings: Sequence[str],
+    tables: StudyTables,
     raters: Sequence[str],
     alphas: Sequence[str],
     preference: Mapping,
@@ -128,12 +122,6 @@ def robustness_tables(
     outputs: Mapping[str, str],
 ) -> None:
     """Write the tables of both."""
-    tables = {
-        "study": study,
-        "cells": cells,
-        "ratings": ratings,
-        "confidence": confidence,
-        "outputs": outputs,
-    }
-    estimands(**tables, **preference)
-    sensitivity(**tables, raters=raters, alphas=alphas, **distortion)
+    shared = {"tables": tables, "confidence": confidence, "outputs": outputs}
+    estimands(**shared, **preference)
+    sensitivity(**shared, raters=raters, alphas=alphas, **distortion)

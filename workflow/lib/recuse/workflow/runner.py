@@ -20,7 +20,8 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
 
     Each parameter of `function` gets the wildcard, input, output or param of its name; files are a
     path or a list of paths. The parameters `inputs`, `outputs`, `params` and `config` get all of
-    these, by name, without record and contents. A parameter with a default may be missing from the
+    these, by name, without record and contents. One of a class with `from_files` gets what that
+    makes of the arguments by its own names. A parameter with a default may be missing from the
     rule. Messages go to the log, as by recuse.base.log.logged. DuckDB is limited by config's
     `memory_limit` and the rule's `mem_mb`, spills next to the log, and opens no files but the
     rule's. Raises TypeError if a parameter is none of the rule's names, or several.
@@ -53,6 +54,9 @@ def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:
     whole = {"inputs": inputs, "outputs": outputs, "params": params, "config": snakemake.config}
     filled = {}
     for name, parameter in signature(function).parameters.items():
+        if from_files := getattr(parameter.annotation, "from_files", None):
+            filled[name] = from_files(**arguments(from_files, snakemake))
+            continue
         values = [part[name] for part in (wildcards, inputs, outputs, params) if name in part]
         values = values or ([whole[name]] if name in whole else [])
         if len(values) > 1 or (not values and parameter.default is Parameter.empty):

@@ -206,8 +206,8 @@ def validated(
         return section.model_validate(settings)
     except ValidationError as error:
         fault = min(error.errors(include_url=False), key=_rank)
-    keys, problem = _in_words(fault, section)
-    raise ConfigError.at([*within, *keys], problem, place=name)
+    keys, problem, meaning = _in_words(fault, section)
+    raise ConfigError.at([*within, *keys], problem, meaning=meaning, place=name)
 
 
 def _rank(fault: Mapping) -> tuple:
@@ -232,8 +232,8 @@ def _values_in(node: object, name: str, path: tuple = ()) -> Iterator[tuple[tupl
         yield from _values_in(value, name, (*path, key))
 
 
-def _in_words(fault: Mapping, section: type[Section]) -> tuple[list[str | int], str]:
-    """The keys that lead to a fault, and what should be there, what is, and the description of the
+def _in_words(fault: Mapping, section: type[Section]) -> tuple[list[str | int], str, str]:
+    """The keys that lead to a fault, what should be there and what is, and the description of the
     key.
     """
     kind, value, bounds = fault["type"], fault["input"], fault.get("ctx", {})
@@ -260,7 +260,7 @@ def _in_words(fault: Mapping, section: type[Section]) -> tuple[list[str | int], 
         kind = "string_too_short" if bounds.get("min_length") == 1 else kind
         should = SHOULD[kind].format(**bounds) if kind in SHOULD else fault["msg"]
         message = f"{'names ' if of_key else ''}should {should}, found {_shown(value)}"
-    return path, message + (f" ({description})" if description else "")
+    return path, message, description
 
 
 def _shown(value: object) -> str:

@@ -239,7 +239,7 @@ def _check_own_inference(study: Study, settings: Settings) -> None:
         own = validated(Inference, study.config["inference"], within=["inference"])
         check_inference(own, specs)
     except ConfigError as error:
-        raise ConfigError.at([*keys, *error.keys], error.problem) from None
+        raise ConfigError.at([*keys, *error.keys], error.problem, meaning=error.meaning) from None
 
 
 def _check_study(where: Sequence[str], study: RatedStudy, settings: Settings) -> None:

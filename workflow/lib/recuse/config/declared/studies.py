@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field
 
 from recuse.base.errors import ConfigError
 from recuse.base.products import TEXTS, published_sources
+from recuse.base.settings import Setting, written
 from recuse.config.declared.inference import SpecSettings
 from recuse.config.declared.sections import (
     File,
@@ -310,8 +311,9 @@ class RatedStudy(Section):
             advice = "write a study for each dimension, each with its step"
             if finest is not None:
                 advice = (
-                    f"write `step: {finest:g}` with `round: true`, which rounds ratings to the"
-                    " nearest step"
+                    f"{Setting('step').given(finest)} with"
+                    f" {Setting('round').line(written(True))}, which rounds ratings to the nearest"
+                    " step"
                 )
             raise ValueError(
                 "import",

@@ -85,5 +85,5 @@ def test_a_judge_without_residuals_and_a_study_without_any_say_why():
 def test_chance_names_no_judge_where_none_rates_its_own_answers():
     others = table()
     text = texts(drawn(others[others["relation"] != "self"]))
-    assert any("No judge can be tested" in line for line in text)
+    assert any("No own mark can be tested" in line for line in text)
     assert not any("chance alone" in line for line in text)

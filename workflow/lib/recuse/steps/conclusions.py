@@ -61,7 +61,7 @@ def rank(
     of_main = next(iter(estimable_specs(specs, ["main"], tables, instead=instead)), main)
     removed = removed_biases(of_main, biases, **chosen)
     calibration = write_debiased(of_main, tables, removed, outputs["debiased"])
-    write_table(outputs["calibration"], CALIBRATION, calibration, study=tables.study)
+    write_table(outputs["calibration"], CALIBRATION, calibration, study=tables.name)
     write_table(
         outputs["judgments"],
         JUDGMENTS,

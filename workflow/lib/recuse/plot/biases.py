@@ -60,14 +60,14 @@ def self_family_bias(
     if not rows:
         return page_of_words(subject, note)
     table, over = with_simultaneous(estimates, multiplicity, simultaneous)
-    marks = bias_marks(table, panel="").assign(text=estimates["estimate"].map(text_of_estimate))
+    marks = bias_marks(table, panel="").assign(text=estimates["estimate"].map(estimate_text))
     interval = interval_text(confidence, covariance)
     unit = [UNIT, interval, simultaneous_words([over], confidence), FILLED]
     head = Head(f"{biases_finding(estimates)}, by Equation 1", "; ".join(filter(None, unit)))
     return rows_figure(marks, subject, head, [Block(rows, [bias_column(rows)])], note=note).figure
 
 
-def text_of_estimate(value: float) -> str | None:
+def estimate_text(value: float) -> str | None:
     """The number beside a row; None if there is none."""
     return None if pd.isna(value) else signed(value)
 

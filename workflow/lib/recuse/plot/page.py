@@ -244,32 +244,46 @@ def page_of_panels(
         if section.heading:
             page.text(EDGE, top - LINE / 2, section.heading, size=TEXT, weight="bold")
         bottom = top - heights[place] + section.below
-        columns, count, panel = section.grid[1], len(shown[place]), widths[place]
+        columns, panel, count = section.grid[1], widths[place], len(shown[place])
         panels.append([])
         for number in range(count):
             row, column = divmod(number, columns)
-            corner = (
-                start + column * (panel + gap),
-                bottom + (lines[place] - 1 - row) * steps[place],
-            )
-            axes = page.axes(*corner, panel, scale * section.height)
+            x = start + column * (panel + gap)
+            y = bottom + (lines[place] - 1 - row) * steps[place]
+            axes = page.axes(x, y, panel, scale * section.height)
             last = column == columns - 1 or number == count - 1
             panels[-1].append(Panel(axes, column == 0, last, number + columns >= count))
-            axes.set_title(titles[place][number], pad=4 + 72 * LINE * any(section.under))
-            if section.under:
-                grey = {"textcoords": "offset points", "color": FAINT}
-                axes.annotate(section.under[number], (0, 1), (0, 4), "axes fraction", **grey)
-            axes.tick_params(axis="y", length=0, which="both", labelleft=each or column == 0)
-            axes.tick_params(labelbottom=panels[-1][-1].lowest)
+            _entitle(panels[-1][-1], titles[place][number], section.under[number : number + 1])
+            axes.tick_params(axis="y", labelleft=each or column == 0)
         top -= heights[place]
-    middle = (start + width - EDGE - right - beside) / 2
+    _name_axes(page, across, up, start, (below, below + sum(heights)), right + beside)
+    return page, panels
+
+
+def _entitle(panel: Panel, title: str, under: Sequence[str]) -> None:
+    """The lines over a panel; numbers stand under the lowest alone."""
+    panel.axes.set_title(title, pad=4 + 72 * LINE * len(under))
+    for line in under:
+        grey = {"textcoords": "offset points", "color": FAINT}
+        panel.axes.annotate(line, (0, 1), (0, 4), "axes fraction", **grey)
+    panel.axes.tick_params(axis="y", length=0, which="both")
+    panel.axes.tick_params(labelbottom=panel.lowest)
+
+
+def _name_axes(
+    page: Page, across: str, up: str, left: float, ends: tuple[float, float], right: float
+) -> None:
+    """The texts of all axes, within the paper: under panels that reach from `left` to so many
+    inches from the right edge, and beside those within `ends`.
+    """
+    width = page.figure.get_size_inches()[0]
+    middle = (left + width - EDGE - right) / 2
     for number, line in enumerate(reversed(across.split("\n"))):
         room = EDGE + text_width(line) / 2
         x = max(room, min(middle, width - room))
         page.text(x, (number + 0.5) * LINE, line, ha="center")
-    up = wrap(up, sum(heights))
-    page.text(EDGE + LINE * up.count("\n") / 2 + LINE / 2, below + sum(heights) / 2, up, **UPRIGHT)
-    return page, panels
+    up = wrap(up, ends[1] - ends[0])
+    page.text(EDGE + LINE * (1 + up.count("\n")) / 2, sum(ends) / 2, up, **UPRIGHT)
 
 
 def _fitted(

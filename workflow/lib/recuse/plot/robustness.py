@@ -38,7 +38,11 @@ MARKS = {  # look, letter and words of a conclusion
         "○",
         "cannot be distinguished from 0",
     ),
-    Conclusion.NOT_ESTIMABLE: ({"marker": "_", "color": FAINT}, "–", "not estimable"),
+    Conclusion.NOT_ESTIMABLE: (
+        {"marker": "_", "color": FAINT, "markeredgewidth": 1.0},
+        "–",
+        "not estimable",
+    ),
 }
 BOXES = {  # look, letter and words of a check that departs from the first column
     LOST: ({"facecolor": "#D5D5D5", "edgecolor": "none", "lw": 0}, "▒", "lost"),
@@ -134,9 +138,7 @@ def _draw_cell(axes: Axes, row: Mapping, place: tuple[float, float], colour: str
         axes.add_patch(Rectangle((x + 0.06, y + 0.06), 0.88, 0.88, **look))
     look = {"color": colour, "markerfacecolor": colour, "markeredgewidth": 0.0}
     look = {**look, "linestyle": "none", "zorder": 3, **MARKS[row["conclusion"]][0]}
-    gid = "mark"
-    if row["conclusion"] == Conclusion.NOT_ESTIMABLE:
-        look["markeredgewidth"], gid = 1.0, "not estimable"
+    gid = "not estimable" if row["conclusion"] == Conclusion.NOT_ESTIMABLE else "mark"
     put(axes, [x + 0.5], [y + 0.5], gid=gid, label=signed(row["estimate"]), **look)
     if x == 0:
         number = {"ha": "left", "va": "center_baseline", "gid": "number"}

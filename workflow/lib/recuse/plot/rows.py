@@ -29,7 +29,7 @@ WIDEST_LABEL = 1.6  # inches of a label, and of the words under an axis, before 
 GAP = 0.07  # inches between a mark and the words beside it
 AROUND = 2.0  # inches of a page that are not panels
 STROKE = 1.3  # points: an interval
-SHAPES = (("o", 3.1), ("s", 2.9), ("^", 3.7), ("D", 2.7), ("v", 3.7), ("P", 4.4), ("X", 4.4))
+SHAPES = (("o", 3.1), ("s", 2.9), ("^", 3.7), ("D", 2.7), ("v", 3.7), ("P", 4.4))
 POINTS = [{"marker": shape, "markersize": size, "markeredgewidth": 1.0} for shape, size in SHAPES]
 TICK = {"marker": "|", "markersize": 6, "markeredgewidth": 1.2}
 CROSS = {"marker": "x", "markersize": 4, "markeredgewidth": 1.4}
@@ -177,8 +177,7 @@ def rows_figure(
     `at`, else hollow. most: panels side by side; row: inches of one.
     """
     kinds = kinds or {"": Kind()}
-    columns = [*marks.columns, *(name for name in (*ENDS, *OPTIONAL) if name not in marks)]
-    marks = marks.reindex(columns=columns)
+    marks = marks.reindex(columns=marks.columns.union([*ENDS, *OPTIONAL], sort=False))
     marks["kind"] = marks["kind"].astype(object).fillna(next(iter(kinds)))
     has_none = ~marks["kind"].map(lambda name: kinds[name].interval) | marks["estimate"].isna()
     marks.loc[has_none, ENDS] = np.nan
@@ -230,7 +229,7 @@ def rows_figure(
             _frame(panel.axes, column, lowest=panel.lowest)
             _name_rows(panel.axes, block.rows, drawn, column, named=panel.first)
             _draw(drawn, column, block.rows, marks[marks["panel"] == column.key], texts)
-    last = max(range(min(most, len(panels[0]))), key=lambda n: (panels[0][n].last, -n))
+    last = [panel.last for panel in panels[0]].index(True)
     first = blocks[0].columns[last].key, blocks[0].rows[0].key
     for slot, label in enumerate(layout.labels):
         look = {"inches": texts + 0.1 * bool(texts) + GAP, "ha": "left", "color": FAINT}
@@ -285,8 +284,8 @@ def _frame(axes: Axes, column: Column, *, lowest: bool) -> None:
     if column.more:
         for text, x, side in ((f"← {column.less}", 0, "left"), (f"{column.more} →", 1, "right")):
             axes.annotate(text, (x, 0), (0, -72 * 0.34), ha=side, gid="direction", **below)
-    for number_, line in enumerate(wrap(column.across, WIDEST_LABEL).split("\n")):
-        axes.annotate(line, (0.5, 0), (0, -72 * (0.34 + number_ * LINE)), ha="center", **below)
+    for count, line in enumerate(wrap(column.across, WIDEST_LABEL).split("\n")):
+        axes.annotate(line, (0.5, 0), (0, -72 * (0.34 + count * LINE)), ha="center", **below)
 
 
 def _name_rows(
@@ -403,11 +402,6 @@ def write_beside(
     where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "ha": ha}
     look = {"va": "center_baseline", "annotation_clip": False, **look}
     axes.annotate(text, (1, place), (72 * inches, 0), **where, **look)
-
-
-def has_interval(row: Mapping) -> bool:
-    """True if `row` has an interval (ci_low, ci_high) of some width."""
-    return bool(row["ci_low"] < row["ci_high"])
 
 
 def with_absent(

@@ -16,20 +16,21 @@ from recuse.plot.biases import (
     bias_column,
     bias_marks,
     bias_rows,
+    estimate_text,
     left_out,
     simultaneous_words,
-    text_of_estimate,
     with_simultaneous,
 )
 from recuse.plot.colours import FAINT
 from recuse.plot.page import Head, joined, not_estimated, page_of_words, some
-from recuse.plot.rows import TICK, Block, Kind, rows_figure
+from recuse.plot.rows import TICK, Block, Kind, Row, rows_figure, with_absent
 from recuse.plot.style import UNIT, Subject, interval_text, language
 
 LOG_ODDS = "log-odds of a higher rating"
 SAME_SPEC = "the same spec, all ratings"
 WHOLE = "grey ticks: {}"
 EFFECTS = f"number beside a row: average marginal effect, {UNIT}"
+NO_ROWS = "no rows"
 KINDS = {
     "whole": Kind(mark={**TICK, "markersize": 8}, colour=FAINT, interval=False),
     "slice": Kind(),
@@ -88,7 +89,7 @@ def ordinal(
     ticks = whole_of(estimates)
     unit = [LOG_ODDS, interval_text(confidence, covariance), FILLED, EFFECTS]
     unit += [WHOLE.format(SAME_SPEC)] if len(ticks) else []
-    table = estimates.assign(text=estimates["effect"].map(text_of_estimate))
+    table = estimates.assign(text=estimates["effect"].map(estimate_text))
     heading = f"{' and '.join(SIDES).replace('Family', 'family')} {by}"
     sections = [(heading, spec, table)]
     return _slices(sections, ticks, BIASES, not_estimable, subject, unit=unit, words=words)
@@ -147,15 +148,11 @@ def _slices(
     return rows_figure(pd.concat(marks), subject, head, blocks, kinds=KINDS, note=note).figure
 
 
-def _marks(table: pd.DataFrame, rows: Sequence, name: str, panel: str) -> pd.DataFrame:
+def _marks(table: pd.DataFrame, rows: Sequence[Row], name: str, panel: str) -> pd.DataFrame:
     """The marks of a slice, and words in the rows that it does not have."""
-    marks = bias_marks(table, panel=panel)
-    missing = [row.key for row in rows if row.key not in set(marks["row"])]
-    instead = ["left out" if term == name else "no rows" for _, term in missing]
-    empty = pd.DataFrame(
-        {"row": missing, "panel": panel, "instead": instead, "estimate": float("nan")}
-    )
-    marks = pd.concat([marks, empty]) if missing else marks
+    marks = with_absent(bias_marks(table, panel=panel), rows, [panel], NO_ROWS)
+    of_slice = marks["row"].map(lambda bias: bias[1]) == name
+    marks.loc[of_slice & (marks["instead"] == NO_ROWS), "instead"] = "left out"
     return marks.assign(kind="slice")
 
 

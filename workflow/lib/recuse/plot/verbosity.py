@@ -124,12 +124,11 @@ def position_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
                     ticks=QUARTERS,
                 )
             )
-    preferences = table[table["statistic"] != CONSISTENCY]
+    preferences = [name for name in statistics if name != CONSISTENCY]
     who = () if len(conditions) == 1 else BY_CONDITION
     level = percent_as_given(confidence)
-    first = preferences[preferences["statistic"] == preferences["statistic"].iloc[0]]
     head = Head(
-        tally(first, *PREFERS, *who, at=0.5),
+        tally(table[table["statistic"].isin(preferences[:1])], *PREFERS, *who, at=0.5),
         f"share; {level} bootstrap interval over questions; {HALF}{SINGLE * single}",
     )
     marks = with_absent(table, rows, [column.key for column in columns], "no comparisons")

@@ -1,8 +1,10 @@
 """The answer of a report says what the tables say, in the reader's unit."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from drawings import prose, subject
 from picked_rows import fields
 from recuse.base.reasons import CURES, MORE_JUDGES, SENTENCES, Reason, because
 from recuse.check.facts import CHECK
@@ -10,9 +12,20 @@ from recuse.data.describe import CORRELATIONS
 from recuse.inference.leaderboard import LEADERBOARD
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.model.estimates import ESTIMATES
+from recuse.plot.verdicts import verdicts_figure
 from recuse.report.answers import LIKELY as LIKELY_AT
 from recuse.report.answers import NO_TRUTH, OF_FAMILIES, QUESTION, answer_of_ratings
-from recuse.report.verdict import DO_NOT_USE, KEEP, MANY_TESTED, MOST_WORDS, summary, unit_of
+from recuse.report.verdict import (
+    DO_NOT_USE,
+    KEEP,
+    MANY_TESTED,
+    MOST,
+    MOST_WORDS,
+    bias_sentences,
+    name_in,
+    summary,
+    unit_of,
+)
 from report_pages import ranked, texts
 from text_tables import csv_rows
 
@@ -183,6 +196,44 @@ def test_a_headline_has_at_most_thirty_words_and_agrees_with_the_table(seed):
     claims = [words for words in of_bias.split(". ") if "favour" in words or "harsher" in words]
     assert bool(claims) == bool(established)
     assert not any(f"{name} (" in claim for name in others for claim in claims)
+    check_one_rule(answer, texts(VERDICTS, rows))
+
+
+def check_one_rule(answer, rows):
+    """The headline, the table, the titles of figures and the summary agree on every judge."""
+    about = {"subject": {"label": "mine", "kind": "user"}, "confidence": 0.9}
+    content = summary("s", about, answer, rows)
+    tested = [row for row in rows if row["verdict"] != Verdict.INCONCLUSIVE]
+    assert sorted((each.name, each.verdict) for each in answer.verdicts) == sorted(
+        (name_in(row), row["verdict"]) for row in tested
+    )
+    assert [each["verdict"] for each in content["verdicts"]] == [row["verdict"] for row in rows]
+    headings = content["table"]["headings"]
+    if "verdict" in headings:  # what the terminal prints
+        column = headings.index("verdict")
+        shown = [(row[0], row[column]) for row in content["table"]["rows"]]
+        assert shown == [(each.name, each.verdict) for each in answer.verdicts]
+    assert content["headline"] == answer.headline
+    for count in (MOST, 3, 2, 0):
+        sentences = list(bias_sentences(rows, answer.unit, count))
+        if all(sentence in answer.headline for sentence in sentences):
+            break
+    else:
+        established = sum(row["verdict"] == Verdict.ESTABLISHED for row in rows)
+        assert f"{established} biases are established." in answer.headline
+    number = {"estimate", "ci_low", "ci_high", "A", "A_ci_low", "A_ci_high", "B"}
+    table = pd.DataFrame(
+        [
+            {
+                key: float(text) if key in number and text else text or None
+                for key, text in row.items()
+            }
+            for row in rows
+        ]
+    )
+    drawn = prose(verdicts_figure(table, subject(), confidence=0.9))
+    if tested:
+        assert " ".join(bias_sentences(rows)) in drawn
 
 
 @pytest.mark.parametrize(

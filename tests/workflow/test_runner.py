@@ -162,14 +162,14 @@ def test_database_opens_no_file_but_the_rules(job, tmp_path):
     ]
 
 
-def test_error_of_the_project_is_one_sentence_in_the_log_and_on_the_terminal(job, tmp_path, capsys):
+def test_error_of_the_project_is_one_sentence_in_the_log(job, tmp_path, capsys):
     def fit():
         raise DataError("a.csv, line 2: found 'x'")
 
     with pytest.raises(SystemExit):
         run(fit, job)
     assert (tmp_path / "logs" / "fit.log").read_text() == "error: a.csv, line 2: found 'x'\n"
-    assert capsys.readouterr().err == "error: a.csv, line 2: found 'x'\n"
+    assert capsys.readouterr().err == ""  # the terminal shows the end of the log, once
 
 
 @pytest.mark.parametrize(
@@ -186,19 +186,16 @@ def test_error_of_the_project_is_one_sentence_in_the_log_and_on_the_terminal(job
         (KeyError("x" * 5000), "error: KeyError in runner.py, line "),
     ],
 )
-def test_any_other_error_is_one_sentence_too(job, tmp_path, capsys, error, message):
+def test_any_other_error_is_one_sentence_too(job, tmp_path, error, message):
     def fit():
         raise error
 
     with pytest.raises(SystemExit):
         run(fit, job)
-    text = capsys.readouterr().err
-    assert text.startswith(message)
-    assert text.count("\n") == 1
-    assert len(text) < 600
-    assert ("Traceback" in (tmp_path / "logs" / "fit.log").read_text()) == isinstance(
-        error, KeyError
-    )
+    *rest, last = (tmp_path / "logs" / "fit.log").read_text().splitlines()
+    assert last.startswith(message)
+    assert len(last) < 600
+    assert any("Traceback" in line for line in rest) == isinstance(error, KeyError)
 
 
 def test_record_of_what_a_job_read_and_wrote(job, tmp_path):
@@ -214,11 +211,12 @@ def test_record_of_what_a_job_read_and_wrote(job, tmp_path):
     assert [path.name for path in (tmp_path / "made").iterdir()] == ["fit.json"]
 
 
-def test_file_that_changes_during_a_run_is_an_error_without_a_record(job, tmp_path, capsys):
+def test_file_that_changes_during_a_run_is_an_error_without_a_record(job, tmp_path):
     def fit(*, cells):
         (tmp_path / cells).write_bytes(b"other")
 
     with pytest.raises(SystemExit):
         run(fit, job)
-    assert capsys.readouterr().err == "error: cells.parquet: changed during this run; run again\n"
+    words = "error: cells.parquet: changed during this run; run again\n"
+    assert (tmp_path / "logs" / "fit.log").read_text().endswith(words)
     assert not (tmp_path / "made").exists()

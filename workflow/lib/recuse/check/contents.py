@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.database import connect, files
-from recuse.base.reasons import Reason, code, in_words
+from recuse.base.reasons import Reason, code, cure, in_words
 from recuse.base.words import counted, enumerated, number, percent
 from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded
 from recuse.data.cells import Cells
@@ -428,6 +428,20 @@ def _at_end(topic: str, judge: str, cells: Cells, *, of_constant_judge: bool) ->
     words += f": in {enumerated(shares)}" if shares else ""
     level = FINE if of_constant_judge else graded(share, **AT_END)
     return Finding(topic, judge, words, share, level, BEYOND.format(name), share)
+
+
+def doubted(facts: Facts) -> Iterator[Finding]:
+    """Report the judges without a verdict until the configuration explains their ratings."""
+    for judge, _, reason in facts.study.doubts:
+        words, advice = in_words(reason), cure(reason)
+        yield Finding(
+            "doubt",
+            judge,
+            words,
+            None,
+            WARNING,
+            f"{advice}; until then its verdict is inconclusive",
+        )
 
 
 def human_scores(facts: Facts) -> Iterator[Finding]:

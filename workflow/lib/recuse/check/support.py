@@ -80,7 +80,7 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     unrelated = cell_means(moments, reference=facts.cells.has_reference)
     designs = {
         "A": _of_equation(study),
-        "B": identifiability(fitted_to(BY_MODEL, study), study),
+        "B": identifiability(fitted_to(BY_MODEL, study), study_for(BY_MODEL, study)),
         "C": [vars(bias) for bias in listed_biases(unrelated)],
     }
     reasons = BiasTerms()

@@ -361,6 +361,12 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
     )
 
 
+def spoken(dimension: str) -> str:
+    """The name of a dimension in a sentence, where a bare number would read like that of a list."""
+    has_letter = any(character.isalpha() for character in dimension)
+    return dimension if has_letter else f"dimension {dimension}"
+
+
 def graded(value: float, *, note: float, warning: float) -> str:
     """Level of a value for which higher is worse."""
     return WARNING if value >= warning else NOTE if value >= note else FINE

@@ -13,6 +13,7 @@ from recuse.base.database import Connection, connect, create_table, footer, name
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import write_table
 from recuse.base.words import enumerated, visible
+from recuse.config.read import project_settings
 from recuse.data.faults import (
     DECLARED_SCALE,
     IS_LENGTH,
@@ -196,6 +197,8 @@ def import_ratings(
     renamed = """select judge, judge_name from typed where judge <> judge_name
                  union select model, model_name from typed where model <> model_name order by all"""
     for spelling, who in connection.execute(renamed).fetchall():
+        if models[who] != project_settings()["models"].get(who):
+            continue  # the user wrote this name
         of_config = f"taken as {who} of the family {registry.family_of(who)}, as config has it"
         print(visible(f"{spelling}: {of_config}; to keep its name, write it under `families:`"))
     for line in _readings(connection):

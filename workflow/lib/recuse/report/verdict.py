@@ -289,7 +289,7 @@ def detail(row: Mapping[str, str], unit: Unit) -> str:
     is_supported = code(row["note"]) is not Reason.UNSUPPORTED
     if row["verdict"] in FOUND:
         words = FAVOURING[row["quantity"]][row["favours"] != FAVOURS][0]
-    elif row["detectable"] and is_supported:
+    elif row["detectable"] and float(row["detectable"]) < 1 and is_supported:
         size = f"{unit.text(row['detectable'], sign=False)}{unit.mark}"
         words = f"{size} would probably have been found"
     beside = in_words(row["note"]) if code(row["note"]) in BESIDE_VERDICTS else ""

@@ -625,7 +625,7 @@ def test_what_a_guess_asks_is_printed_and_nothing_is_checked(tmp_path, monkeypat
     assert "what these comparisons support" not in page
     monkeypatch.setattr(sys, "argv", ["recuse", "check", "mine.yaml"])
     assert main() == 1
-    assert "import: values: should be a mapping, found None" in capfd.readouterr().err
+    assert "import: values: is empty; it should be a mapping" in capfd.readouterr().err
 
 
 def test_a_guess_does_not_advise_to_guess(tmp_path, monkeypatch, capfd):

@@ -1,6 +1,7 @@
 """Findings on human scores, names and scales, and advice that fits the case."""
 
 import random
+import sys
 
 import pytest
 import yaml
@@ -9,6 +10,7 @@ from conftest import CONFIG
 from rated_tables import FIVE, by_subject, findings_of, rated
 from recuse.check.facts import FINE, NOTE, STOP, WARNING
 from recuse.check.page import page_of
+from recuse.check.support import power_of
 
 SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 
@@ -398,3 +400,36 @@ def test_a_name_that_is_not_what_it_looks_like_is_reported(check):
         page.split()
     )
     assert not [letter for letter in page if not letter.isprintable() and letter != "\n"]
+
+
+def test_nobody_is_asked_again_about_answers_that_no_judge_has(check):
+    rows = [row for row in rated() if row["model"] != LLAMA or int(row["prompt_id"][1:]) < 10]
+    finding = check(rows)["missing", f"model {LLAMA}"]
+    assert (finding.value, finding.level) == (0.75, WARNING)
+    assert "no judge has a row of these answers" in finding.advice
+    assert "ask the judges again" not in finding.advice
+    rows = [row for row in rated() if row["judge"] != LLAMA or int(row["prompt_id"][1:]) < 10]
+    assert "ask the judges again" in check(rows)["missing", f"judge {LLAMA}"].advice
+
+
+def test_a_size_beyond_the_scale_is_not_promised(check, monkeypatch):
+    """Nothing like "2.138 (2.14 points) would be found" on a scale of width 1."""
+
+    def far(*args, **settings):
+        return [row | {"detectable": 2.138} for row in power_of(*args, **settings)]
+
+    monkeypatch.setattr(sys.modules["recuse.check.check"], "power_of", far)
+    findings = check(rated())
+    assert "finding a self-bias of any size (A, C)" in findings["verdict", "does not support"].words
+    words = findings["detectable", f"C {GPT4}"].words
+    assert words.startswith(f"C: not even a self-bias of {GPT4} of the whole scale would be found")
+    assert not [one for one in findings.values() if "2.138" in one.words]
+
+
+def test_a_dimension_that_is_a_number_does_not_read_like_one_of_a_list(check):
+    findings = check(rated(dimensions=("1",)))
+    words = [one.words for one in findings.values()]
+    assert findings["prompts", "1"].words == "dimension 1 has 40 prompts"
+    assert not [
+        each for each in words if each.startswith(("1:", "1, ", "1 has")) or "scores of 1 " in each
+    ]

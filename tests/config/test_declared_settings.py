@@ -320,7 +320,7 @@ def test_the_projects_own_config_is_valid():
         (
             ["studies", "twin", "simulate"],
             None,
-            "studies: twin: simulate: should be a mapping, found None .Simulate a twin",
+            "studies: twin: simulate: is empty; it should be a mapping .Simulate a twin",
         ),
         (
             ["models", "GPT-4o", "ids"],

@@ -307,7 +307,7 @@ def asked_of(folder, files, monkeypatch):
         Path(name).write_text(content, "utf-8")
     text = guess([*files])
     Path("mine.yaml").write_text(text, "utf-8")
-    with pytest.raises(ConfigError, match="found None"):
+    with pytest.raises(ConfigError, match="is empty"):
         load("mine.yaml")
     (section,) = yaml.safe_load(text).values()
     lines = [line.strip() for line in text.splitlines() if ASKED in line]

@@ -76,11 +76,13 @@ def test_mt_bench_pair_judgments(tmp_path):
     assert len(canonical(tmp_path)) == 6
 
 
-def test_alpaca_eval_annotations(tmp_path):
+def test_alpaca_eval_annotations(tmp_path, capsys):
     """The order is as alpaca_eval draws it: in six of its published annotations, it is what their
     raw completions tell.
     """
     imported(tmp_path, "alpaca_eval.json", {})
+    said = "weighted_alpaca_eval_gpt4_turbo is an annotator of AlpacaEval, which asks gpt-4-1106"
+    assert said in capsys.readouterr().out
     judge, models = "weighted_alpaca_eval_gpt4_turbo", ("gpt4_1106_preview", "my-model")
     long = "Write a haiku about rain, and explain at length which words ... #d6d493ea"
     items = (

@@ -10,6 +10,7 @@ OF_RATINGS = {
     "scales": setting("scales"),
     "task_types": setting("task_types"),
     "models": of_study(Study.models),
+    "trusted": setting("trusted"),
 }
 
 

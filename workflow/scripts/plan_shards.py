@@ -13,11 +13,14 @@ def plan_shards(
     scales: Mapping,
     task_types: Mapping,
     models: Mapping,
+    trusted: Sequence[str],
     number: int,
     plan: str,
     completeness: str,
 ) -> None:
-    source = StudyFiles.from_config([], [], scales=scales, task_types=task_types, models=models)
+    source = StudyFiles.from_config(
+        [], [], scales=scales, task_types=task_types, models=models, trusted=trusted
+    )
     plan_study(
         study, source, summaries=summaries, shards=number, plan=plan, completeness=completeness
     )

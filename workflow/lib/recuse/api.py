@@ -74,6 +74,7 @@ def ratings(
     dataset: Column | None = None,
     length: str | None = None,
     families: Mapping[str, Sequence[str]] | None = None,
+    trusted: str | Sequence[str] = (),
     scale: tuple[float, float] | None = None,
     scales: Mapping[str, tuple[float, float]] | None = None,
     missing: str | float | Sequence[str | float] = (),
@@ -100,15 +101,16 @@ def ratings(
     human scores, on the scale of the ratings; with `references`, a table of these with the same
     columns of model and prompt, it is the column there, or the columns of several raters; rater:
     the column of the rater, if each row there is one's; gold: they are labels by a key, right or
-    wrong. families: the models of each family; a model in none is a family of its own. scale:
-    lowest and highest rating; scales: the same by dimension. Without either the scale is taken from
-    the data, with a warning that says so. missing: values that mark a failed judgment, or no human
-    score; values: numbers that words stand for, as {"yes": 1, "no": 0}, also among human scores.
-    decimal: "," for texts such as 7,5. step: between two ratings, such as 0.5, if the ratings do
-    not show it; round: scores with any number of digits to the nearest step, of 1 by default.
-    repeats: mean, first, last or error (the default), of several ratings of an answer by one judge.
-    format: of files, if it is not to be recognised. study: the name in the column `study` of the
-    results. confidence: of intervals; default: 0.9.
+    wrong. families: the models of each family; a model in none is a family of its own. trusted:
+    judges whose ratings count as they are although `check` doubts them. scale: lowest and highest
+    rating; scales: the same by dimension. Without either the scale is taken from the data, with a
+    warning that says so. missing: values that mark a failed judgment, or no human score; values:
+    numbers that words stand for, as {"yes": 1, "no": 0}, also among human scores. decimal: "," for
+    texts such as 7,5. step: between two ratings, such as 0.5, if the ratings do not show it; round:
+    scores with any number of digits to the nearest step, of 1 by default. repeats: mean, first,
+    last or error (the default), of several ratings of an answer by one judge. format: of files, if
+    it is not to be recognised. study: the name in the column `study` of the results. confidence: of
+    intervals; default: 0.9.
 
     Raises DataError about the first row that is wrong, by its column and its number, from 1, and
     ConfigError about an argument.
@@ -145,6 +147,8 @@ def ratings(
     with named_as_arguments(argument_of):
         given = scales or ({DEFAULT: scale} if scale is not None else source.scales())
         settings = {"scales": plain(given), **families_as_named(families)}
+        if trusted:
+            settings["trusted"] = listed(trusted)
         read_in = Ratings(source.inputs(RATED, study or "ratings", settings, confidence))
     if unused := {name for names in (families or {}).values() for name in names} - {
         *read_in.models,

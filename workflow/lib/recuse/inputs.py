@@ -45,6 +45,7 @@ class Inputs(NamedTuple):
             models=models_with(study.setting("families"), study.config["models"]),
             imported=bool(study.import_settings()),
             declared=study.setting("verify"),
+            trusted=study.setting("trusted"),
         )
 
 

@@ -56,6 +56,10 @@ class Reason(StrEnum):
     NOT_CONVERGED = "not_converged"
     ONE_BIAS = "one_bias"
     ONE_JUDGE = "one_judge"
+    # Ratings that may not be what they seem.
+    LONE_LEVEL = "lone_level"
+    OTHER_SCALE = "other_scale"
+    COPIED_RATINGS = "copied_ratings"
     # Panels of judges.
     NO_SHARED_ANSWERS = "no_shared_answers"
     FEW_SHARED_ANSWERS = "few_shared_answers"
@@ -185,6 +189,18 @@ SENTENCES = {
     Reason.ONE_JUDGE: (
         "with a single judge, its preferences cannot be separated from how good the models are"
     ),
+    Reason.LONE_LEVEL: (
+        "{judge} alone gives {level}, far from its other ratings, to {others} of others' answers and"
+        " {own} of its own: these may be failed judgments"
+    ),
+    Reason.OTHER_SCALE: (
+        "{judge}'s ratings of {dimension} end at {top}, most judges' at {usual}: it may have used"
+        " another scale"
+    ),
+    Reason.COPIED_RATINGS: (
+        "{judge} gives the ratings of {whose} in {share} of the rows, so it is not an independent"
+        " judge"
+    ),
     Reason.NO_SHARED_ANSWERS: "no two judges are linked by a chain of shared answers",
     Reason.FEW_SHARED_ANSWERS: "too few shared answers link this judge's level to the others'",
     Reason.FEW_RATINGS_OUTSIDE: (
@@ -274,6 +290,9 @@ SHORT = {
     Reason.FEW_MODELS: "the judges rate too few models of other families",
     Reason.FEW_QUESTIONS: "too few questions",
     Reason.DEPENDS_ON_DRAWS: "it depends on how draws count",
+    Reason.LONE_LEVEL: "some judges alone give a level that may stand for failed judgments",
+    Reason.OTHER_SCALE: "some judges may have used another scale",
+    Reason.COPIED_RATINGS: "some judges only repeat the ratings of others",
 }
 OF_SEVERAL = {
     Reason.NO_OWN_ANSWERS: "they rate no answers of their own",
@@ -305,6 +324,17 @@ CURES = {
     Reason.NO_OWN_ANSWERS: "add ratings of own answers",
     Reason.NO_SIBLINGS: "add ratings of another model of the family",
     Reason.FEW_PROMPTS: "rate answers to more prompts",
+    Reason.LONE_LEVEL: (
+        "say what this level is: list it as `missing` if it marks failed judgments, or the judge as"
+        " `trusted` if it is a rating"
+    ),
+    Reason.OTHER_SCALE: (
+        "give the judge its own scale under `scales`, as in `{default: [1, 10], gpt-4o: [1, 5]}`, or"
+        " list it as `trusted` if it is only strict"
+    ),
+    Reason.COPIED_RATINGS: (
+        "leave the judge out, or list it as `trusted` if it rated the answers itself"
+    ),
     Reason.NO_SLOPE: "add prompts whose answers people score differently",
     Reason.NO_HUMAN_LABELS: "have people judge some of these comparisons",
     Reason.FEW_QUESTIONS: "judge more questions",

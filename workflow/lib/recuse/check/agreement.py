@@ -13,7 +13,7 @@ import numpy as np
 
 from recuse.base.database import Connection, connect
 from recuse.base.words import counted, level, number, percent
-from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding
+from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, spoken
 from recuse.data.cells import Levels, levels_of
 from recuse.data.selection import EVERY_ROW
 from recuse.model.least_squares import quantile
@@ -97,7 +97,7 @@ def _of_panel(row: Correlation, judges: Sequence[str], among: Sequence[float]) -
         if len(judges) > 1
         else (f"{judges[0]}'s rating", WEAK_JUDGE)
     )
-    words = f"{row.dimension}: {who} of an answer and its human score {_words_of(row)}"
+    words = f"{spoken(row.dimension)}: {who} of an answer and its human score {_words_of(row)}"
     words += (
         f"; a judge and the mean of the others at {number(float(np.mean(among)), 2)} on average"
         if among
@@ -124,7 +124,7 @@ def _of_judge(row: Correlation, others: Sequence[float], panel: Correlation | No
     other judges.
     """
     mean = float(np.mean(others)) if others else 0.0
-    words = f"{row.dimension}: {row.judge}'s ratings and {row.against} {_words_of(row)}"
+    words = f"{spoken(row.dimension)}: {row.judge}'s ratings and {row.against} {_words_of(row)}"
     words += f"; those of the other judges at {number(mean, 2)} on average" if others else ""
     grade, remedy = (
         FINE,

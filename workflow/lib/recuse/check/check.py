@@ -9,6 +9,7 @@ from recuse.check.agreement import agreement
 from recuse.check.contents import (
     basis,
     contents,
+    doubted,
     human_scores,
     missing_ratings,
     names_left_out,
@@ -61,6 +62,7 @@ def check_study(
     findings = ordered(
         chain(
             agreement(facts),
+            doubted(facts),
             estimable_biases(facts, terms, reliability, of_judges),
             spelt_twice(facts, alike),
             odd_names(kinds_of(facts)),

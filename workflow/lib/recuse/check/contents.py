@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.reasons import Reason, code, in_words
+from recuse.base.reasons import Reason, code, cure, in_words
 from recuse.base.words import counted, enumerated, level, number, percent
-from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded
+from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded, spoken
 from recuse.data.cells import Cells
 from recuse.data.selection import EVERY_ROW
 from recuse.inference.human_scale import AT_RANDOM, BATCH, Answers, read_answers, scored_gap
@@ -32,6 +32,10 @@ SPELT = "correct the two spellings named above"
 SCORE = (
     "have people score them, or spell models and prompts as in the ratings; judges need not be"
     " asked again"
+)
+NO_ANSWERS = (
+    "no judge has a row of these answers: have the models answer the other prompts, or leave out"
+    " those that left the data"
 )
 PARSE = "check how its ratings were parsed and spelt"
 
@@ -57,7 +61,7 @@ def missing_ratings(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
     length is not missing. spelt_twice: whether some name may have two spellings.
     """
     ask_again = "ask the judges again for what is missing, unless the design left it out"
-    table, judged = facts.completeness, facts.judged
+    table, judged, never = facts.completeness, facts.judged, unanswered(facts)
     rated = judged > 0
     by_design = facts.answered < CROSSED
     absent = 0 if by_design else int(table["absent"][rated].sum())
@@ -76,21 +80,23 @@ def missing_ratings(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
         "dimension": "the ratings in {}",
     }.items():
         names = facts.rows_of(factor)
-        parts += [
-            (f"{factor} {name}", whose.format(name), "", (table[factor] == name) & rated)
-            for name in names
-        ]
+        for name in names:
+            shown = spoken(name) if factor == "dimension" else name
+            of = (table[factor] == name) & rated
+            parts.append((f"{factor} {name}", whose.format(shown), "", of))
     for subject, whose, why, of in parts:
         if of.any():  # otherwise it is reported as left out
             share = float(1 - judged[of].sum() / facts.due[of].sum())
             level, words = graded(share, **SHARE), f"{percent(share)} of {whose} are missing{why}"
+            lost = (facts.due - judged)[of].sum()
+            advice = NO_ANSWERS if 2 * never[of].sum() > lost else ask_again
             yield Finding(
                 "missing",
                 subject,
                 words,
                 share,
                 level,
-                ask_again if level == WARNING else "",
+                advice if level == WARNING else "",
                 share,
             )
     rated_pairs = set(
@@ -125,6 +131,21 @@ def missing_ratings(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
     advice = SPELT if spelt_twice else "" if by_design else ask_again
     level = NOTE if by_design else graded(1 - share, **NOT_WHOLE)
     yield Finding("missing", "complete blocks", words, share, level, advice)
+
+
+def unanswered(facts: Facts) -> np.ndarray:
+    """How many ratings are missing because no judge has a row of the answer, (rows,) as in
+    `completeness`.
+
+    So many of a model's answers as the judge with the most rows of it lacks.
+    """
+    table = facts.completeness
+    absent = np.where(facts.judged > 0, facts.due - facts.present, facts.due)
+    never = np.zeros(len(absent), dtype=int)
+    for dimension, model in set(zip(table["dimension"], table["model"], strict=True)):
+        of = (table["dimension"] == dimension) & (table["model"] == model)
+        never[of] = absent[of].min()
+    return never
 
 
 def own_missing(facts: Facts) -> Iterator[Finding]:
@@ -434,6 +455,20 @@ def _at_end(topic: str, judge: str, cells: Cells, *, of_constant_judge: bool) ->
     return Finding(topic, judge, words, share, level, BEYOND.format(name), share)
 
 
+def doubted(facts: Facts) -> Iterator[Finding]:
+    """Report the judges without a verdict until the configuration explains their ratings."""
+    for judge, _, reason in facts.study.doubts:
+        words, advice = in_words(reason), cure(reason)
+        yield Finding(
+            "doubt",
+            judge,
+            words,
+            None,
+            WARNING,
+            f"{advice}; until then its verdict is inconclusive",
+        )
+
+
 def human_scores(facts: Facts) -> Iterator[Finding]:
     """Report how fine the scale of each dimension is and how its human scores vary, and for which
     judges they do not.
@@ -453,7 +488,7 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
             f", in steps of {facts.steps[dimension]:.6g}" if facts.steps[dimension] != 1 else ""
         )
         words = (
-            f"ratings of {dimension} have {high - low + 1} levels{in_steps}: one is"
+            f"ratings of {spoken(dimension)} have {high - low + 1} levels{in_steps}: one is"
             f" {1 / (high - low):.2f} of the scale"
         )
         level = NOTE if high - low < COARSE else FINE
@@ -472,10 +507,12 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
         first, last = (
             facts.in_units(dimension, of(cells.reference_raw)) for of in (np.min, np.max)
         )
-        words = f"the human scores of {dimension} take {distinct} values from {first} to {last}"
+        words = (
+            f"the human scores of {spoken(dimension)} take {distinct} values from {first} to {last}"
+        )
         level, advice = FINE, ""
         if distinct == 1:
-            words = f"all human scores of {dimension} are {first}: they do not distinguish answers"
+            words = f"all human scores of {spoken(dimension)} are {first}: they do not distinguish answers"
             advice = (
                 "score answers that differ, or leave the dimension out; B and C compare judges with"
                 " one another instead"
@@ -484,7 +521,7 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
         yield Finding("human scores", dimension, words, distinct, level, advice)
         for topic, (name, end) in ENDS.items():
             share = float(cells.n[cells.reference == end].sum() / cells.n.sum())
-            words = f"in {percent(share)} of the rows the human score of {dimension} is the {name}"
+            words = f"in {percent(share)} of the rows the human score of {spoken(dimension)} is the {name}"
             yield Finding(
                 topic,
                 f"humans, {dimension}",
@@ -542,17 +579,25 @@ def rating_ranges(facts: Facts) -> Iterator[Finding]:
         ]
         scale = f"from {facts.in_units(dimension, low)} to {facts.in_units(dimension, high)}"
         tenth = f"0.1 of it is {0.1 * facts.steps[dimension] * (high - low):.4g}"
-        words = f"{dimension}, a scale {scale} ({tenth}): {' and '.join(parts)}"
+        words = f"{spoken(dimension)}, a scale {scale} ({tenth}): {' and '.join(parts)}"
         unit = (np.array([*reach.values()]) - low) / (high - low)
         bottom, top = float(unit[:, 0].min()), unit[:, 1]
         who = " and ".join(f"no {of.removesuffix('s')}" for of in reach)
         level, advice, ask = FINE, "", f"of its scale {scale}: is that its scale?"
         if high - low >= FEWEST and top.max() <= HALF:
             last = facts.in_units(dimension, max(last for _, last in reach.values()))
-            words, level, advice = f"{who} of {dimension} is above {last} {ask}", WARNING, declare
+            words, level, advice = (
+                f"{who} of {spoken(dimension)} is above {last} {ask}",
+                WARNING,
+                declare,
+            )
         elif high - low >= FEWEST and bottom >= HALF:
             first = facts.in_units(dimension, min(first for first, _ in reach.values()))
-            words, level, advice = f"{who} of {dimension} is below {first} {ask}", NOTE, declare
+            words, level, advice = (
+                f"{who} of {spoken(dimension)} is below {first} {ask}",
+                NOTE,
+                declare,
+            )
         elif top.min() <= LOWER and np.ptp(top) >= FARTHER and np.ptp(unit, axis=1).all():
             words, level, advice = (
                 f"{words}: are the human scores on another scale?",

@@ -279,6 +279,7 @@ STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")
 TOPICS = [
     *(
         "agreement",
+        "doubt",
         "verdict",
         "spelling",
         "left out",
@@ -332,9 +333,9 @@ class Finding:
     @property
     def is_first(self) -> bool:
         """Whether all else is of no use if it is right: that ratings and scores may not belong
-        together.
+        together, or that a judge's ratings are not what they seem.
         """
-        return self.topic == "agreement" and self.level == WARNING
+        return self.topic in ("agreement", "doubt") and self.level == WARNING
 
     @property
     def row(self) -> dict:
@@ -358,6 +359,12 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
             LEVELS.index(finding.level),
         ),
     )
+
+
+def spoken(dimension: str) -> str:
+    """The name of a dimension in a sentence, where a bare number would read like that of a list."""
+    has_letter = any(character.isalpha() for character in dimension)
+    return dimension if has_letter else f"dimension {dimension}"
 
 
 def graded(value: float, *, note: float, warning: float) -> str:

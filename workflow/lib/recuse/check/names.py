@@ -23,8 +23,8 @@ SUFFIXES = {"v", "instruct", "chat", "it", "hf", "preview", "latest", "beta", "e
 TYPING = 0.9  # similarity from which one name may be the other mistyped, if all digits are the same
 SHORTEST = 8  # letters and digits of such a name: in a shorter one, one letter makes another model
 ONE_SPELLING = (
-    "write one of the two in the files, or list both under the `ids` of one model"
-    " (docs/own-data.md, two spellings)"
+    "write one of the two in the files, or both as one model: `families: {Family: {model: [other"
+    " spelling]}}` of a study with `import`, else its `ids` under `models:`"
 )
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of one
 

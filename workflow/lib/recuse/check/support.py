@@ -16,7 +16,7 @@ import numpy as np
 from recuse.base.reasons import WITHOUT_PEOPLE, Reason, because, code, in_words, parse
 from recuse.base.words import counted, enumerated, percent
 from recuse.check.contents import EQUATION
-from recuse.check.facts import FINE, LETTERS, NOTE, STOP, WARNING, Facts, Finding
+from recuse.check.facts import FINE, LETTERS, NOTE, STOP, WARNING, Facts, Finding, spoken
 from recuse.data.study import StudyTables
 from recuse.inference.identifiability import identifiability
 from recuse.inference.idiosyncrasy import LEAST_MODELS, LEAST_PROMPTS, idiosyncrasies, listed_biases
@@ -80,7 +80,7 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     unrelated = cell_means(moments, reference=facts.cells.has_reference)
     designs = {
         "A": _of_equation(study),
-        "B": identifiability(fitted_to(BY_MODEL, study), study),
+        "B": identifiability(fitted_to(BY_MODEL, study), study_for(BY_MODEL, study)),
         "C": [vars(bias) for bias in listed_biases(unrelated)],
     }
     reasons = BiasTerms()
@@ -239,11 +239,12 @@ def estimable_biases(
         letter: min((row["detectable"] for row in _detecting(power, letter)), default=None)
         for letter in "AC"
     }
-    sizes = " or ".join(
-        f"{size:.3f} ({letter})" for letter, size in smallest.items() if size is not None
-    )
+    known = {letter: size for letter, size in smallest.items() if size is not None}
+    sizes = " or ".join(f"{size:.3f} ({letter})" for letter, size in known.items() if size < 1)
     if sizes:
         lacking.append(f"finding a self-bias below {sizes} of the scale")
+    if never := [letter for letter, size in known.items() if size >= 1]:
+        lacking.append(f"finding a self-bias of any size ({', '.join(never)})")
     if number:
         yield Finding(
             "verdict", "supports", "supports: " + "; ".join(supported), number, FINE, weight=1.0
@@ -338,7 +339,7 @@ def prompts(facts: Facts) -> Iterator[Finding]:
             facts.completeness["prompts"][facts.completeness["dimension"] == dimension].max()
         )
         number = min(answered, facts.prompts)  # occasions of a prompt are answered each
-        words = f"{dimension} has {counted(number, 'prompt')}"
+        words = f"{spoken(dimension)} has {counted(number, 'prompt')}"
         words += ", which says nothing about other prompts" if number == 1 else ""
         yield Finding(
             "prompts",
@@ -472,13 +473,13 @@ def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> I
     for dimension in facts.names("dimension") if facts.scored.has_reference else ():
         if dimension not in reliability:
             words = (
-                f"the reliability of the human scores of {dimension} is not known: A takes them as"
+                f"the reliability of the human scores of {spoken(dimension)} is not known: A takes them as"
                 " exact"
             )
             yield Finding("reliability", dimension, words, None, WARNING, name_raters)
             continue
         of = reliability[dimension]
-        words = f"human scores of {dimension} have a reliability of {of.mean:.2f}"
+        words = f"human scores of {spoken(dimension)} have a reliability of {of.mean:.2f}"
         words += f": {of.raters:.3g} raters with {of.single:.2f} each"
         advice = "read B and C: completions differ no more than raters do by chance"
         if 0 < of.mean <= 1:
@@ -616,8 +617,10 @@ def detectable_biases(
                 f" {facts.carriers['self_bias', judge].words(facts.prompts)}"
             )
             advice = "have its answers to the other prompts rated"
-        words = f"{letter}: a self-bias of {judge} of {value:.3f}{in_points} would be found"
         alone = ", if no other judge is biased" if letter == "C" else ""
+        words = f"{letter}: a self-bias of {judge} of {value:.3f}{in_points} would be found"
+        if value >= 1:
+            words = f"{letter}: not even a self-bias of {judge} of the whole scale would be found"
         words += f" with {percent(wanted)} power (estimated){alone}{needed}"
         level = WARNING if value > LARGE else NOTE if value > self_bias else FINE
         yield Finding("detectable", f"{letter} {judge}", words, value, level, advice, value)

@@ -47,6 +47,8 @@ class Levels:
     task_type: Sequence[str]  # of each dataset
     # Of each dimension, in the user's units; none if all are 1
     step: Sequence[float] = field(default_factory=list)
+    # Judges whose ratings count as they are (recuse.data.doubts)
+    trusted: Sequence[str] = field(default_factory=list)
 
     @property
     def sizes(self) -> tuple[int, ...]:

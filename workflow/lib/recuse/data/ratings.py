@@ -126,6 +126,7 @@ class StudyFiles:
     declared: Mapping[str, Mapping] | None = None  # path -> what it must be, see recuse.data.lines
     # Of imported ratings, which are in these: 1 if not named
     steps: Mapping[str, float] = field(default_factory=dict)
+    trusted: Sequence[str] = ()  # judges, by any spelling
 
     @classmethod
     def from_files(cls, *, raw: Sequence[str], params: Mapping) -> "StudyFiles":
@@ -143,9 +144,10 @@ class StudyFiles:
         models: Mapping,
         imported: bool = False,
         declared: Mapping | None = None,
+        trusted: Sequence[str] = (),
     ) -> "StudyFiles":
         """Read config: the files `raw`, each with its dimension or None, and scales, task types,
-        models and `verify`.
+        models, `verify` and `trusted`.
 
         imported: whether the files are what an import wrote; they then say what the scales are.
         """
@@ -160,9 +162,8 @@ class StudyFiles:
         )
         scales = next((footer["scales"] for footer in of_import if footer), scales)
         steps = next((footer["steps"] for footer in of_import if footer), {})
-        return cls(
-            files, scales, types, Registry.from_config(models, imported=imported), declared, steps
-        )
+        registry = Registry.from_config(models, imported=imported)
+        return cls(files, scales, types, registry, declared, steps, trusted)
 
 
 def normalise_ratings(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
@@ -308,6 +309,7 @@ def _planned(
         steps=source.steps,
         families=families,
         task_types=source.task_types,
+        trusted=[source.registry.names.get(name, name) for name in source.trusted],
         shards=shards,
     )
     return plan, [{"study": study, **row} for row in summary.completeness()]

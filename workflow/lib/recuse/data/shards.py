@@ -172,6 +172,7 @@ def plan_shards(
     steps: Mapping[str, float],
     families: Mapping[str, str],
     task_types: Mapping[str, str],
+    trusted: Sequence[str] = (),
     shards: int,
 ) -> ShardPlan:
     """Plan shards of about equal rows; with fewer prompts than shards, or prompts of very many
@@ -179,6 +180,7 @@ def plan_shards(
 
     scales: (lowest, highest) rating of each dimension. steps: in which its ratings are counted, in
     the user's units, if not 1. families: of each model. task_types: of each dataset, or none.
+    trusted: judges about whom there are no doubts.
     """
     dimensions, judges, models = (sorted(set(names)) for names in zip(*summary.counts, strict=True))
     levels = Levels(
@@ -192,6 +194,7 @@ def plan_shards(
         judge_family=[families[name] for name in judges],
         model_family=[families[name] for name in models],
         task_type=[task_types.get(name, "") for name in summary.datasets],
+        trusted=sorted(trusted),
     )
     # In the order of their ids; an id belongs to the shard into which its first row falls.
     rows = connect().execute(f"""

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from recuse.base.database import connect, files, text
+from recuse.base.reasons import Reason, code
 from recuse.data.cells import Cells, Levels, cells_of_rows, levels_of, read_cells
+from recuse.data.doubts import Doubt, doubts
 from recuse.data.moments import (
     Blocks,
     Moments,
@@ -47,6 +49,7 @@ class StudyTables:
     ratings: Sequence[str] = ()  # one file, or its shards; for what cells do not hold
     only_scored: bool = False  # the rows with a human score, of a study where others have none
     by_panel: bool = False  # the mean rating of an answer stands in for its human score
+    without: Sequence[str] = ()  # judges whose rows are left out
     _read: dict[tuple, Cells | Moments] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -102,6 +105,27 @@ class StudyTables:
         return replace(self, cells_from=self.every_cell, _read={}, **changes)
 
     @property
+    def doubts(self) -> list[Doubt]:
+        """Why there is no verdict on some judges, by all rows; none where there are only cells."""
+        if not self.ratings:
+            return []
+        paths = self.ratings
+        return self._once(("doubts",), lambda: doubts(self.every_cell, paths, levels_of(paths[0])))
+
+    @property
+    def independent(self) -> "StudyTables":
+        """The rows that compare judges with one another: without those of a judge whose ratings
+        are a copy of others'.
+        """
+        copies = [
+            doubt.judge for doubt in self.doubts if code(doubt.reason) is Reason.COPIED_RATINGS
+        ]
+        if not copies:
+            return self
+        part = {"without": copies, "_read": {("doubts",): self.doubts}}
+        return self._once(("independent",), lambda: replace(self, **part))
+
+    @property
     def scored_prompts(self) -> int:
         """Number of prompts with a human score."""
         query = f"select count(distinct prompt) from {files(self.ratings)} where gt is not null"
@@ -110,9 +134,7 @@ class StudyTables:
     @property
     def every_cell(self) -> Cells:
         """Cells of all rows by the human scores that they have."""
-        if isinstance(self.cells_from, Cells):
-            return self.cells_from
-        return self._once(("every cell",), lambda: read_cells(self.cells_from))
+        return self._once(("every cell",), self._read_cells)
 
     def cells(self, selection: Selection = EVERY_ROW) -> Cells:
         """Return cells of all rows or, if a family's mean rating is the reference, of the rows of a
@@ -215,6 +237,10 @@ class StudyTables:
         if span is not None:
             paths, prompts = [span.path], (span.first, span.last)
         rows = selection.rows(paths, prompts=prompts)
+        if self.without:
+            rows = (
+                f"select * from ({rows}) where judge not in ({', '.join(map(text, self.without))})"
+            )
         if self.by_panel:
             return with_panel_references(rows, self._levels, only_scored=self.only_scored)
         if self.only_scored:
@@ -223,6 +249,14 @@ class StudyTables:
             return rows
         nothing = ", ".join(f"null as {name}" for name in ("gt", "gt_unit", "reference_code"))
         return f"select * replace ({nothing}) from ({rows})"
+
+    def _read_cells(self) -> Cells:
+        cells = (
+            self.cells_from if isinstance(self.cells_from, Cells) else read_cells(self.cells_from)
+        )
+        if not self.without:
+            return cells
+        return cells.select(~np.isin(cells.factors["judge"], self.without))
 
     def _rows(self, selection: Selection, span: PromptRange) -> str:
         """SQL for the rows of a selection in some prompts, with the covariates that cells do not

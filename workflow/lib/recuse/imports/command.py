@@ -1,7 +1,8 @@
 """The command `import`: a study's files as one table, or the settings that import some files."""
 
+import re
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from os.path import exists
@@ -16,7 +17,7 @@ from recuse.base.tables import read_table
 from recuse.commands import CONFIGURATION, ELSEWHERE, check_output, run_check, write_page, writing
 from recuse.data.registry import IMPORTED_SCALES, files_in
 from recuse.inputs import inputs_in
-from recuse.pipeline import imported, in_folder
+from recuse.pipeline import in_folder, pipeline
 
 
 def add_commands(command: Callable) -> None:
@@ -78,7 +79,7 @@ def run_import(arguments: Namespace) -> None:
             f"config: {inputs.study.name}: has no `import`; its files are in canonical columns already"
         )
     with in_folder(inputs) as folder:
-        table = imported(inputs, folder).files[0].path
+        table = pipeline(inputs, folder).inputs.files[0].path  # refuses what a run would refuse
         counts = [
             f"{row['file']}: {row['kind']}: {int(row['n']):,}"
             for row in read_table(f"{folder}/imported.csv")
@@ -102,7 +103,8 @@ def _guess(paths: Sequence[str], output: str) -> None:
     ConfigError if the file exists.
     """
     from recuse.config.load import load
-    from recuse.imports.guess import ASKED, guess
+    from recuse.config.read import read
+    from recuse.imports.guess import guess
 
     if exists(output):
         raise ConfigError(f"--output: {output}: there already; name another file, or delete it")
@@ -130,10 +132,21 @@ def _guess(paths: Sequence[str], output: str) -> None:
     with writing(f"--output: {output}", ELSEWHERE), replacing(output) as part:
         Path(part).write_text(text, "utf-8")
     write_page(f"Written: {output}. Check each line of it that says `guessed`.\n\n{text}\n")
-    asked = [line.strip() for line in text.splitlines() if f":  # {ASKED}" in line]
-    if asked:
+    empty = [*_empty_keys(read(output))]
+    if empty:
+        settings = (line.strip() for line in text.splitlines())
+        asked = [line for line in settings if re.match(rf"({'|'.join(empty)}):\s*#", line)]
         raise ConfigError(
             f"{output}: write what is asked in it, then run `recuse check {output}`:",
             *asked,
         )
     run_check(Namespace(files=[output], study=None, config=None, output=None))
+
+
+def _empty_keys(settings: Mapping) -> Iterator[str]:
+    """Yield the keys without a value, at any level."""
+    for key, value in settings.items():
+        if value is None:
+            yield key
+        elif isinstance(value, Mapping):
+            yield from _empty_keys(value)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from recuse.base.database import Connection, text
+from recuse.base.words import visible
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import as_number
 from recuse.data.registry import ORDER_DRAWN
@@ -133,6 +134,24 @@ ALPACA_EVAL = (
     "annotator",
     "preference",
 )
+# Annotator of alpaca_eval -> the model it asks (its evaluators_configs)
+ANNOTATORS = {
+    **dict.fromkeys(("alpaca_eval_gpt4", "alpaca_eval_gpt4_fn", "gpt4"), "gpt-4"),
+    **dict.fromkeys(
+        (
+            "weighted_alpaca_eval_gpt4_turbo",
+            "alpaca_eval_gpt4_turbo_fn",
+            "alpaca_eval_cot_gpt4_turbo_fn",
+        ),
+        "gpt-4-1106-preview",
+    ),
+    "weighted_alpaca_eval_gpt-4o-mini-2024-07-18": "gpt-4o-mini-2024-07-18",
+    "alpaca_eval_llama3_70b_fn": "llama-3-70b-instruct",
+}
+AS_MODEL = (
+    "if that model's answers are compared too, list both as one, `families: {Family: {model:"
+    " [annotator]}}`"
+)
 SEED = "0"  # the default of alpaca_eval's annotators
 LONGEST_ITEM = 80  # characters of an instruction that is its own name
 # -1 is from its own store of annotations
@@ -170,6 +189,11 @@ def verdicts_of_alpaca_eval(
     )
     # The output that the judge was shown first. Source: alpaca_eval,
     # processors.RandomSwitchTwoColumnsProcessor.
+    annotators = connection.execute("select distinct annotator from objects order by all")
+    for (name,) in annotators.fetchall():
+        model = ANNOTATORS.get(name)
+        asks = f", which asks {model}" if model else "; see its configuration for the model it asks"
+        print(visible(f"{path}: the judge {name} is an annotator of AlpacaEval{asks}; {AS_MODEL}"))
     rows = connection.execute(
         "select distinct instruction from objects order by instruction"
     ).fetchall()

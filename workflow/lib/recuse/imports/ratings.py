@@ -23,6 +23,7 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.base.settings import Setting, written
 from recuse.base.tables import write_table
 from recuse.base.words import enumerated, visible
+from recuse.config.read import project_settings
 from recuse.data.faults import (
     DECLARED_SCALE,
     IS_LENGTH,
@@ -201,8 +202,10 @@ def import_ratings(
     names = {spelling: registry.names.get(spelling, spelling) for (spelling,) in listed}
     for who in sorted({*names.values()} - models.keys()):
         print(visible(f"{who}: {NOT_IN_CONFIG} {registry.family_of(who)}"))
+    of_project = project_settings()["models"]
     for spelling, who in names.items():
-        if spelling != who:
+        # Not where the user wrote the name
+        if spelling != who and models[who] == of_project.get(who):
             of_config = f"taken as {who} of the family {registry.family_of(who)}, as config has it"
             place = Setting("families").place
             print(visible(f"{spelling}: {of_config}; to keep its name, write it {place}"))

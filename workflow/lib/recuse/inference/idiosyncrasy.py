@@ -17,6 +17,7 @@ import numpy as np
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.base.words import percent
+from recuse.data.doubts import Doubt
 from recuse.data.study import StudyTables
 from recuse.inference.hierarchy import Posterior, posteriors
 from recuse.inference.judge_model import CellMeans, tables_of_slices
@@ -129,6 +130,28 @@ def listed_biases(cells: CellMeans, quantities: Collection[str] = BIASES) -> lis
             listed.append(
                 replace(bias, reason=bias.reason or none or _unpredicted(cells, bias.among))
             )
+    return listed
+
+
+def doubted_biases(biases: Iterable[Bias], cells: CellMeans, doubts: Sequence[Doubt]) -> list[Bias]:
+    """The same biases, with a reason for those to which a doubted judge contributes, also if it has
+    no cells, as its ratings are a copy.
+    """
+    reasons = {doubt.judge: doubt.reason for doubt in doubts}
+    listed = []
+    for bias in biases:
+        judges = np.unique(cells.judge[bias.among]).tolist()
+        reason = next((reasons[judge] for judge in judges if judge in reasons), "")
+        listed.append(replace(bias, reason=bias.reason or reason))
+    none = np.zeros(len(cells.n), dtype=bool)
+    for judge, family, reason in doubts:
+        if judge in cells.judge:
+            continue
+        if judge in cells.model:
+            listed.append(Bias(BIASES[0], judge, none, reason))
+        siblings = cells.model[cells.model_family == family]
+        if family not in cells.judge_family and (siblings != judge).any():
+            listed.append(Bias(BIASES[1], family, none, reason))
     return listed
 
 
@@ -246,13 +269,20 @@ class Idiosyncrasy:
     """The mixed model on one slice, and what is concluded from it about each bias."""
 
     def __init__(
-        self, where: dict, cells: CellMeans | None, *, quantities: Collection[str] = BIASES
+        self,
+        where: dict,
+        cells: CellMeans | None,
+        *,
+        quantities: Collection[str] = BIASES,
+        doubts: Sequence[Doubt] = (),
     ) -> None:
         """where: columns that name the slice; cells: with sampling variances, None without rows;
-        quantities: to estimate.
+        quantities: to estimate; doubts: about judges, on whose biases nothing is concluded.
         """
         self.where, self.cells, self.quantities, self.fit = where, cells, quantities, None
         self._biases = [] if cells is None else listed_biases(cells, quantities)
+        if doubts and cells is not None:
+            self._biases = doubted_biases(self._biases, cells, doubts)
         self._reason = because(Reason.NO_ROWS) if cells is None else self._fitted()
         self._targets = [bias for bias in self._biases if not bias.reason and self.fit is not None]
 
@@ -456,9 +486,9 @@ def idiosyncrasies(spec: Spec, study: StudyTables) -> list[Idiosyncrasy]:
     estimate.
     """
     fitted = []
-    for label, cells in tables_of_slices(spec, study):
+    for label, cells in tables_of_slices(spec, study.independent):
         where = {"spec": spec.name, "slice": label, "estimand": C}
-        fitted.append(Idiosyncrasy(where, cells, quantities=biases_of(spec)))
+        fitted.append(Idiosyncrasy(where, cells, quantities=biases_of(spec), doubts=study.doubts))
     return fitted
 
 

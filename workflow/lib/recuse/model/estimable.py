@@ -63,8 +63,10 @@ def needs_human_scores(spec: Spec) -> bool:
 
 
 def study_for(spec: Spec, study: StudyTables) -> StudyTables:
-    """The rows of a study that a spec is fitted to: those with human scores, if it needs these."""
-    return study.scored if needs_human_scores(spec) else study
+    """The rows of a study that a spec is fitted to: those with human scores, if it needs these;
+    else, as it compares judges with one another, those of independent judges.
+    """
+    return study.scored if needs_human_scores(spec) else study.independent
 
 
 def fitted_to(spec: Spec, study: StudyTables) -> Spec:

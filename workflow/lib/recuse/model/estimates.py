@@ -22,7 +22,7 @@ from recuse.model.least_squares import (
     wald_p_value,
 )
 from recuse.model.resampling import SAME, WildTest
-from recuse.model.spec import Spec, estimand_of
+from recuse.model.spec import BIASES, Spec, estimand_of
 
 ESTIMATES = column_names(
     "study spec slice quantity term",
@@ -94,12 +94,17 @@ def estimate(spec: Spec, study: StudyTables, *, confidence: float, seed: int = 0
         tables.multiplicity.extend(
             {**about, **row} for row in adjusted(spec, slices, confidence=confidence)
         )
+    left_out = [
+        (BIASES[0], doubt.judge, doubt.reason)
+        for doubt in (study.doubts if study.without else ())
+        if doubt.judge in study.without and doubt.judge in study.cells().factors["model"]
+    ]
     for fitted in slices:
         where = {**about, "slice": fitted.slice}
         tables.estimates.extend(
             {**about, **row} for row in estimates_of(spec, fitted, confidence=confidence)
         )
-        for quantity, term, reason in fitted.not_estimable:
+        for quantity, term, reason in (*fitted.not_estimable, *left_out):
             tables.not_estimable.append(
                 {**where, "quantity": quantity, "term": term, "reason": reason}
             )

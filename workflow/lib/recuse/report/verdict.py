@@ -298,7 +298,11 @@ def detail(row: Mapping[str, str], unit: Unit) -> str:
     words, beside = in_words(row["reason"]), in_words(row["note"])
     if row["verdict"] in FOUND:
         words = FAVOURING[row["quantity"]][row["favours"] != FAVOURS][0]
-    elif row["detectable"] and code(row["note"]) is not Reason.UNSUPPORTED:
+    elif (
+        row["detectable"]
+        and float(row["detectable"]) < 1
+        and code(row["note"]) is not Reason.UNSUPPORTED
+    ):
         size = f"{unit.text(row['detectable'], sign=False)}{unit.mark}"
         words = f"a bias below {size} may be missed"
     if row["verdict"] == Verdict.LIKELY and not beside:

@@ -337,11 +337,14 @@ class DrawnStudy:
     _moments: dict = field(init=False, default_factory=dict, repr=False, compare=False)
 
     is_partly_scored = False  # All rows have human scores, or none has.
+    doubts = without = ()  # The ratings of all judges are what they seem.
 
     @property
     def scored(self) -> DrawnStudy:
         """The study itself."""
         return self
+
+    independent = scored
 
     @property
     def prompts(self) -> int:

@@ -260,6 +260,8 @@ def _in_words(fault: Mapping, section: type[Section]) -> tuple[list[str | int], 
         kind = "string_too_short" if bounds.get("min_length") == 1 else kind
         should = SHOULD[kind].format(**bounds) if kind in SHOULD else fault["msg"]
         message = f"{'names ' if of_key else ''}should {should}, found {_shown(value)}"
+        if value is None:
+            message = f"is empty; it should {should}"
     return path, message, description
 
 

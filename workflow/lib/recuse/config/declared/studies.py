@@ -196,6 +196,12 @@ class RatedStudy(Section):
         "Keys of `inference` that are others for this study.", min_length=1
     )
     figures: Names = optional("The figures of this study; default: all that it can have.")
+    trusted: Names = optional(
+        "Judges whose ratings count as they are although `check` doubts them: a level that one judge"
+        " alone uses, far from its other ratings; ratings on a lower part of the scale than the"
+        " others'; ratings that equal another judge's, or the mean of the others.",
+        default=[],
+    )
     scales: dict[Name, Scale] = required(
         "The study's dimensions, each with its lowest and highest rating, or `observed` for 0 to"
         " the highest value in the files; `default` is for every dimension that is not named. Whole"

@@ -1,0 +1,123 @@
+"""Judges whose ratings are not what they seem get no verdict, and `check` says so first."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recuse
+from recuse.base.reasons import Reason, code
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # what an import reads by itself
+MODELS, PROMPTS, SCALE = ("m0", "m1", "m2", "m3", "m4"), 40, (0, 10)
+
+
+def ratings(seed=1, judges=4):
+    """Judge -> its ratings, (models, prompts): quality and noise alone, on 0 to 10."""
+    rng = np.random.default_rng(seed)
+    answers = rng.uniform(5, 8, (len(MODELS), 1)) + rng.normal(0, 1.2, (len(MODELS), PROMPTS))
+    return {
+        judge: np.clip(np.round(answers + rng.normal(0, 1, answers.shape)), 1, 10)
+        for judge in MODELS[:judges]
+    }
+
+
+def read(by_judge, scale=SCALE, **settings):
+    rows = [
+        {"judge": judge, "model": model, "prompt": prompt, "rating": table[place, prompt]}
+        for judge, table in by_judge.items()
+        for place, model in enumerate(MODELS)
+        for prompt in range(PROMPTS)
+    ]
+    if "scales" not in settings:
+        settings["scale"] = scale
+    return recuse.ratings(pd.DataFrame(rows), **settings)
+
+
+def doubted(data):
+    """Judge -> the code of the doubt, which `check` says first and the verdict gives as reason."""
+    findings = recuse.check(data).frame
+    said = findings["subject"][findings["topic"] == "doubt"].tolist()
+    assert (findings["topic"].head(len(said)) == "doubt").all()
+    rows = recuse.verdict(data).frame
+    rows = rows[rows["quantity"] == "self_bias"]
+    reasons = {
+        row.term: code(row.reason)
+        for row in rows.itertuples()
+        if row.verdict == "inconclusive" and isinstance(row.reason, str) and row.reason
+    }
+    return {judge: reasons.get(judge) for judge in said}
+
+
+def with_zeros(by_judge):
+    """Every fifth rating that m0 gave to others is a failed judgment, written as 0."""
+    by_judge["m0"][1:, ::5] = 0
+    return by_judge
+
+
+def test_ordinary_judges_are_not_doubted():
+    assert doubted(read(ratings())) == {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [({}, {"m0": Reason.LONE_LEVEL}), ({"trusted": "m0"}, {}), ({"missing": 0}, {})],
+)
+def test_failures_coded_as_0_have_to_be_explained(answer, expected):
+    assert doubted(read(with_zeros(ratings()), **answer)) == expected
+
+
+def test_a_level_that_other_judges_use_too_is_not_doubted():
+    by_judge = with_zeros(ratings())
+    by_judge["m1"][2:, ::7] = 0
+    assert doubted(read(by_judge)) == {}
+
+
+@pytest.mark.parametrize("own", [(0, 1), (0, 5)])
+def test_another_scale_has_to_be_explained(own):
+    by_judge = ratings()
+    by_judge["m0"] = np.round(by_judge["m0"] * own[1] / 10, 1 if own[1] == 1 else 0)
+    assert doubted(read(by_judge, step=0.1)) == {"m0": Reason.OTHER_SCALE}
+    assert doubted(read(by_judge, step=0.1, trusted=["m0"])) == {}
+    by_judge["m0"] = np.round(by_judge["m0"])
+    scales = {"default": {"default": SCALE, "m0": own}}
+    assert doubted(read(by_judge, scales=scales)) == {}
+
+
+def test_the_odd_judge_may_be_the_one_that_uses_the_whole_scale():
+    by_judge = {judge: np.round(table / 2) for judge, table in ratings().items()}
+    by_judge["m2"] = ratings()["m2"]
+    assert doubted(read(by_judge)) == {"m2": Reason.OTHER_SCALE}
+
+
+def bias(data, letter):
+    rows = recuse.verdict(data).frame
+    rows = rows[(rows["quantity"] == "self_bias") & rows["term"].isin(["m1", "m2"])]
+    return rows[letter].tolist()
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        lambda by_judge: np.round(np.mean([*by_judge.values()], axis=0)),
+        lambda by_judge: by_judge["m1"].copy(),
+    ],
+    ids=["mean", "other judge"],
+)
+def test_a_copy_of_other_judges_is_left_out_of_b_and_c_unless_it_is_trusted(copied):
+    by_judge = ratings()
+    with_copy = {**by_judge, "m4": copied(by_judge)}
+    with_copy["m4"][0, 0] += 2  # 98 % of the rows are enough
+    assert doubted(read(with_copy)) == {"m4": Reason.COPIED_RATINGS}
+    trusted = read(with_copy, trusted=["m4"])
+    assert doubted(trusted) == {}
+    for column in ("B", "estimate"):
+        alone, with_it = bias(read(by_judge), column), bias(read(with_copy), column)
+        assert with_it == pytest.approx(alone, abs=1e-12)
+        assert bias(trusted, column) != pytest.approx(alone, abs=1e-6)
+
+
+def test_two_judges_that_agree_on_right_and_wrong_are_no_copies():
+    right = np.random.default_rng(3).random((len(MODELS), PROMPTS)) < 0.6
+    by_judge = {judge: right.astype(float) for judge in MODELS[:2]}
+    by_judge["m2"] = (np.random.default_rng(4).random(right.shape) < 0.5).astype(float)
+    assert doubted(read(by_judge, scale=(0, 1))) == {}

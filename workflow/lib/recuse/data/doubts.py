@@ -1,0 +1,223 @@
+"""Judges whose ratings may not be what they seem: failed judgments that were coded as ratings,
+another scale, or a copy of other judges' ratings.
+
+A verdict on such a judge would be about the mistake, so there is none until the study's
+configuration answers the doubt.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from recuse.base.database import connect, files
+from recuse.base.reasons import Reason, because
+from recuse.base.words import percent
+from recuse.data.cells import Cells, Levels
+
+# A level that one judge alone uses: its share of the judge's ratings of others' answers, and what
+# the other judges use it at most, times that share
+LEAST_SHARE, ALMOST_NEVER = 0.01, 0.1
+# Standard deviations of the judge's other ratings, from their mean; and how many of these are near
+# the level at most, times those at it
+FAR, BETWEEN = 1.5, 0.5
+FEWEST_LEVELS = 3  # of the other ratings
+FEWEST = 30  # ratings or answers, below which nothing is doubted
+# Ratings may end in the middle of a scale if the other judges' end this much of it farther
+FARTHER = 0.4
+NEARLY_ALL = 0.99  # of a judge's ratings: the rest may be slips
+FEWEST_STEPS = 4  # of a scale whose halves are distinguished
+# The share of rows in which ratings are equal, and how much rarer than by chance others are
+EQUAL, RARER = 0.98, 0.1
+MOST_PROMPTS = 500  # that are compared
+
+
+class Doubt(NamedTuple):
+    """Why there is no verdict on a judge, as by `because`."""
+
+    judge: str
+    family: str
+    reason: str
+
+
+def doubts(cells: Cells, ratings: Sequence[str], levels: Levels) -> list[Doubt]:
+    """The doubts about judges that `levels` does not list as trusted, one for each judge.
+
+    ratings: the canonical ratings (parquet), all in `cells`.
+    """
+    families = dict(zip(levels.judge, levels.judge_family, strict=True))
+    steps = dict(zip(levels.dimension, levels.step or [1] * len(levels.dimension), strict=True))
+    found: dict[str, str] = {}
+    for dimension in np.unique(cells.factors["dimension"]):
+        rated = cells.select(cells.factors["dimension"] == dimension)
+        counts = _counts_by_judge(rated)
+        for judge, reason in (
+            *_other_scales(str(dimension), rated, counts, steps[dimension]),
+            *_lone_levels(rated, counts, steps[dimension]),
+        ):
+            found.setdefault(judge, reason)
+    found.update(_copies(ratings, levels, {*cells.factors["model"].tolist()}))
+    return [
+        Doubt(judge, families[judge], reason)
+        for judge, reason in found.items()
+        if judge not in levels.trusted
+    ]
+
+
+def _counts_by_judge(cells: Cells) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """How often each judge gives each rating to its own answers, and to others', (ratings,)
+    each.
+    """
+    judges, is_self = cells.factor("judge"), cells.factor("judge") == cells.factor("model")
+    return {
+        str(judge): tuple(
+            cells.counts[(judges == judge) & kind].sum(axis=0) for kind in (is_self, ~is_self)
+        )
+        for judge in np.unique(judges)
+    }
+
+
+def _lone_levels(cells: Cells, counts: dict, step: float) -> Iterator[tuple[str, str]]:
+    """Yield the judges that alone use a level, far from their other ratings, for others' answers
+    more often than for their own.
+    """
+    total = sum(own + others for own, others in counts.values())
+    for judge, (own, others) in counts.items():
+        used, elsewhere = own + others, total - own - others
+        if min(own.sum(), others.sum()) < FEWEST or elsewhere.sum() < FEWEST:
+            continue
+        for place in np.flatnonzero(others >= LEAST_SHARE * others.sum()):
+            share, share_own = others[place] / others.sum(), own[place] / own.sum()
+            rest = np.where(np.arange(len(used)) == place, 0, used)
+            lone = elsewhere[place] <= ALMOST_NEVER * share * elsewhere.sum()
+            is_far = lone and _is_far(cells.ratings, place, rest, int(used[place]))
+            if is_far and share > share_own:
+                yield (
+                    judge,
+                    because(
+                        Reason.LONE_LEVEL,
+                        judge=judge,
+                        level=f"{cells.ratings[place] * step:.6g}",
+                        others=percent(float(share)),
+                        own=percent(float(share_own)),
+                    ),
+                )
+                break
+
+
+def _is_far(ratings: np.ndarray, place: int, rest: np.ndarray, times: int) -> bool:
+    """Whether a level that is used so many times is apart from the `rest` of a judge's ratings,
+    (ratings,): away from their mean, with few on the next level or the first third of the way.
+    """
+    levels = ratings[rest > 0]
+    if len(levels) < FEWEST_LEVELS:
+        return False
+    mean = np.average(ratings, weights=rest)
+    sd = np.sqrt(np.average((ratings - mean) ** 2, weights=rest))
+    distance = abs(mean - ratings[place])
+    way = (ratings - ratings[place]) * np.sign(mean - ratings[place])
+    first = np.maximum(distance / 3, np.median(np.diff(levels)))
+    near = rest[(way > 0) & (way <= first)].sum()
+    return bool(distance > FAR * sd and near <= BETWEEN * times)
+
+
+def _other_scales(
+    dimension: str, cells: Cells, counts: dict, step: float
+) -> Iterator[tuple[str, str]]:
+    """Yield the judges whose ratings end at the middle of the scale or below, where most others'
+    end much higher, or the other way round.
+    """
+    low, high = cells.scale[0]
+    used = {judge: sum(kinds) for judge, kinds in counts.items()}
+    used = {judge: each for judge, each in used.items() if each.sum() >= FEWEST}
+    if high - low < FEWEST_STEPS or len(used) < 3:
+        return
+    tops = {
+        judge: cells.ratings[np.searchsorted(each.cumsum(), NEARLY_ALL * each.sum())]
+        for judge, each in used.items()
+    }
+    for judge, top in tops.items():
+        usual = np.median([other for name, other in tops.items() if name != judge])
+        lower = (min(top, usual) - low) / (high - low)
+        if lower <= 1 / 2 and abs(top - usual) >= FARTHER * (high - low):
+            yield (
+                judge,
+                because(
+                    Reason.OTHER_SCALE,
+                    judge=judge,
+                    dimension=dimension,
+                    top=f"{top * step:.6g}",
+                    usual=f"{usual * step:.6g}",
+                ),
+            )
+
+
+def _copies(ratings: Sequence[str], levels: Levels, models: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield the judges whose ratings equal those of another judge, or the mean of all others, in
+    nearly all rows.
+
+    Of two equal judges the one without own answers is left out, else the later by alphabet. Scales
+    of two levels are not compared: two good judges may agree on them.
+    """
+    table = _answers(ratings, levels)
+    names = sorted(levels.judge, key=lambda name: (name not in models, name))
+    left_out: set[str] = set()
+    for place, judge in enumerate(names):
+        x = table[:, levels.judge.index(judge)]
+        for other in names[:place]:
+            y = table[:, levels.judge.index(other)]
+            if other not in left_out and (share := _equal(x, y, within=0)):
+                left_out.add(judge)
+                yield judge, _copied(judge, other, share)
+                break
+    kept = [name for name in levels.judge if name not in left_out]
+    for judge in kept if len(kept) > 2 else ():
+        others = [levels.judge.index(name) for name in kept if name != judge]
+        known = ~np.isnan(table[:, others])
+        sums, judges = np.where(known, table[:, others], 0).sum(axis=1), known.sum(axis=1)
+        mean = np.where(judges > 1, sums / np.maximum(judges, 1), np.nan)
+        if share := _equal(table[:, levels.judge.index(judge)], mean, within=0.5):
+            yield judge, _copied(judge, "the mean of the other judges", share)
+
+
+def _copied(judge: str, whose: str, share: float) -> str:
+    return because(Reason.COPIED_RATINGS, judge=judge, whose=whose, share=percent(share))
+
+
+def _answers(ratings: Sequence[str], levels: Levels) -> np.ndarray:
+    """The rating of each answer by each judge, (answers, judges), NaN without one, on scales of
+    three levels or more.
+    """
+    several = [place for place, (low, high) in enumerate(levels.scale) if high - low > 1]
+    if not several or not ratings:
+        return np.full((0, len(levels.judge)), np.nan)
+    kept = f"({levels.sql_place('dimension')}) in ({', '.join(map(str, several))})"
+    answers = f"prompt, occasion_code, {levels.sql_without('judge')}"
+    rows = (
+        connect()
+        .execute(
+            f"select dense_rank() over (order by {answers}) - 1 as answer,"
+            f" {levels.sql_place('judge')} as judge, rating from {files(ratings)}"
+            f" where prompt < {MOST_PROMPTS} and {kept}"
+        )
+        .fetchnumpy()
+    )
+    answer = rows["answer"].astype(int)
+    table = np.full((answer.max(initial=-1) + 1, len(levels.judge)), np.nan)
+    table[answer, rows["judge"].astype(int)] = rows["rating"]
+    return table
+
+
+def _equal(x: np.ndarray, y: np.ndarray, *, within: float) -> float:
+    """The share of answers to which two judges give equal ratings, (answers,) each, if that is a
+    sign of a copy, else 0.
+
+    By chance: with the ratings of other answers.
+    """
+    both = ~np.isnan(x) & ~np.isnan(y)
+    x, y = x[both], y[both]
+    if len(x) < FEWEST:
+        return 0.0
+    differ = float((np.abs(x - y) > within).mean())
+    by_chance = float((np.abs(x - np.roll(y, len(y) // 2)) > within).mean())
+    return 1 - differ if differ <= min(1 - EQUAL, RARER * by_chance) else 0.0

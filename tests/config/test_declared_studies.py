@@ -220,7 +220,7 @@ def test_manifests_name_each_file_once_with_a_git_blob_id(source):
         (
             "studies",
             {"import": {"files": "a.json", "format": "inspect", "decimal": ","}},
-            "import: decimal: only the format table has it",
+            "import: decimal: only for format table",
         ),
         (
             "studies",
@@ -332,7 +332,7 @@ def test_manifests_name_each_file_once_with_a_git_blob_id(source):
         (
             "comparisons",
             {"import": {"files": "a.json", "baseline": "m", "format": "alpaca_eval"}},
-            "import: baseline: only the format arena_hard has it",
+            "import: baseline: only for format arena_hard",
         ),
     ],
 )

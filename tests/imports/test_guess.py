@@ -505,6 +505,7 @@ RECOGNISED = [
     *(
         "inspect.json",
         "inspect_rubric.json",
+        "judge_bench.jsonl",
         "mlflow.json",
         "mt_bench_pair.jsonl",
         "mt_bench_single.jsonl",

@@ -2,6 +2,7 @@
 counted as an error.
 """
 
+import json
 from pathlib import Path
 
 import duckdb
@@ -180,6 +181,67 @@ def test_arena_hard_judgments_of_version_2(tmp_path):
         ),
     ]
     assert len(canonical(tmp_path)) == 6
+
+
+def test_judge_bench_judgments(tmp_path, capsys):
+    """The second decision is for the swapped order, and the key says which answer is right."""
+    imported(tmp_path, "judge_bench.jsonl", {})
+    said = "both answers of a pair are by one model: preference for own answers cannot be tested"
+    assert said in capsys.readouterr().out
+    models = ("model-x (first answer)", "model-x (second answer)")
+    missing, null = "no judgment (null)", "no verdict in the judgment (null)"
+    assert rows_of(tmp_path) == [
+        ("judge-y", "pair-0", *models, "ab", "a", None, 1),
+        ("judge-y", "pair-0", *models, "ba", "a", None, 1),
+        ("judge-y", "pair-1", *models, "ab", "tie", None, 2),
+        ("judge-y", "pair-1", *models, "ba", "a", None, 2),
+        ("judge-y", "pair-2", *models, "ab", "error", missing, 3),
+        ("judge-y", "pair-2", *models, "ba", "error", null, 3),
+        ("judge-y", "pair-3", *models, "ab", "error", missing, 4),
+        ("judge-y", "pair-3", *models, "ba", "error", missing, 4),
+    ]
+    kept = "right_a, right_b, human, length_a, length_b, source, score"
+    assert rows_of(tmp_path, kept)[:3] == [
+        ("true", "false", None, "3", "6", "made-up", "A>B"),
+        ("true", "false", None, "3", "6", "made-up", "B>A"),
+        ("false", "true", None, "1", "1", "made-up", "A=B"),
+    ]
+    assert len(canonical(tmp_path)) == 8
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"label": "B>A"', '"label": "B"', "line 2, column label: found 'B', which is not a key"),
+        (
+            '"decision": "A=B"',
+            '"decision": "C"',
+            "line 2, column decision: found 'C', which is not",
+        ),
+        ("[null, null]", "[]", "line 4, column judgments: found .*which is not one or two"),
+        ('"decision": "A=B"', '"decision": 1, "decision": 2', "line 2, column key: found 'dec"),
+    ],
+)
+def test_faults_in_judge_bench_judgments_are_named(tmp_path, old, new, message):
+    text = (FORMATS / "judge_bench.jsonl").read_text("utf-8").replace(old, new)
+    (tmp_path / "own.jsonl").write_text(text, "utf-8")
+    with pytest.raises(DataError, match=message):
+        imported(tmp_path, tmp_path / "own.jsonl", {})
+
+
+def test_judge_bench_judgments_in_one_order(tmp_path):
+    lines = (FORMATS / "judge_bench.jsonl").read_text("utf-8").splitlines()
+    pairs = [json.loads(line) for line in lines]
+    single = [pair | {"judgments": pair["judgments"][:1]} for pair in pairs]
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, single)), "utf-8")
+    imported(tmp_path, tmp_path / "own.jsonl", {})
+    assert rows_of(tmp_path, '"order", outcome') == [
+        ("ab", "a"),
+        ("ab", "tie"),
+        ("ab", "error"),
+        ("ab", "error"),
+    ]
+    assert len(canonical(tmp_path, both_orders=False)) == 4
 
 
 def test_table_in_columns_of_other_names_with_human_verdicts(tmp_path):

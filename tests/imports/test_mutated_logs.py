@@ -78,6 +78,7 @@ COMPARED = {
     "alpaca_eval.json": ({}, None),
     "arena_hard_v0.1.jsonl": ({"baseline": "gpt-4-0314"}, None),
     "arena_hard_v2.jsonl": ({}, None),
+    "judge_bench.jsonl": ({}, None),
 }
 # -> what they belong to
 REFERENCES = {"human.csv": "judged.csv", "human_verdicts.csv": "verdicts.csv"}

@@ -539,7 +539,7 @@ def test_keys_that_a_format_does_not_take_are_refused(tmp_path, format):
     letters = {"C": 1, "P": 0.5, "I": 0, "N": 0}
     imported(tmp_path, path, INSPECT | format | {"values": letters}, scales)
     words = (
-        r"inspect\.json: found an Inspect log, and decimal: only the format table has it; leave"
+        r"inspect\.json: found an Inspect log, and decimal: only for format table; leave"
         r" `decimal` out"
     )
     with pytest.raises(DataError, match=words):
@@ -549,7 +549,7 @@ def test_keys_that_a_format_does_not_take_are_refused(tmp_path, format):
         gold, human = FIXTURES / "every_eval_ever.jsonl", {"decimal": ","}
         with pytest.raises(
             DataError,
-            match=r"ever\.jsonl: found Every Eval Ever samples, and decimal: only the format table",
+            match=r"ever\.jsonl: found Every Eval Ever samples, and decimal: only for format table",
         ):
             imported(
                 tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human

@@ -108,6 +108,9 @@ FORMATS = {
     "arena_hard": Format(
         "Arena-Hard judgments", (COMPARED,), _signs("model judge games"), ("baseline",)
     ),
+    "judge_bench": Format(
+        "JudgeBench judgments", (COMPARED,), _signs("pair_id response_model judgments")
+    ),
     "inspect": Format("an Inspect log", (RATED,), _signs("version status eval"), LOG_KEYS),
     "promptfoo": Format(
         "promptfoo results",
@@ -166,12 +169,7 @@ def refused_key(format: str, keys: Collection[str]) -> str | None:
     for key in KEYS_OF_FORMATS:
         if key in keys and key not in FORMATS[format].keys:
             having = [name for name, entry in FORMATS.items() if key in entry.keys]
-            words = (
-                f"the format {having[0]} has"
-                if len(having) == 1
-                else f"the formats {', '.join(having)} have"
-            )
-            return f"{key}: only {words} it; leave `{key}` out"
+            return f"{key}: only for format {', '.join(having)}; leave `{key}` out"
     return None
 
 

@@ -1,5 +1,5 @@
-"""Judgments in the flat files that other tools write, read by DuckDB: MT-Bench, AlpacaEval and
-Arena-Hard.
+"""Judgments in the flat files that other tools write, read by DuckDB: MT-Bench, AlpacaEval,
+Arena-Hard and JudgeBench.
 """
 
 import random
@@ -238,15 +238,11 @@ LABELS = {
 }
 # Its pattern [[...]] also takes these from a judge's answer, such as [[A]] or [[A>>>B]].
 UNREADABLE = "regexp_full_match(score, '[AB<>=]*')"
-NO_VERDICT = (
-    f"game is null or json_type(game) = 'NULL' or score is null or (score not in {tuple(LABELS)}"
-    f" and {UNREADABLE})"
-)
 GAMES = """
     create or replace temp table games as
-    select objects.*, number, game, json_extract_string(game, '/score') as score, json_type(game, '/score') as kind
-    from (select *, unnest([1, 2]) as number, json_array_length(json, '/games') as many from objects) as objects,
-         lateral (select json_extract(json, '/games/' || (number - 1)) as game)
+    select objects.*, number, game, json_extract_string(game, '/{score}') as score, {letter} as letter
+    from (select *, unnest(range(1, 1 + json_array_length(json, '/{games}')::bigint)) as number from objects) as objects,
+         lateral (select json_extract(json, '/{games}/' || (number - 1)) as game)
     order by record, number"""
 ARENA_HARD_CHECKS = (
     *(required(field, "Arena-Hard judgments") for field in ("model", "judge", "games")),
@@ -288,38 +284,115 @@ def verdicts_of_arena_hard(
     raise_first_fault(
         connection, "objects", [Check("baseline", "baseline is null", version, text(remedy))]
     )
-    connection.execute(GAMES)
+    columns = {"item": "coalesce(question_id, uid)", "model_a": "model", "model_b": "baseline"}
+    named = {"item": "question_id", "model_a": "model", "model_b": "baseline"}
+    return _rows_of_games(
+        connection,
+        columns | {"judge": "judge"},
+        games="games",
+        score="score",
+        first="ba",
+        named=named,
+        texts=texts,
+        used=ARENA_HARD,
+    )
+
+
+JUDGE_BENCH = ("pair_id", "response_model", "label", "judgments")
+JUDGE_BENCH_CHECKS = (
+    *(required(field, "JudgeBench judgments") for field in JUDGE_BENCH),
+    Check("label", "label not in ('A>B', 'B>A')", "which is not a key", "'write A>B or B>A'"),
+    Check(
+        "judgments",
+        "coalesce(json_array_length(json, '/judgments') not between 1 and 2, true)",
+        "which is not one or two judgments",
+        "'write the judgment of the first order and, if there is one, that of the swapped order'",
+    ),
+)
+
+
+def verdicts_of_judge_bench(
+    connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
+) -> Rows:
+    """Read JudgeBench's outputs: two answers of one model, one of them right by a key, judged in
+    both orders or in the first alone.
+
+    A decision names the answers by their places, so that of the second judgment is for the swapped
+    order. The answers count as two models, `MODEL (first answer)` and `MODEL (second answer)`. A
+    pair that could not be judged at all is a failure of the judge of the file, if it has only one.
+    """
+    texts = create_objects(
+        connection, path, (*JUDGE_BENCH, "judge"), JUDGE_BENCH_CHECKS, table="objects"
+    )
+    first, second = (
+        f"json_extract_string(json, '/judgments/{place}/judgment/judge_model')" for place in (0, 1)
+    )
+    connection.execute(f"update objects set judge = coalesce({first}, {second})")
+    one = "both answers of a pair are by one model: preference for own answers cannot be tested"
+    print(visible(f"{path}: {one}"))
+    only = "(select min(judge) from objects having count(distinct judge) = 1)"
+    columns = {
+        "judge": f"coalesce(judge, {only})",
+        "item": "pair_id",
+        "model_a": "response_model || ' (first answer)'",
+        "model_b": "response_model || ' (second answer)'",
+        "right_a": "label = 'A>B'",
+        "right_b": "label = 'B>A'",
+        "length_a": WORD_COUNT.format("json_extract_string(json, '/response_A')"),
+        "length_b": WORD_COUNT.format("json_extract_string(json, '/response_B')"),
+    }
+    named = {"judge": "judge_model", "item": "pair_id"}
+    named |= dict.fromkeys(("model_a", "model_b"), "response_model")
+    return _rows_of_games(
+        connection,
+        columns,
+        games="judgments",
+        score="decision",
+        first="ab",
+        named=named,
+        texts=texts,
+        used=JUDGE_BENCH,
+    )
+
+
+def _rows_of_games(
+    connection: Connection,
+    columns: Mapping[str, str],
+    *,
+    games: str,
+    score: str,
+    first: str,
+    named: Mapping[str, str],
+    texts: Mapping[str, str],
+    used: Sequence[str],
+) -> Rows:
+    """A verdict for each game in the list `games` of the objects, by its label at the key `score`,
+    in which A is the answer shown first.
+
+    first: the order in the first game, `ab` or `ba`; the second has the other one. columns, named,
+    texts, used: as of `rows_of`.
+    """
+    connection.execute(GAMES.format(games=games, score=score, letter=case_of("score", LABELS)))
     raise_keys_twice(connection, "(select file, record, json_keys(game) as keys from games)")
     remedy = text(f"write one of {', '.join(LABELS)}, or null if there is none")
-    no_label = f"not ({NO_VERDICT}) and score not in {tuple(LABELS)}"
-    raise_first_fault(
-        connection, "games", [Check("score", no_label, "which is not a verdict", remedy)]
-    )
-    letter = case_of("score", LABELS)
-    columns = {
-        "judge": "judge",
-        "item": "coalesce(question_id, uid)",
-        "model_a": "model",
-        "model_b": "baseline",
-        "order": "case number when 1 then 'ba' else 'ab' end",
-        "failure": (
-            f"""case when game is null or json_type(game) = 'NULL' then 'no judgment (null)'
-                            when score is null then 'no verdict in the judgment (null)'
-                            when {NO_VERDICT} then 'no verdict in the judgment (' || score || ')' end"""
-        ),
-        "outcome": (
-            f"""case when {NO_VERDICT} then 'error' when {letter} = 'tie' then 'tie'
-                            when ({letter} = 'B') = (number = 1) then 'a' else 'b' end"""
-        ),
+    no_label = f"letter is null and not {UNREADABLE}"
+    check = Check("score", no_label, "which is not a verdict", remedy)
+    raise_first_fault(connection, "games", [check], named={"score": score})
+    order = f"case number when 1 then '{first}' else '{first[::-1]}' end"
+    columns = columns | {
+        "order": order,
+        "failure": """case when game is null or json_type(game) = 'NULL' then 'no judgment (null)'
+                           when letter is null then 'no verdict in the judgment (' || coalesce(score, 'null') || ')' end""",
+        "outcome": f"""case letter when 'A' then left({order}, 1) when 'B' then right({order}, 1)
+                           when 'tie' then 'tie' else 'error' end""",
     }
     besides = {"score": "score", "judgment": "json_extract_string(game, '/judgment')"}
-    named = {"item": "question_id", "outcome": "score", "model_a": "model", "model_b": "baseline"}
     return rows_of(
         "games",
         columns,
         VERDICT_COLUMNS,
-        named=named,
+        named=named | {"outcome": score},
         texts=texts,
-        used=ARENA_HARD,
+        used=used,
         besides=besides,
     )

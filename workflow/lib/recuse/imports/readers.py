@@ -20,6 +20,7 @@ from recuse.imports.formats import (
     ratings_of_mt_bench,
     verdicts_of_alpaca_eval,
     verdicts_of_arena_hard,
+    verdicts_of_judge_bench,
     verdicts_of_mt_bench,
 )
 from recuse.imports.inspect_logs import inspect_records
@@ -323,6 +324,7 @@ READERS: Mapping[str, Mapping[str, Callable[[Connection, str, Mapping, Sequence[
         "mt_bench_pair": verdicts_of_mt_bench,
         "alpaca_eval": verdicts_of_alpaca_eval,
         "arena_hard": verdicts_of_arena_hard,
+        "judge_bench": verdicts_of_judge_bench,
     },
 }
 

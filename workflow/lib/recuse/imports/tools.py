@@ -16,22 +16,18 @@ from recuse.imports.logs import YES_NO, Log, Node, one, present, records_of
 from recuse.imports.rows import Rows
 
 MODEL_GRADED = {
-    *(
-        "llm-rubric",
-        "g-eval",
-        "factuality",
-        "model-graded-factuality",
-        "model-graded-closedqa",
-        "search-rubric",
-        "pi",
-    ),
-    *(
-        "answer-relevance",
-        "context-faithfulness",
-        "context-recall",
-        "context-relevance",
-        "conversation-relevance",
-    ),
+    "llm-rubric",
+    "g-eval",
+    "factuality",
+    "model-graded-factuality",
+    "model-graded-closedqa",
+    "search-rubric",
+    "pi",
+    "answer-relevance",
+    "context-faithfulness",
+    "context-recall",
+    "context-relevance",
+    "conversation-relevance",
     "agent-rubric",
 }
 SAMPLES_OF_TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d:.-]+\.jsonl")
@@ -286,11 +282,7 @@ def read_phoenix(log: Log, records: Sequence[Node]) -> None:
     is the example of a run. A score counts, else a label. Source: Arize-ai/phoenix, 06408b9
     (server/api/routers/v1/annotations.py).
     """
-    if len(records) == 1 and "data" in records[0].fields:
-        if records[0].get("next_cursor"):
-            warn(f"{records[0].path}: is one page of several; import them all")
-        records = [*records[0]["data"].entries(records=True)]
-    for record in log.each(records):
+    for record in log.each(_of_page(records, bool(records[0].get("next_cursor")))):
         run = "annotations" in record.fields
         for annotation in record["annotations"].entries() if run else [record]:
             kind, result = (
@@ -330,6 +322,15 @@ def read_phoenix(log: Log, records: Sequence[Node]) -> None:
             )
 
 
+def _of_page(records: Sequence[Node], several: bool) -> Sequence[Node]:
+    """The records of a page, with a warning if it is one of several; others as they are."""
+    if len(records) != 1 or "data" not in records[0].fields:
+        return records
+    if several:
+        warn(f"{records[0].path}: is one page of several; import them all")
+    return [*records[0]["data"].entries(records=True)]
+
+
 def read_every_eval(log: Log, records: Sequence[Node]) -> None:
     """Read `is_correct` of each sample as a gold label, or as a judge's rating where a judge
     extracted the answer.
@@ -365,11 +366,8 @@ def read_langfuse(log: Log, records: Sequence[Node]) -> None:
     generations; alone, config names both, by `columns`. Source: langfuse/langfuse, 6137e82 and
     d93d107 (fern/apis/server/definition: legacy/scores-v2, commons).
     """
-    if len(records) == 1 and "data" in records[0].fields:
-        if (records[0].get("meta").get("totalPages").value or 1) != 1:
-            warn(f"{records[0].path}: is one page of several; import them all")
-        records = [*records[0]["data"].entries(records=True)]
-    for record in log.each(records):
+    pages = records[0].get("meta").get("totalPages").value
+    for record in log.each(_of_page(records, pages not in (None, 0, 1))):
         whole = "scores" in record.fields
         generations = (
             [found.get("model").text for found in record.get("observations").entries()]

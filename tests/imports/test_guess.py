@@ -333,6 +333,54 @@ def test_a_direction_that_is_open_is_asked_for(tmp_path, monkeypatch, words, que
     assert "missing" not in study["import"]
 
 
+def with_order(column, words, winners):
+    """Comparisons with these winners, and a further column of these words in turn."""
+    lines = [
+        f"gpt-4o,{n // 2},gpt-4o,claude-3,{winners[n // 2 % 2]},{words[n % 2]}" for n in range(40)
+    ]
+    header = f"judge,question,model_a,model_b,winner,{column}"
+    return {"pairs.csv": "\n".join([header, *lines]) + "\n"}
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("order", ("original", "swapped")),
+        ("swapped", ("false", "true")),
+        ("position", ("1", "2")),
+        ("game", ("1", "2")),
+        ("is_flipped", ("0", "1")),
+        ("answerOrder", ("AB", "A-B")),
+    ],
+)
+def test_order_in_other_words_is_asked_for(tmp_path, monkeypatch, column, words):
+    """No number of orders is guessed then."""
+    files = with_order(column, words, ("a", "b"))
+    study, asked = asked_of(tmp_path, files, monkeypatch)
+    assert asked.keys() == {"order"}
+    assert asked["order"].startswith(f"does `{column}` say which answer was shown first?")
+    assert "both_orders" not in study
+    assert study["import"]["columns"]["item"] == "question"
+
+
+@pytest.mark.parametrize("words", [("ab", "ba"), ("AB", "BA"), ("gpt-4o", "Claude-3")])
+def test_letters_beside_an_order_are_asked_for(tmp_path, monkeypatch, words):
+    """`[[A]]` may be the answer of model_a or the one shown first; `a` is that of model_a."""
+    files = with_order("first_shown", words, ("[[A]]", "[[B]]"))
+    study, asked = asked_of(tmp_path, files, monkeypatch)
+    assert asked.keys() == {"values"}
+    question = "do these words name models, or the answers shown first and second? For models write"
+    assert asked["values"].startswith(f"{question} `{{'[[a]]': a")
+    assert study["import"]["columns"]["order"] == "first_shown"
+    study, _ = guessed(tmp_path, with_order("first_shown", words, ("a", "b")), monkeypatch)
+    assert study["import"]["columns"]["order"] == "first_shown"
+
+
+def test_letters_beside_an_order_in_other_words_are_asked_for_too(tmp_path, monkeypatch):
+    files = with_order("swapped", ("no", "yes"), ("[[A]]", "[[B]]"))
+    assert asked_of(tmp_path, files, monkeypatch)[1].keys() == {"order", "values"}
+
+
 def test_an_answer_to_the_question_is_taken(tmp_path, monkeypatch):
     asked_of(tmp_path, pairs_with(["0", "1"], [12, 12]), monkeypatch)
     text = re.sub("values:.*", "values: {'0': b, '1': a}", Path("mine.yaml").read_text("utf-8"))

@@ -25,6 +25,7 @@ from recuse.data.registry import (
     files_in,
     usual_scale,
 )
+from recuse.data.verdicts import ORDERS
 from recuse.imports.names import families_of, family_of
 from recuse.imports.readers import TIES, create_imported, recognised
 from recuse.imports.rows import BOOLEAN_WORDS, POLES, Table, poles_in
@@ -44,7 +45,7 @@ WORDS = {
     "model_a": "modela model1 left assistanta responsea answera systema generator1",
     "model_b": "modelb model2 right assistantb responseb answerb systemb generator2",
     "outcome": "outcome winner preference preferred choice vote verdict",
-    "order": "order position shown first",
+    "order": "order position shown first swapped flipped reversed swap flip game",
     "judge": "judge grader evaluator autorater annotator scorer critic rater",
     "model": "model candidate generator system respondent llm author assistant target",
     "dimension": "dimension metric criterion criteria aspect attribute rubric quality",
@@ -55,9 +56,17 @@ WORDS = {
     "prompt": "prompt item question qid instruction query task example sample doc id index",
 }
 RATING_ROLES = (
-    *("human", "judge", "model", "rating", "dimension", "dataset", "occasion", "length", "prompt"),
+    "human",
+    "judge",
+    "model",
+    "rating",
+    "dimension",
+    "dataset",
+    "occasion",
+    "length",
+    "prompt",
 )
-VERDICT_ROLES = ("model_a", "model_b", "outcome", "judge", "human", "order", "prompt")
+VERDICT_ROLES = ("model_a", "model_b", "outcome", "judge", "human", "prompt", "order")
 ORDER = [
     "judge",
     "model",
@@ -72,8 +81,9 @@ ORDER = [
     "outcome",
     "order",
     "human",
+    "length",
+    "rater",
 ]
-ORDER += ["length", "rater"]
 NUMBERED, NAMING = ("human", "rating", "length"), ("judge", "model", "model_a", "model_b")
 FAILED = (-9999, -999, -99, -9, -1, 99, 999, 9999)  # numbers that often mark a failure
 MANY, FEW = 0.1, 2  # share and number of values above which none marks a failure by guess
@@ -358,6 +368,15 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
         if role in NAMING:
             (result.judges if role == "judge" else result.models).extend(column.values)
             result.reasons[key] += f", {counted(column.different, 'name')}"
+    if "order" in chosen and not {*map(str.lower, chosen["order"].values)} <= {
+        *ORDERS,
+        *map(str.lower, result.models),
+    }:
+        result.columns["order"] = None
+        result.reasons["order"] = (
+            f"does `{chosen['order'].name}` say which answer was shown first? Then name a column of"
+            " ab (that of model_a), ba or names of models here, else delete this line"
+        )
     result.scores += [chosen[role] for role in ("rating", "human", "outcome") if role in chosen]
     more = [column.name for column in left.values() if not compared and _named([column], "human")]
     if "human" in chosen and more:
@@ -518,7 +537,8 @@ def _imported(part: Guess, kind: str) -> Connection:
     keys = ("judge", "values", "decimal")
     settings = {key: part.others[key] for key in keys if part.others.get(key) is not None}
     if part.format == "table":
-        settings |= {"missing": part.failures, "columns": part.columns}
+        columns = {key: column for key, column in part.columns.items() if column is not None}
+        settings |= {"missing": part.failures, "columns": columns}
     connection = connect()
     create_table(connection, "registry", "id varchar, name varchar", ())
     create_imported(connection, part.files, settings, kind)
@@ -561,7 +581,7 @@ def _complete(main: Guess, compared: bool) -> None:
         one_order = connection.execute("""
             select 1 from imported group by judge, item, list_sort([model_a, model_b])
             having count(distinct [model_a, "order"]) = 1 limit 1""").fetchone()
-        main.others["single"] = one_order is not None
+        main.others["single"] = one_order is not None and main.columns.get("order", "") is not None
     else:
         _add_ends(connection, main)
         _tell_repeats_apart(connection, main)
@@ -609,11 +629,15 @@ def _read_answers(part: Guess, counts: Counter[str], most: float, models: Sequen
     if any(counts[word] > most for word in left):
         part.ask("values", _question(left, read_as))
         return
-    if read_as:
+    if read_as and "order" in part.columns:
+        part.ask(
+            "values",
+            "do these words name models, or the answers shown first and second? For models write"
+            f" `{_yaml(read_as)}`; for places, write the models that won into the file",
+        )
+    elif read_as:
         part.others["values"] = read_as
         part.reasons["values"] = "words for the answers"
-    if read_as and "order" in part.columns:
-        part.reasons["values"] += "; a is taken as that of model_a, whichever was shown first"
     if left:
         part.others["missing"] = left
         part.reasons["missing"] = "rare, and neither answer: failed judgments?"

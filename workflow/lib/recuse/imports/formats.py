@@ -136,15 +136,12 @@ ALPACA_EVAL = (
 )
 # Annotator of alpaca_eval -> the model it asks (its evaluators_configs)
 ANNOTATORS = {
-    **dict.fromkeys(("alpaca_eval_gpt4", "alpaca_eval_gpt4_fn", "gpt4"), "gpt-4"),
-    **dict.fromkeys(
-        (
-            "weighted_alpaca_eval_gpt4_turbo",
-            "alpaca_eval_gpt4_turbo_fn",
-            "alpaca_eval_cot_gpt4_turbo_fn",
-        ),
-        "gpt-4-1106-preview",
-    ),
+    "alpaca_eval_gpt4": "gpt-4",
+    "alpaca_eval_gpt4_fn": "gpt-4",
+    "gpt4": "gpt-4",
+    "weighted_alpaca_eval_gpt4_turbo": "gpt-4-1106-preview",
+    "alpaca_eval_gpt4_turbo_fn": "gpt-4-1106-preview",
+    "alpaca_eval_cot_gpt4_turbo_fn": "gpt-4-1106-preview",
     "weighted_alpaca_eval_gpt-4o-mini-2024-07-18": "gpt-4o-mini-2024-07-18",
     "alpaca_eval_llama3_70b_fn": "llama-3-70b-instruct",
 }
@@ -194,18 +191,14 @@ def verdicts_of_alpaca_eval(
         model = ANNOTATORS.get(name)
         asks = f", which asks {model}" if model else "; see its configuration for the model it asks"
         print(visible(f"{path}: the judge {name} is an annotator of AlpacaEval{asks}; {AS_MODEL}"))
-    rows = connection.execute(
-        "select distinct instruction from objects order by instruction"
-    ).fetchall()
-    seeds = {instruction: f"is_switched_outputs{instruction}{SEED}" for (instruction,) in rows}
+    rows = connection.execute("select distinct instruction from objects order by all").fetchall()
+    outputs = ["output_1", "output_2"]
     orders = [
-        random.Random(seed).choices(["output_1", "output_2"], k=1)[0] for seed in seeds.values()
+        (instruction, random.Random(f"is_switched_outputs{instruction}{SEED}").choices(outputs)[0])
+        for (instruction,) in rows
     ]
-    drawn = {
-        "instruction": np.array([*seeds], dtype=object),
-        "shown_first": np.array(orders, dtype=object),
-    }
-    connection.register("drawn", drawn)
+    drawn = np.array(orders, dtype=object)  # (instructions, 2)
+    connection.register("drawn", {"instruction": drawn[:, 0], "shown_first": drawn[:, 1]})
     # M is the answer that is shown first
     shown = "coalesce(json_extract_string(json, '/referenced_models/m'), shown_first)"
     short = f"length(instruction) <= {LONGEST_ITEM}"
@@ -233,11 +226,17 @@ def verdicts_of_alpaca_eval(
 
 ARENA_HARD = ("question_id", "uid", "model", "judge", "baseline", "games")
 LABELS = {
-    **{"A>>B": "A", "A>B": "A", "A=B": "tie", "B>A": "B", "B>>A": "B"},
-    **{"A<<B": "B", "A<B": "B", "B=A": "tie", "B<A": "A", "B<<A": "A"},
+    "A>>B": "A",
+    "A>B": "A",
+    "A=B": "tie",
+    "B>A": "B",
+    "B>>A": "B",
+    "A<<B": "B",
+    "A<B": "B",
+    "B=A": "tie",
+    "B<A": "A",
+    "B<<A": "A",
 }
-# Its pattern [[...]] also takes these from a judge's answer, such as [[A]] or [[A>>>B]].
-UNREADABLE = "regexp_full_match(score, '[AB<>=]*')"
 GAMES = """
     create or replace temp table games as
     select objects.*, number, game, json_extract_string(game, '/{score}') as score, {letter} as letter
@@ -375,7 +374,8 @@ def _rows_of_games(
     connection.execute(GAMES.format(games=games, score=score, letter=case_of("score", LABELS)))
     raise_keys_twice(connection, "(select file, record, json_keys(game) as keys from games)")
     remedy = text(f"write one of {', '.join(LABELS)}, or null if there is none")
-    no_label = f"letter is null and not {UNREADABLE}"
+    # A judge's answer may hold such as [[A]] or [[A>>>B]], which the tool takes for a label
+    no_label = "letter is null and not regexp_full_match(score, '[AB<>=]*')"
     check = Check("score", no_label, "which is not a verdict", remedy)
     raise_first_fault(connection, "games", [check], named={"score": score})
     order = f"case number when 1 then '{first}' else '{first[::-1]}' end"

@@ -237,6 +237,11 @@ def present(records: Iterable[Node], *keys: str) -> str:
     return next((key for key in keys if key in found), keys[0])
 
 
+def failure(of: str, reason: str | None) -> tuple[None, str]:
+    """In place of a score: of what failed, with the beginning of the reason."""
+    return None, f"the {of} failed: {(reason or '')[:60]}"
+
+
 def one(records: Sequence[Node], words: str) -> Node:
     """The only record of a file that is one object, as `words` say; DataError if there are
     several.

@@ -12,7 +12,7 @@ from recuse.base.errors import DataError
 from recuse.base.log import warn
 from recuse.data.registry import GOLD_LABELS, HUMAN
 from recuse.imports.inspect_logs import LETTERS, inspect_records, read_inspect
-from recuse.imports.logs import YES_NO, Log, Node, one, present, records_of
+from recuse.imports.logs import YES_NO, Log, Node, failure, one, present, records_of
 from recuse.imports.rows import Rows
 
 MODEL_GRADED = {
@@ -60,7 +60,7 @@ def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
         if result.get("promptIdx").words not in (None, "0"):
             prompt = f"{prompt}, prompt {result['promptIdx'].words}"
         given = {"model": _label(provider), "dataset": test.get("metadata").get("dataset").text}
-        failed, error = result.get("failureReason").value == ERROR, result.get("error").words or ""
+        failed, error = result.get("failureReason").value == ERROR, result.get("error").words
         graders = [
             found.get("options").get("provider") for found in (test, config.get("defaultTest"))
         ]
@@ -88,9 +88,7 @@ def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
             )
             reason = None if part is None else part.get("reason").words
             score = (
-                _grade(part, reason if not human else None)
-                if part
-                else (None, f"the result failed: {error[:60]}")
+                _grade(part, reason if not human else None) if part else failure("result", error)
             )
             of_score = {
                 "scorer": kind,
@@ -108,7 +106,7 @@ def _grade(part: Node, reason: str | None) -> tuple[str | None, str | None]:
     if part.get("metadata").get("graderError"):
         return None, "the grader failed (graderError)"
     if UNGRADED.match(reason or ""):
-        return None, f"the grader failed: {reason[:60]}"
+        return failure("grader", reason)
     return part["score"].score()
 
 
@@ -242,13 +240,7 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
             score = (
                 feedback.get("value").score()
                 if not error
-                else (
-                    None,
-                    (
-                        "the judge failed:"
-                        f" {(error.get('error_message', 'error_code').words or '')[:60]}"
-                    ),
-                )
+                else failure("judge", error.get("error_message", "error_code").words)
             )
             of_score = {
                 "judge": None if kind == "CODE" or who == "default" else who,
@@ -292,11 +284,7 @@ def read_phoenix(log: Log, records: Sequence[Node]) -> None:
             if kind.value not in ("LLM", "HUMAN", "CODE"):
                 raise kind.fault("which is no kind of an annotator", "write LLM, HUMAN or CODE")
             name, error = annotation["name"].name, annotation.get("error").words
-            score = (
-                (None, f"the judge failed: {error[:60]}")
-                if error
-                else result.get("score", "label").score()
-            )
+            score = failure("judge", error) if error else result.get("score", "label").score()
             repetition = record.get("repetition_number").text or "1"
             prompt = (
                 f"{record['example_id'].name}{'' if repetition == '1' else f', repetition {repetition}'}"
@@ -346,7 +334,7 @@ def read_every_eval(log: Log, records: Sequence[Node]) -> None:
         judged, error = any("judge" in method for method in methods), record.get("error").words
         evaluation = record["evaluation"]
         score = (
-            (None, f"the sample failed: {error[:60]}")
+            failure("sample", error)
             if error
             else (str(evaluation["is_correct"].flag).lower(), None)
         )
@@ -424,7 +412,7 @@ def read_deepeval(log: Log, records: Sequence[Node]) -> None:
     for case, prompts in cases:
         for metric in case.get("metricsData", "metrics_data").entries():
             name, error = metric["name"].name, metric.get("error").words
-            score = (None, f"the metric failed: {error[:60]}") if error else metric["score"].score()
+            score = failure("metric", error) if error else metric["score"].score()
             judge = metric.get("evaluationModel", "evaluation_model").text
             if not judge and _left_out(log, name):
                 continue

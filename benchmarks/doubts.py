@@ -68,7 +68,7 @@ def judged(kind: str, prompts: int, seed: int) -> tuple[bool, str]:
     ratings = study(kind, prompts, seed)
     read = recuse.ratings(ratings, human="human", scale=LOW_HIGH[kind], step=0.1, trusted=SPOILT)
     with read.results() as results:
-        tables = results.tables()
+        tables = results.tables
         levels = replace(levels_of(tables.ratings[0]), trusted=[])
         is_doubted = bool(doubts(tables.every_cell, tables.ratings, levels))
     if kind == "clean":

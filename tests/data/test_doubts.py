@@ -89,6 +89,13 @@ def test_the_odd_judge_may_be_the_one_that_uses_the_whole_scale():
     assert doubted(read(by_judge)) == {"m2": Reason.OTHER_SCALE}
 
 
+def test_judges_that_are_divided_about_the_scale_are_not_doubted():
+    by_judge = ratings()
+    for judge in ("m0", "m1"):
+        by_judge[judge] = np.round(by_judge[judge] / 2)
+    assert doubted(read(by_judge)) == {}
+
+
 def bias(data, letter):
     rows = recuse.verdict(data).frame
     rows = rows[(rows["quantity"] == "self_bias") & rows["term"].isin(["m1", "m2"])]
@@ -116,8 +123,11 @@ def test_a_copy_of_other_judges_is_left_out_of_b_and_c_unless_it_is_trusted(copi
         assert bias(trusted, column) != pytest.approx(alone, abs=1e-6)
 
 
-def test_two_judges_that_agree_on_right_and_wrong_are_no_copies():
-    right = np.random.default_rng(3).random((len(MODELS), PROMPTS)) < 0.6
+@pytest.mark.parametrize("top", [1, 2])
+def test_judges_that_agree_on_two_or_three_levels_are_not_copies(top):
+    shape = len(MODELS), PROMPTS
+    right = np.random.default_rng(3).integers(0, top, shape, endpoint=True)
     by_judge = {judge: right.astype(float) for judge in MODELS[:2]}
-    by_judge["m2"] = (np.random.default_rng(4).random(right.shape) < 0.5).astype(float)
-    assert doubted(read(by_judge, scale=(0, 1))) == {}
+    other = np.random.default_rng(4).integers(0, top, shape, endpoint=True)
+    by_judge["m2"] = other.astype(float)
+    assert doubted(read(by_judge, scale=(0, top))) == {}

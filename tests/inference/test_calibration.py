@@ -81,3 +81,15 @@ def test_errors_are_those_of_scores_that_the_lines_have_not_seen(made):
             square = (scored["gt_unit"] - scored[column]) ** 2
             assert row[name] == pytest.approx(np.sqrt(square.mean()), rel=1e-12)
         assert row["error"] < 0.9 * min(row["error_of_mean"], row["error_of_rating"])
+
+
+def test_the_prompts_of_a_judge_are_in_all_folds(rows, tmp_path):
+    is_fifth = rows["prompt"] % FOLDS == 0
+    dealt = rows[is_fifth == (rows["judge"] == "A")].assign(gt_unit=0.5)
+    path = str(tmp_path / "rows.parquet")
+    duckdb.from_df(dealt).write_parquet(path)
+    connection = connect()
+    query = calibrated(connection, f"select * from '{path}'", "rating_unit")
+    table = connection.execute(query).df()
+    assert table["human_scale_unit"].notna().all()
+    assert {row["judge"] for row in calibration_rows(connection, query)} == {"A", "B"}

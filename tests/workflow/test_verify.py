@@ -88,7 +88,7 @@ def test_results_made_from_an_edited_table(project, changed):
     record["inputs"]["results/mine/tables/reliability.csv"] = "0" * 64
     changed("results/mine/made/conclusions.json", json.dumps(record).encode())
     assert verified(project, "mine")[1] == [
-        "results/mine/tables/leaderboard.csv and 7 more: was made from another"
+        "results/mine/tables/leaderboard.csv and 8 more: was made from another"
         " results/mine/tables/reliability.csv"
     ]
 
@@ -103,7 +103,7 @@ def test_other_data_code_and_settings(project, changed, edit, overlay):
     status, lines, _ = verified(project, "mine", "--config", OVERLAY)
     assert status == 1
     assert {line.replace("results/mine/", "") for line in lines} == {
-        "tables/leaderboard.csv and 7 more: was made by another version of recuse",
+        "tables/leaderboard.csv and 8 more: was made by another version of recuse",
         "tables/mean_scores.csv and 2 more: was made by another version of recuse",
         "report.html and 1 more: was made by another version of recuse",
         "tables/idiosyncrasy.csv and 9 more: was made with another setting (preference)",

@@ -124,8 +124,8 @@ def _is_far(ratings: np.ndarray, place: int, rest: np.ndarray, times: int) -> bo
 def _other_scales(
     dimension: str, cells: Cells, counts: dict, step: float
 ) -> Iterator[tuple[str, str]]:
-    """Yield the judges whose ratings end at the middle of the scale or below, where most others'
-    end much higher, or the other way round.
+    """Yield the judges whose ratings end at the middle of the scale or below, where those of most
+    judges end much higher, or the other way round.
     """
     low, high = cells.scale[0]
     used = {judge: sum(kinds) for judge, kinds in counts.items()}
@@ -139,7 +139,9 @@ def _other_scales(
     for judge, top in tops.items():
         usual = np.median([other for name, other in tops.items() if name != judge])
         lower = (min(top, usual) - low) / (high - low)
-        if lower <= 1 / 2 and abs(top - usual) >= FARTHER * (high - low):
+        far = FARTHER * (high - low)
+        usually = sum(abs(other - usual) < far / 2 for other in tops.values())
+        if lower <= 1 / 2 and abs(top - usual) >= far and usually > len(tops) / 2:
             yield (
                 judge,
                 because(
@@ -157,7 +159,7 @@ def _copies(ratings: Sequence[str], levels: Levels, models: set[str]) -> Iterato
     nearly all rows.
 
     Of two equal judges the one without own answers is left out, else the later by alphabet. Scales
-    of two levels are not compared: two good judges may agree on them.
+    of two or three levels are not compared: two good judges may agree on them.
     """
     table = _answers(ratings, levels)
     names = sorted(levels.judge, key=lambda name: (name not in models, name))
@@ -186,9 +188,9 @@ def _copied(judge: str, whose: str, share: float) -> str:
 
 def _answers(ratings: Sequence[str], levels: Levels) -> np.ndarray:
     """The rating of each answer by each judge, (answers, judges), NaN without one, on scales of
-    three levels or more.
+    four levels or more.
     """
-    several = [place for place, (low, high) in enumerate(levels.scale) if high - low > 1]
+    several = [place for place, (low, high) in enumerate(levels.scale) if high - low > 2]
     if not several or not ratings:
         return np.full((0, len(levels.judge)), np.nan)
     kept = f"({levels.sql_place('dimension')}) in ({', '.join(map(str, several))})"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 CALIBRATION = column_names(
     "study judge dimension answers prompts intercept slope error error_of_mean error_of_rating",
 )
-FOLDS = 5  # of the prompts with human scores, in turn
+FOLDS = 5  # of a judge's prompts with human scores in a dimension, in turn
 EVERY = -1  # in place of a fold: the line of all prompts, for those without human scores
 FLAT = 1e-12  # variance of ratings: below it they are equal
 
@@ -25,7 +25,8 @@ def calibrated(connection: "DuckDBPyConnection", ratings: str, rating: str) -> s
 
     human_scale_unit is intercept + slope x `rating`, a column on the unit scale, by least squares
     of the human scores on the judge's ratings in the dimension; mean_unit is the mean of these
-    scores. A prompt with human scores takes both from the other FOLDS - 1 folds of such prompts.
+    scores. A prompt with human scores takes both from the other FOLDS - 1 folds of the judge's such
+    prompts.
     They are NULL where the judge has human scores on fewer than LEAST_SCORED prompts in the
     dimension.
 
@@ -33,8 +34,11 @@ def calibrated(connection: "DuckDBPyConnection", ratings: str, rating: str) -> s
     run; it gets two temporary tables.
     """
     connection.execute(
-        f"create temp table folds as select prompt, row_number() over (order by prompt) % {FOLDS}"
-        f" as fold from (select distinct prompt from ({ratings}) where gt_unit is not null)"
+        f"""
+        create temp table folds as
+        select distinct judge, dimension, prompt,
+          dense_rank() over (partition by judge, dimension order by prompt) % {FOLDS} as fold
+        from ({ratings}) where gt_unit is not null and {rating} is not null"""
     )
     sums = ", ".join(
         f"sum({product})"
@@ -42,7 +46,7 @@ def calibrated(connection: "DuckDBPyConnection", ratings: str, rating: str) -> s
     )
     query = f"""
         select judge::varchar, dimension::varchar, fold, count(distinct prompt), {sums}
-        from ({ratings}) join folds using (prompt)
+        from ({ratings}) join folds using (judge, dimension, prompt)
         where gt_unit is not null and {rating} is not null group by all order by all"""
     by_pair: dict[tuple[str, str], dict[int, np.ndarray]] = {}
     for judge, dimension, fold, *of_fold in connection.execute(query).fetchall():
@@ -63,7 +67,7 @@ def calibrated(connection: "DuckDBPyConnection", ratings: str, rating: str) -> s
     )
     return f"""
         select of_rating.*, intercept + slope * {rating} as human_scale_unit, mean as mean_unit
-        from ({ratings}) as of_rating left join folds using (prompt)
+        from ({ratings}) as of_rating left join folds using (judge, dimension, prompt)
         left join lines on of_judge = judge::varchar
           and of_dimension = dimension::varchar
           and of_fold = coalesce(fold, {EVERY})"""

@@ -207,14 +207,15 @@ def human_scale_means(answers: Answers) -> HumanScaleMeans:
 
 def widened_covariance(means: HumanScaleMeans, varied: np.ndarray) -> np.ndarray:
     """The covariance of the scores, in which a model whose human scores hardly vary has the mean
-    variance of all models at least, (M, M).
+    variance of all models with a score at least, (M, M).
 
     Near the ceiling a few equal scores would otherwise have no error. varied: (M,), as by
     `Answers.varied_prompts`; fewer than LEAST_VARIED are few.
     """
     covariance = means.covariance
     variance = covariance.diagonal()
-    lacking = np.maximum(variance.mean() - variance, 0.0)
+    usual = variance[~np.isnan(means.score)].mean()
+    lacking = np.maximum(usual - variance, 0.0)
     return covariance + np.diag(np.where(varied < LEAST_VARIED, lacking, 0.0))
 
 

@@ -121,3 +121,14 @@ def test_two_judges_that_agree_on_right_and_wrong_are_no_copies():
     by_judge = {judge: right.astype(float) for judge in MODELS[:2]}
     by_judge["m2"] = (np.random.default_rng(4).random(right.shape) < 0.5).astype(float)
     assert doubted(read(by_judge, scale=(0, 1))) == {}
+
+
+def test_each_bias_of_a_family_of_copies_is_listed_once_with_the_reason():
+    by_judge = ratings(judges=3)
+    copies = {name: by_judge[of].copy() for name, of in (("m3", "m0"), ("m4", "m1"))}
+    data = read({**by_judge, **copies}, families={"F": ["m3", "m4"]})
+    expected = [("self_bias", "m3"), ("self_bias", "m4"), ("family_bias", "F")]
+    for table in (recuse.fit(data, "model_effects").not_estimable, recuse.verdict(data).frame):
+        rows = table[table["reason"].astype(str).str.startswith(str(Reason.COPIED_RATINGS))]
+        found = [*zip(rows["quantity"], rows["term"], strict=True)]
+        assert sorted(found) == sorted(expected)

@@ -132,3 +132,23 @@ def test_each_bias_of_a_family_of_copies_is_listed_once_with_the_reason():
         rows = table[table["reason"].astype(str).str.startswith(str(Reason.COPIED_RATINGS))]
         found = [*zip(rows["quantity"], rows["term"], strict=True)]
         assert sorted(found) == sorted(expected)
+
+
+def test_check_counts_a_doubted_judge_only_where_it_is_estimated():
+    by_judge = ratings()
+    copied = {**by_judge, "m4": by_judge["m1"].copy()}
+    for data, supported, lacking in (
+        (read(copied), "self-bias of 4 of 5 judges (B, C)", "self-bias of m4 (B, C)"),
+        (
+            read(with_zeros(by_judge)),
+            "self-bias of 4 of 4 judges (B), 3 (C)",
+            "self-bias of m0 (C)",
+        ),
+    ):
+        findings = recuse.check(data).frame.set_index("subject")
+        assert supported in findings["words"]["supports"]
+        parts = findings["words"]["does not support"].removeprefix("does not support: ").split("; ")
+        assert lacking in parts
+        assert not any(part.startswith("a verdict on") for part in parts)
+        of_c = findings.loc[f"C: {lacking.partition(' (')[0]}"]
+        assert (of_c["level"], of_c["advice"] or "") == ("note", "")

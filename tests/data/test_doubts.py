@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import recuse
+from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, code
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # what an import reads by itself
@@ -152,3 +153,9 @@ def test_check_counts_a_doubted_judge_only_where_it_is_estimated():
         assert not any(part.startswith("a verdict on") for part in parts)
         of_c = findings.loc[f"C: {lacking.partition(' (')[0]}"]
         assert (of_c["level"], of_c["advice"] or "") == ("note", "")
+
+
+def test_a_trusted_judge_is_one_of_the_study():
+    message = "trusted: 'm44' is not one of the judges; did you mean 'm4'"
+    with pytest.raises(ConfigError, match=message):
+        read(ratings(judges=5), trusted=["m44"])

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from conftest import CONFIG, ROOT, built
+from rated_tables import FIVE, rated, write_rows
 from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.base.tables import read_table, write_table
 from recuse.cli import main
@@ -25,6 +26,7 @@ from recuse.data.lines import check_declared
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.inputs import inputs_of, named_study
+from recuse.model.estimable import needs_human_scores
 from recuse.model.estimates import ESTIMATES, estimate
 from recuse.model.spec import Spec
 from recuse.workflow.start import copy_example
@@ -32,7 +34,11 @@ from recuse.workflow.start import copy_example
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length,dimension"
 ROWS = (ROOT / "tests" / "smoke" / "ratings.csv").read_text("utf-8").splitlines()[1:]
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
-STRAIGHT = [spec.name for spec in Spec.from_config(CONFIG["specs"]) if not spec.by_row]
+STRAIGHT = [
+    spec.name
+    for spec in Spec.from_config(CONFIG["specs"])
+    if not spec.by_row and needs_human_scores(spec)
+]
 
 
 @pytest.fixture
@@ -119,6 +125,24 @@ def test_every_spec_of_cells(spec, twin, fit, expected, straight):
 def test_specs_that_read_rows_use_tables(spec, fit, expected, tmp_path):
     path = write(tmp_path / "ratings.csv")
     assert fit(path, spec=spec)[:2] == (0, expected(RatingsFile(path), spec=spec))
+
+
+def test_a_copied_judge_is_left_out_as_in_the_workflow(fit, expected, tmp_path):
+    rows = rated()
+    given = {
+        (row["prompt_id"], row["model"]): row["rating"] for row in rows if row["judge"] == FIVE[0]
+    }
+    for row in rows:
+        if row["judge"] == FIVE[1]:
+            row["rating"] = given[row["prompt_id"], row["model"]]
+    path, shared = (
+        str(tmp_path / "copied.csv"),
+        {"spec": "model_effects", "scales": {"Tone": [1, 5]}},
+    )
+    write_rows(path, rows)
+    status, table, said = fit(path, **shared)
+    assert (status, table) == (0, expected(RatingsFile(path), **shared))
+    assert f"self_bias of {FIVE[1]}: {FIVE[1]} gives the ratings of {FIVE[0]} in 100 %" in said
 
 
 @pytest.mark.parametrize("spec", ["main", "drawn"])

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import recuse
+from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, code
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # what an import reads by itself
@@ -131,3 +132,40 @@ def test_judges_that_agree_on_two_or_three_levels_are_not_copies(top):
     other = np.random.default_rng(4).integers(0, top, shape, endpoint=True)
     by_judge["m2"] = other.astype(float)
     assert doubted(read(by_judge, scale=(0, top))) == {}
+
+
+def test_each_bias_of_a_family_of_copies_is_listed_once_with_the_reason():
+    by_judge = ratings(judges=3)
+    copies = {name: by_judge[of].copy() for name, of in (("m3", "m0"), ("m4", "m1"))}
+    data = read({**by_judge, **copies}, families={"F": ["m3", "m4"]})
+    expected = [("self_bias", "m3"), ("self_bias", "m4"), ("family_bias", "F")]
+    for table in (recuse.fit(data, "model_effects").not_estimable, recuse.verdict(data).frame):
+        rows = table[table["reason"].astype(str).str.startswith(str(Reason.COPIED_RATINGS))]
+        found = [*zip(rows["quantity"], rows["term"], strict=True)]
+        assert sorted(found) == sorted(expected)
+
+
+def test_check_counts_a_doubted_judge_only_where_it_is_estimated():
+    by_judge = ratings()
+    copied = {**by_judge, "m4": by_judge["m1"].copy()}
+    for data, supported, lacking in (
+        (read(copied), "self-bias of 4 of 5 judges (B, C)", "self-bias of m4 (B, C)"),
+        (
+            read(with_zeros(by_judge)),
+            "self-bias of 4 of 4 judges (B), 3 (C)",
+            "self-bias of m0 (C)",
+        ),
+    ):
+        findings = recuse.check(data).frame.set_index("subject")
+        assert supported in findings["words"]["supports"]
+        parts = findings["words"]["does not support"].removeprefix("does not support: ").split("; ")
+        assert lacking in parts
+        assert not any(part.startswith("a verdict on") for part in parts)
+        of_c = findings.loc[f"C: {lacking.partition(' (')[0]}"]
+        assert (of_c["level"], of_c["advice"] or "") == ("note", "")
+
+
+def test_a_trusted_judge_is_one_of_the_study():
+    message = "trusted: 'm44' is not one of the judges; did you mean 'm4'"
+    with pytest.raises(ConfigError, match=message):
+        read(ratings(judges=5), trusted=["m44"])

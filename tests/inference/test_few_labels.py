@@ -127,7 +127,8 @@ def test_check_counts_what_each_question_rests_on(tmp_path):
     for subject in ("more human scores: A", "more human scores: how people rate a model"):
         narrower = findings["contents", subject]
         now = float(narrower.words.rpartition("±")[2].removesuffix(")"))
-        assert "with 100 more human scores" in narrower.words
+        assert narrower.words.startswith("with 100 more human scores ")
+        assert " would at best be known to ±" in narrower.words
         ratio = (scored / (scored + more)) ** 0.5
         assert narrower.value == pytest.approx(now * ratio, abs=5e-4)
 

@@ -12,6 +12,7 @@ from picked_rows import keyed, only, where
 from rated_tables import rated, study_of_query, study_of_rows, unscored, write_rows
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because
+from recuse.data.doubts import Doubt
 from recuse.inference.judge_levels import FOLDS, linked_judges
 from recuse.inference.panel import (
     BETWEEN,
@@ -403,6 +404,16 @@ def test_a_judge_that_does_not_agree_with_people_is_in_no_panel():
         ],
     )
     reason = because(Reason.HARDLY_AGREES)
+    assert rows[-1] == {"panel": "Model 4", "size": 1, "note": reason}
+    assert not any("Model 4" in row["panel"] for row in rows[:-1])
+    assert rows[0]["size"] == 4
+
+
+def test_a_judge_whose_ratings_are_doubted_is_in_no_panel(monkeypatch):
+    study = world()
+    reason = because(Reason.COPIED_RATINGS, judge="Model 4", whose="Model 3", share="100 %")
+    monkeypatch.setattr(type(study), "doubts", [Doubt("Model 4", "Family 4", reason)])
+    rows = rows_of(study)
     assert rows[-1] == {"panel": "Model 4", "size": 1, "note": reason}
     assert not any("Model 4" in row["panel"] for row in rows[:-1])
     assert rows[0]["size"] == 4

@@ -1,6 +1,7 @@
 """The conclusions of checks, and whether the first ones hold."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -199,3 +200,15 @@ def test_missing_own_ratings_hide_a_bias_as_large_as_they_are_many():
         at(table(idiosyncrasy=[each]), "preference", "Ada")["detectable"] for each in rows
     )
     assert part == pytest.approx(whole + 0.1)
+
+
+def test_a_bootstrap_that_is_not_drawn_is_said_to_be_so():
+    note = because(Reason.NO_BOOTSTRAP)
+    estimates = [row("main", "Ada", 0.03, 0.01, 0.05, std_error=0.01, note=note)]
+    by_wild = RobustnessCheck("wild", "wild", ["main"], "asks", by="wild_ci")
+    by_max_t = replace(by_wild, name="max_t", table="multiplicity", by="max_t_p_value")
+    multiplicity = [row("main", "Ada", 0.03, std_error=0.01)]
+    rows = table(FIRST, by_wild, by_max_t, estimates=estimates, multiplicity=multiplicity)
+    assert at(rows, "first", "Ada")["conclusion"] == "favours"
+    for name in ("wild", "max_t"):
+        assert at(rows, name, "Ada")["reason"] == note

@@ -6,6 +6,8 @@ import pytest
 from numpy.random import default_rng
 
 import recuse
+from recuse.base.reasons import Reason, because
+from recuse.model.fit import Coefficient, Fitted, with_biases
 
 NAMES, FAMILIES = ("A", "B", "C", "D"), {"one": ["A", "B"]}
 PROMPTS = 40
@@ -82,3 +84,13 @@ def test_they_have_smaller_errors_than_those_of_the_scored_rows(frame):
     tables = [recuse.fit(study, "clustered").frame for study in both]
     own = [table[table["quantity"] == "self_bias"]["std_error"] for table in tables]
     assert own[0].mean() < 0.8 * own[1].mean()
+
+
+def test_a_bias_of_all_ratings_says_that_no_bootstrap_is_drawn():
+    drawn = Coefficient("self_bias", "A", 10, 0.1, 0.02, replicates=np.zeros(9))
+    undrawn = Coefficient("self_bias", "B", 10, 0.1, 0.02)
+    numbers = {("self_bias", name): (0.2, 0.01, 8) for name in "AB"}
+    rows = with_biases(Fitted("", 20, [drawn, undrawn]), numbers).coefficients
+    assert [(row.estimate, row.std_error, row.df) for row in rows] == [(0.2, 0.01, 8)] * 2
+    assert [row.note for row in rows] == [because(Reason.NO_BOOTSTRAP), ""]
+    assert rows[0].replicates is None

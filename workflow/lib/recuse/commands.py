@@ -33,6 +33,7 @@ def run_fit(arguments: Namespace) -> None:
     """
     from recuse.data.ratings import cells_of_files
     from recuse.data.study import StudyTables
+    from recuse.model.estimable import needs_human_scores
     from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
@@ -49,7 +50,9 @@ def run_fit(arguments: Namespace) -> None:
     with in_folder(inputs) as folder:
         inputs = imported(inputs, folder)
         study = None
-        if not spec.by_row:
+        # Its judges are compared with one another, so that ratings show which are copies
+        by_ratings = spec.by_row or not needs_human_scores(spec)
+        if not by_ratings:
             name = inputs.study.name
             study = StudyTables(name, cells_of_files(name, inputs.source(), folder))
         if study is None or study.is_partly_scored:  # whose prompts with scores count

@@ -80,6 +80,7 @@ class Reason(StrEnum):
     # Verdicts and robustness checks.
     NO_ROW = "no_row"
     NO_INTERVAL = "no_interval"
+    NO_BOOTSTRAP = "no_bootstrap"
     DISAGREES_WITH_PEOPLE = "disagrees_with_people"
     HARDLY_AGREES = "hardly_agrees"
     NO_SPREAD_FOUND = "no_spread_found"
@@ -235,6 +236,7 @@ SENTENCES = {
     ),
     Reason.NO_ROW: "{table}.csv has no such row",
     Reason.NO_INTERVAL: "it has no interval, as its standard error is 0 or unknown",
+    Reason.NO_BOOTSTRAP: "no bootstrap is drawn where A rests on all ratings",
     Reason.DISAGREES_WITH_PEOPLE: "it does not agree with people",
     Reason.HARDLY_AGREES: "hardly any agreement with people",
     Reason.NO_SPREAD_FOUND: (

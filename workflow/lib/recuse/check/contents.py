@@ -236,8 +236,10 @@ def basis(facts: Facts, *, confidence: float) -> Iterator[Finding]:
 
 
 def _more_scores(facts: Facts, answers: Answers, *, confidence: float) -> Iterator[Finding]:
-    """Report how narrow intervals would be with BATCH more human scores: their width goes with 1 /
-    sqrt(scores).
+    """Report how narrow intervals would be at best with BATCH more human scores.
+
+    The part of their width that comes from the scored answers goes with 1 / sqrt(scores); what
+    comes from the ratings of all answers does not shrink.
     """
     scored = int(answers.is_scored.sum())
     more = min(BATCH, len(answers.human) - scored)
@@ -255,8 +257,9 @@ def _more_scores(facts: Facts, answers: Answers, *, confidence: float) -> Iterat
         if half:
             now = float(np.mean(half))
             words = (
-                f"with {more} more human scores {what} would be known to about ±{number(now * ratio, 3)}"
-                f" of the scale ({level(confidence)} interval; now ±{number(now, 3)})"
+                f"with {more} more human scores {what} would at best be known to"
+                f" ±{number(now * ratio, 3)} of the scale ({level(confidence)} interval; now"
+                f" ±{number(now, 3)})"
             )
             yield Finding("contents", f"more human scores: {what}", words, now * ratio)
 

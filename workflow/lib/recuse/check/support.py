@@ -19,14 +19,26 @@ from recuse.check.contents import EQUATION
 from recuse.check.facts import FINE, LETTERS, NOTE, STOP, WARNING, Facts, Finding, spoken
 from recuse.data.study import StudyTables
 from recuse.inference.identifiability import identifiability
-from recuse.inference.idiosyncrasy import LEAST_MODELS, LEAST_PROMPTS, idiosyncrasies, listed_biases
+from recuse.inference.idiosyncrasy import (
+    LEAST_MODELS,
+    LEAST_PROMPTS,
+    doubted_biases,
+    idiosyncrasies,
+    listed_biases,
+)
 from recuse.inference.judge_model import cell_means
 from recuse.inference.power import EXACT, over_dimensions, power_by_judge, study_like
 from recuse.inference.preconditions import additivity
 from recuse.inference.reliability import Reliability
 from recuse.inference.wordings import ways_asked, widening
 from recuse.model.design import terms_of
-from recuse.model.estimable import fitted_to, not_estimable, slices_of, study_for
+from recuse.model.estimable import (
+    biases_without_judges,
+    fitted_to,
+    not_estimable,
+    slices_of,
+    study_for,
+)
 from recuse.model.spec import BIASES, EQUATION_1, Spec
 
 BY_MODEL = Spec.of("model_effects", terms=(*EQUATION_1, "model"))
@@ -76,12 +88,19 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     """
     study, family, judges = facts.study, facts.families(), facts.names("judge")
     silent = set(family.values()) - {family[judge] for judge in judges if judge not in constant}
-    ((_, moments),) = slices_of(EQUATION, study)
+    compared = study.independent
+    ((_, moments),) = slices_of(EQUATION, compared)
     unrelated = cell_means(moments, reference=facts.cells.has_reference)
+    absent = biases_without_judges(study.doubts, compared.cells().factors)
+    copied = [
+        {"quantity": quantity, "term": term, "reason": reason}
+        for (quantity, term), reason in absent.items()
+    ]
+    of_c = doubted_biases(listed_biases(unrelated), unrelated, study.doubts)
     designs = {
         "A": _of_equation(study),
-        "B": identifiability(fitted_to(BY_MODEL, study), study_for(BY_MODEL, study)),
-        "C": [vars(bias) for bias in listed_biases(unrelated)],
+        "B": [*identifiability(fitted_to(BY_MODEL, study), compared), *copied],
+        "C": [vars(bias) for bias in of_c],
     }
     reasons = BiasTerms()
     for letter, rows in designs.items():
@@ -125,8 +144,10 @@ def _of_equation(study: StudyTables) -> list[dict]:
 
 
 OF_ROWS = (Reason.NO_OWN_ANSWERS, Reason.NO_SIBLINGS)
-WITHOUT_ANY = (*OF_ROWS, *WITHOUT_PEOPLE, Reason.NO_SCORED_ANSWERS)
+OF_DOUBTS = (Reason.LONE_LEVEL, Reason.OTHER_SCALE, Reason.COPIED_RATINGS)
+WITHOUT_ANY = (*OF_ROWS, *OF_DOUBTS, *WITHOUT_PEOPLE, Reason.NO_SCORED_ANSWERS)
 OF_VALUES = (Reason.ONE_VALUE, Reason.ONE_VALUE_EACH)
+WARNED_OF = (Reason.ONE_VALUE, *OF_DOUBTS)
 
 
 def _in_words(reason: str) -> str:
@@ -154,7 +175,9 @@ ADVICE = {
     ),
     Reason.ONE_JUDGE: "add a second judge, of another family, that rates the same models",
     Reason.NO_SCORED_ANSWERS: "have people score some of these answers",
-    **dict.fromkeys((*OF_VALUES, *WITHOUT_PEOPLE), ""),  # which have a warning of their own
+    **dict.fromkeys(
+        (*OF_VALUES, *OF_DOUBTS, *WITHOUT_PEOPLE), ""
+    ),  # which have a warning of their own
 }
 OTHERS = {
     **dict.fromkeys(
@@ -182,7 +205,7 @@ def estimable(terms: BiasTerms, models: Collection[str]) -> Iterator[Finding]:
             continue
         why = code(reason)
         by_design = quantity == "self_bias" and of_self == {Reason.NO_OWN_ANSWERS}
-        expected = quantity == "self_bias" and term in models and why is not Reason.ONE_VALUE
+        expected = quantity == "self_bias" and term in models and why not in WARNED_OF
         level = FINE if by_design or why in WITHOUT_PEOPLE else WARNING if expected else NOTE
         advice = "" if by_design else ADVICE.get(why, OTHERS[letter])
         yield Finding(

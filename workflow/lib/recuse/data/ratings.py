@@ -20,7 +20,7 @@ from recuse.base.database import (
     text,
     write_rows,
 )
-from recuse.base.errors import DataError
+from recuse.base.errors import DataError, check_known
 from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.settings import Setting
 from recuse.base.tables import column_names, write_table
@@ -303,13 +303,15 @@ def _planned(
     families = {
         name: source.registry.family_of(name) for _, *names in summary.counts for name in names
     }
+    trusted = [source.registry.names.get(name, name) for name in source.trusted]
+    check_known(["trusted"], trusted, {judge for _, judge, _ in summary.counts}, "the judges")
     plan = plan_shards(
         summary,
         scales=scales,
         steps=source.steps,
         families=families,
         task_types=source.task_types,
-        trusted=[source.registry.names.get(name, name) for name in source.trusted],
+        trusted=trusted,
         shards=shards,
     )
     return plan, [{"study": study, **row} for row in summary.completeness()]

@@ -23,6 +23,7 @@ from recuse.inference.hierarchy import Posterior, posteriors
 from recuse.inference.judge_model import CellMeans, tables_of_slices
 from recuse.inference.mixed import CellTable, ContrastErrors, MixedFit, Pooled, pooled
 from recuse.model.design import ALL_JUDGES, NO_ROWS
+from recuse.model.estimable import biases_without_judges
 from recuse.model.least_squares import ALONE, quantile, wald_columns, wald_p_value
 from recuse.model.spec import BIASES, C, Spec, biases_of
 
@@ -133,7 +134,12 @@ def listed_biases(cells: CellMeans, quantities: Collection[str] = BIASES) -> lis
     return listed
 
 
-def doubted_biases(biases: Iterable[Bias], cells: CellMeans, doubts: Sequence[Doubt]) -> list[Bias]:
+def doubted_biases(
+    biases: Iterable[Bias],
+    cells: CellMeans,
+    doubts: Sequence[Doubt],
+    quantities: Collection[str] = BIASES,
+) -> list[Bias]:
     """The same biases, with a reason for those to which a doubted judge contributes, also if it has
     no cells, as its ratings are a copy.
     """
@@ -144,14 +150,9 @@ def doubted_biases(biases: Iterable[Bias], cells: CellMeans, doubts: Sequence[Do
         reason = next((reasons[judge] for judge in judges if judge in reasons), "")
         listed.append(replace(bias, reason=bias.reason or reason))
     none = np.zeros(len(cells.n), dtype=bool)
-    for judge, family, reason in doubts:
-        if judge in cells.judge:
-            continue
-        if judge in cells.model:
-            listed.append(Bias(BIASES[0], judge, none, reason))
-        siblings = cells.model[cells.model_family == family]
-        if family not in cells.judge_family and (siblings != judge).any():
-            listed.append(Bias(BIASES[1], family, none, reason))
+    for (quantity, term), reason in biases_without_judges(doubts, vars(cells)).items():
+        if quantity in quantities:
+            listed.append(Bias(quantity, term, none, reason))
     return listed
 
 
@@ -282,7 +283,7 @@ class Idiosyncrasy:
         self.where, self.cells, self.quantities, self.fit = where, cells, quantities, None
         self._biases = [] if cells is None else listed_biases(cells, quantities)
         if doubts and cells is not None:
-            self._biases = doubted_biases(self._biases, cells, doubts)
+            self._biases = doubted_biases(self._biases, cells, doubts, quantities)
         self._reason = because(Reason.NO_ROWS) if cells is None else self._fitted()
         self._targets = [bias for bias in self._biases if not bias.reason and self.fit is not None]
 

@@ -221,9 +221,9 @@ def panel_rows(
     """The rows of the table of panels: all judges, each alone, and all but one, without and with
     ratings of own families.
 
-    The first has all judges that shared answers link and that agree with people, own families left
-    out. It is recommended unless another has less bias: the one with the least, of those whose
-    intervals for the difference are wholly below 0.
+    The first has all judges that shared answers link, that agree with people and whose ratings
+    `check` does not doubt, own families left out. It is recommended unless another has less bias:
+    the one with the least, of those whose intervals for the difference are wholly below 0.
 
     bias_left: root mean square over models of the panel's bias, less what sampling of prompts adds;
     square_difference: its square less that of the first, with simultaneous intervals for all rows
@@ -233,8 +233,8 @@ def panel_rows(
 
     reliability: of the human scores, by dimension; verdicts: rows of the table of verdicts; least:
     ratings of a model by a judge that count. A judge with a verdict other than `not shown` is not
-    recommended with the ratings that the verdict is about; one that hardly agrees with people is in
-    no panel.
+    recommended with the ratings that the verdict is about; one that hardly agrees with people, or
+    whose ratings `check` doubts, is in no panel.
     """
     if judges is None:
         return [{"note": because(Reason.NO_SHARED_ANSWERS)}]
@@ -245,12 +245,13 @@ def panel_rows(
     usable = (number.sum(axis=0) >= least) & ((number > 0).sum(axis=0) > 1)
     linked = (usable & ~crossing.related).any(axis=0)
     agrees = ~np.isin(crossing.judges, strangers)
-    fits = linked & agrees
     absent = dict.fromkeys(
-        [*judges.unlinked, *crossing.judges[~linked].tolist()], Reason.FEW_SHARED_ANSWERS
+        [*judges.unlinked, *crossing.judges[~linked].tolist()], because(Reason.FEW_SHARED_ANSWERS)
     )
-    absent |= dict.fromkeys(crossing.judges[~agrees].tolist(), Reason.HARDLY_AGREES)
-    notes = [{"panel": name, "size": 1, "note": because(reason)} for name, reason in absent.items()]
+    absent |= dict.fromkeys(crossing.judges[~agrees].tolist(), because(Reason.HARDLY_AGREES))
+    absent |= {doubt.judge: doubt.reason for doubt in study.doubts}
+    fits = ~np.isin(crossing.judges, [*absent])
+    notes = [{"panel": name, "size": 1, "note": reason} for name, reason in absent.items()]
     row = {
         "family_ratings": LEFT_OUT,
         "size": int(fits.sum()),

@@ -283,7 +283,8 @@ class Tables:
             ]
             no_row = because(Reason.NO_ROW, table=spec if check.table == ESTIMATES else check.table)
             return Estimate(reason=next(filter(None, reasons), no_row))
-        estimate = _estimate(check, row)
+        estimated = self._rows.get((ESTIMATES, spec, label, *bias, ""), {})
+        estimate = _estimate(check, row, note=estimated.get("note", ""))
         if not self._wordings or math.isnan(estimate.ci_low):
             return estimate
         over = None if label else self._wordings.get((check.name, spec, *bias))
@@ -298,12 +299,15 @@ def _number(row: Mapping[str, str], column: str) -> float:
     return float(row[column]) if row.get(column) else math.nan
 
 
-def _estimate(check: RobustnessCheck, row: Mapping[str, str]) -> Estimate:
+def _estimate(check: RobustnessCheck, row: Mapping[str, str], *, note: str) -> Estimate:
+    """What a row says; note: that of the bias in the table of estimates."""
     decision = TABLES[check.table].by[check.by]
     estimate, p_value = _number(row, "estimate"), _number(row, decision.p_value)
     low, high = _number(row, decision.low), _number(row, decision.high)
     if any(map(math.isnan, [estimate, *([low, high] if decision.low else [p_value])])):
-        return Estimate(estimate=estimate, reason=row.get("reason") or because(Reason.NO_INTERVAL))
+        undrawn, otherwise = because(Reason.NO_BOOTSTRAP), because(Reason.NO_INTERVAL)
+        why_none = undrawn if decision.needs and note == undrawn else otherwise
+        return Estimate(estimate=estimate, reason=row.get("reason") or why_none)
     df = _number(row, "df")
     return Estimate(
         estimate=estimate,

@@ -6,11 +6,12 @@ import numpy as np
 
 from recuse.base.reasons import Reason, because
 from recuse.data.cells import Cells
+from recuse.data.doubts import Doubt
 from recuse.data.moments import Moments
 from recuse.data.selection import DROPPED
 from recuse.data.study import LEAST_SCORED, StudyTables
 from recuse.model.covariance import COVARIANCES
-from recuse.model.spec import ON_HUMAN_SCORES, Spec, against_judges, in_place
+from recuse.model.spec import BIASES, ON_HUMAN_SCORES, Spec, against_judges, in_place
 
 LEFT_OUT = (
     "without the slopes on human scores, as {} has one: biases are relative to the other judges"
@@ -67,6 +68,27 @@ def study_for(spec: Spec, study: StudyTables) -> StudyTables:
     else, as it compares judges with one another, those of independent judges.
     """
     return study.scored if needs_human_scores(spec) else study.independent
+
+
+def biases_without_judges(
+    doubts: Iterable[Doubt], factors: Mapping[str, np.ndarray]
+) -> dict[tuple[str, str], str]:
+    """Why doubted judges that have none of the rows with these factors leave no bias to estimate:
+    (quantity, judge or family) -> reason.
+
+    A family has one if no other judge of it has rows.
+    """
+    judges, families, models = (factors[name] for name in ("judge", "judge_family", "model"))
+    left_out: dict[tuple[str, str], str] = {}
+    for judge, family, reason in doubts:
+        if judge in judges:
+            continue
+        if judge in models:
+            left_out[BIASES[0], judge] = reason
+        siblings = models[factors["model_family"] == family]
+        if family not in families and (siblings != judge).any():
+            left_out.setdefault((BIASES[1], family), reason)
+    return left_out
 
 
 def fitted_to(spec: Spec, study: StudyTables) -> Spec:

@@ -11,7 +11,14 @@ import numpy as np
 from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import column_names
 from recuse.data.study import StudyTables
-from recuse.model.estimable import LEFT_OUT, fitted_to, missing, not_estimable, study_for
+from recuse.model.estimable import (
+    LEFT_OUT,
+    biases_without_judges,
+    fitted_to,
+    missing,
+    not_estimable,
+    study_for,
+)
 from recuse.model.fit import Coefficient, Fitted, fitted_slices
 from recuse.model.least_squares import (
     NEGLIGIBLE,
@@ -22,7 +29,7 @@ from recuse.model.least_squares import (
     wald_p_value,
 )
 from recuse.model.resampling import SAME, WildTest
-from recuse.model.spec import BIASES, Spec, estimand_of
+from recuse.model.spec import Spec, biases_of, estimand_of
 
 ESTIMATES = column_names(
     "study spec slice quantity term",
@@ -94,11 +101,10 @@ def estimate(spec: Spec, study: StudyTables, *, confidence: float, seed: int = 0
         tables.multiplicity.extend(
             {**about, **row} for row in adjusted(spec, slices, confidence=confidence)
         )
-    left_out = [
-        (BIASES[0], doubt.judge, doubt.reason)
-        for doubt in (study.doubts if study.without else ())
-        if doubt.judge in study.without and doubt.judge in study.cells().factors["model"]
-    ]
+    left_out = []
+    if study.without:
+        absent = biases_without_judges(study.doubts, study.cells().factors)
+        left_out = [(*bias, why) for bias, why in absent.items() if bias[0] in biases_of(spec)]
     for fitted in slices:
         where = {**about, "slice": fitted.slice}
         tables.estimates.extend(

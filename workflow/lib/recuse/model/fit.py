@@ -131,16 +131,17 @@ def with_biases(
     fitted: Fitted, biases: Mapping[tuple[str, str], tuple[float, float, int]]
 ) -> Fitted:
     """The fit with these estimates, standard errors and degrees of freedom of biases, which no
-    bootstrap draws.
+    bootstrap draws; a note says so where one was asked for.
     """
     coefficients = []
     for row in fitted.coefficients:
         numbers = biases.get((row.quantity, row.term))
         if numbers is not None:
             estimate, error, df = numbers
-            row = replace(
-                row, estimate=estimate, std_error=error, df=df, replicates=None, wild=None
-            )
+            if row.replicates is not None or row.wild is not None:
+                note = because(Reason.NO_BOOTSTRAP)
+                row = replace(row, note=note, replicates=None, wild=None)
+            row = replace(row, estimate=estimate, std_error=error, df=df)
         coefficients.append(row)
     return replace(fitted, coefficients=coefficients)
 

@@ -282,8 +282,11 @@ def verdicts_of_arena_hard(
         "update objects set baseline = coalesce(baseline, ?)", [settings.get("baseline")]
     )
     version = "as in version 0.1"
-    example = Setting("baseline").line(written("gpt-4-0314"))
-    remedy = f"name the model that all others were compared with, as in {example}"
+    baseline = Setting("baseline")
+    remedy = (
+        f"name the model that all others were compared with {baseline.place}, as in"
+        f" {baseline.line(written('gpt-4-0314'))}"
+    )
     raise_first_fault(
         connection, "objects", [Check("baseline", "baseline is null", version, text(remedy))]
     )

@@ -416,7 +416,8 @@ class Log:
             if len(scorers) > 1:
                 raise DataError(
                     f"{self.path}: its scorers {', '.join(sorted(scorers))} would all be the judge"
-                    f" '{judge}' of '{dimension}'; name the one that is a judge, as in"
+                    f" '{judge}' of '{dimension}'; name the one that is a judge"
+                    f" {Setting('judge').place}, as in"
                     f" {Setting('judge').line(written({min(scorers): judge}))}"
                 )
         columns = ("file", "record", *RATING_COLUMNS, "failure", WORD)

@@ -15,6 +15,7 @@ import yaml
 
 from conftest import CONFIG, ROOT, built
 from rated_tables import FIVE, rated, write_rows
+from recuse import commands
 from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.base.tables import read_table, write_table
 from recuse.cli import main
@@ -801,6 +802,28 @@ def test_a_run_stops_before_it_starts_with_the_line_of_check(
     (line,) = errors.splitlines()
     assert line.startswith(f"error: {message}")
     assert not (tmp_path / "results").exists()
+
+
+def test_a_study_with_large_files_is_left_to_the_run(tmp_path, monkeypatch):
+    copy_example(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    mine = Path("mine.yaml").read_text("utf-8").replace("second]", "secnd]")
+    Path("mine.yaml").write_text(mine, "utf-8")
+    check_limit(monkeypatch, "ours", sum(map(os.path.getsize, ("judged.csv", "human.csv"))))
+    Path("parts").mkdir()
+    Path("parts", "1.parquet").write_bytes(b"x" * 9_999)
+    study = {"title": "mine", "files": "parts", "scales": {"Tone": [1, 5]}}
+    Path("mine.yaml").write_text(yaml.safe_dump({"studies": {"mine": study}}), "utf-8")
+    check_limit(monkeypatch, "mine", 9_999)
+
+
+def check_limit(monkeypatch, study, size):
+    """Check that a study of this size, in bytes, has a fault, which a lower limit leaves alone."""
+    monkeypatch.setattr(commands, "CHECKED_FIRST", size - 1)
+    commands.check_first("mine.yaml", [study])
+    monkeypatch.setattr(commands, "CHECKED_FIRST", size)
+    with pytest.raises(DataError):
+        commands.check_first("mine.yaml", [study])
 
 
 def test_a_mistyped_command_has_the_nearest(monkeypatch, capsys):

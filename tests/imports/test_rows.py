@@ -496,7 +496,7 @@ def test_several_scorers_of_one_judge_are_named(tmp_path, judge, message):
     with pytest.raises(DataError, match=r"log\.json: ") as caught:
         of_scorers(tmp_path, judge)
     assert message in str(caught.value)
-    assert str(caught.value).endswith("under `import` in config, as in `judge: {graded: J}`")
+    assert str(caught.value).endswith("under `judge:` in config, as in `judge: {graded: J}`")
 
 
 def test_scorers_that_are_dimensions_may_have_one_judge(tmp_path):

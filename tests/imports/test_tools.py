@@ -12,8 +12,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from recuse.arguments import argument_of
 from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
+from recuse.base.settings import named_as_arguments
 from recuse.base.tables import read_table
 from recuse.data.registry import FORMATS
 from recuse.imports.ratings import import_ratings
@@ -176,8 +178,10 @@ def test_samples_of_lm_eval_are_gold_labels(tmp_path):
     assert counts == {"gold label": 3}
     with pytest.raises(
         DataError,
-        match=r"its metrics are exact_match,strict-match, exact_match,flexible-extract; write one",
+        match=r"its metrics are exact_match,strict-match, exact_match,flexible-extract; name one",
     ):
+        imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
+    with named_as_arguments(argument_of), pytest.raises(DataError, match=r"as in rating='exact_"):
         imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
 
 

@@ -74,12 +74,17 @@ def test_other_questions_never_decide_and_never_lend_their_size(others):
         assert found.get("A") == found.get("B") == (None if others is REFUSED else others.estimate)
 
 
+DOUBT = because(Reason.FEW_FAMILIES, least=4)
+
+
 def test_a_note_says_that_all_judges_contradict_an_interval_or_that_own_ratings_are_missing():
     found = only({"C": replace(ABOVE, probability_positive=0.6)})
     assert fields(found, "verdict note") == (NOT_SHOWN, because(Reason.UNSUPPORTED, share="60 %"))
     assert "favours" not in found
     found = only({"C": replace(ABOVE, probability_positive=0.99, missing=0.12)})
     assert fields(found, "verdict note") == (ESTABLISHED, because(Reason.MISSING_OWN, share="12 %"))
+    doubted = replace(ABOVE, probability_positive=0.99, missing=0.12, doubt=DOUBT)
+    assert fields(only({"C": doubted}), "verdict note") == (LIKELY, DOUBT)
     assert only({"C": replace(AROUND, probability_positive=0.6)})["note"] == ""
 
 

@@ -87,6 +87,15 @@ def test_the_foot_warns_of_few_prompts():
     assert in_words(note)[1:] in prose(drawn("leaderboard", board(SAME).assign(note=note)))
 
 
+def test_several_numbers_of_few_prompts_are_one_sentence():
+    notes = [because(Reason.SHORT_INTERVALS, prompts=prompts, few=30) for prompts in (20, 24)]
+    table = board(SAME)
+    table["note"] = [notes[place % 2] for place in range(len(table))]
+    words = prose(drawn("leaderboard", table))
+    assert words.count("intervals and rank sets may be too small") == 1
+    assert "Few prompts: intervals" in words
+
+
 def test_scores_that_cannot_be_had_are_named_with_the_reason():
     table = board(SAME)
     gone = table["scores"] == WITHOUT_FAMILY

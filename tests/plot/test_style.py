@@ -166,6 +166,14 @@ def test_many_families_have_no_colours():
     assert len({*map(Palette(models, {}).colour, models)}) == MOST_FAMILIES
 
 
+def test_the_families_of_a_study_count_and_not_those_of_the_project():
+    models = {f"m{number}": {"family": f"f{number}"} for number in range(MOST_FAMILIES + 1)}
+    palette = Palette(models, {}, ["f0", "f1"])
+    assert palette.is_coloured
+    assert palette.colour("m0") != palette.colour("m1")
+    assert not Palette(dict(list(models.items())[:1]), {}, [*"abcdefghi"]).is_coloured
+
+
 def test_families_are_in_the_order_of_the_models_in_config():
     models = {
         "z1": {"family": "Zeta"},

@@ -4,7 +4,7 @@ people if there are any.
 
 import pytest
 
-from recuse.base.reasons import CURES, SENTENCES, SHORT, Reason, because
+from recuse.base.reasons import CURES, SENTENCES, SHORT, Reason, because, in_words
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE
 from recuse.pairwise.cognitive import COGNITIVE_BIASES
@@ -105,6 +105,10 @@ def test_sizes_of_the_regression_are_explained():
     assert [point.words for point in result.points] == [MEANING]
 
 
+OVER_WORDINGS = {"kind": "ratings", "wordings": 3}
+MISSING = because(Reason.MISSING_OWN, share="10 %")
+
+
 @pytest.mark.parametrize(
     ("columns", "why"),
     [
@@ -112,6 +116,16 @@ def test_sizes_of_the_regression_are_explained():
         ({"kind": "pairs"}, MANY_TESTED),
         ({"kind": "shares"}, SHARES_ALONE),
         ({"kind": "ratings", "probability_positive": 0.9}, BY_ALL_JUDGES.format("90 %")),
+        # Over wordings, either may be what is missing
+        ({"probability_positive": 0.97, "adjusted_p_value": 0.2, **OVER_WORDINGS}, MANY_TESTED),
+        (
+            {"probability_positive": 0.9, "adjusted_p_value": 0.05, **OVER_WORDINGS},
+            BY_ALL_JUDGES.format("90 %"),
+        ),
+        (
+            {"kind": "ratings", "probability_positive": 0.9, "note": MISSING},
+            f"{in_words(MISSING)}; {BY_ALL_JUDGES.format('90 %')}",
+        ),
     ],
 )
 def test_a_likely_bias_says_why_it_is_not_established(columns, why):

@@ -147,10 +147,23 @@ def test_what_failed_in_place_of_answers(logger, tmp_path, capsys):
         quiet,
         LogEvent.GROUP_ERROR,
         logging.ERROR,
-        job_error_info=[{"rule_name": "slices", "log": []}],
+        job_error_info=[{"rule_name": "slices", "log": [str(path)]}],
     )
     quiet.handlers[0].close()
-    assert capsys.readouterr().err == f"Failed: fit, log {path}\n    {ERROR}\nFailed: slices\n"
+    shown = f", log {path}\n    {ERROR}\n"
+    assert capsys.readouterr().err == f"Failed: fit{shown}Failed: slices{shown}"
+
+
+@pytest.mark.parametrize("text", [None, "", "line\n"])
+def test_a_job_that_was_killed_shows_what_snakemake_says(logger, tmp_path, capsys, text):
+    quiet, path = logger(), tmp_path / "fit.log"
+    if text is not None:
+        path.write_text(text, "utf-8")
+    begin(quiet)
+    log(quiet, LogEvent.JOB_ERROR, logging.ERROR, rule_name="fit", log=[str(path)])
+    log(quiet, LogEvent.ERROR, logging.ERROR, message="died with <Signals.SIGKILL: 9>")
+    quiet.handlers[0].close()
+    assert capsys.readouterr().err.endswith("\ndied with <Signals.SIGKILL: 9>\n")
 
 
 @pytest.mark.parametrize(

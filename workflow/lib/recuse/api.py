@@ -289,7 +289,11 @@ def verdict(data: "Ratings | Pairs") -> Result:
     The frame has the rows and numbers of the workflow's tables/verdicts.csv; its sizes are shares
     of the scale.
     """
+    from recuse.base.reasons import WITHOUT_PEOPLE, code, in_words
     from recuse.inference.verdict import VERDICTS
+    from recuse.model.estimable import not_estimable
+    from recuse.model.spec import Spec
+    from recuse.pipeline import RatingsPipeline
     from recuse.report.answers import NO_TRUTH
     from recuse.report.verdict import (
         POINTS,
@@ -301,14 +305,17 @@ def verdict(data: "Ratings | Pairs") -> Result:
     )
 
     _check_is(data, Ratings | Pairs, "verdict")
+    lacking = None
     with data.results() as results:
         rows = results.rows("verdicts")
+        if isinstance(results, RatingsPipeline):
+            lacking = not_estimable(Spec.of("main"), results.tables)
     unit = unit_of(results.study.setting("scales")) if isinstance(data, Ratings) else POINTS
     answer = PageAnswer("", headline(rows, unit), **shown_verdicts(rows, unit))
     table = table_as_texts(answer)
     notes = [f"Sizes are in {unit.name}."] if table["rows"] else []
-    if isinstance(data, Ratings) and not data.has_human_scores:
-        notes.append(NO_TRUTH.format("No row has a human score"))
+    if code(lacking or "") in WITHOUT_PEOPLE:
+        notes.append(NO_TRUTH.format(in_words(lacking)))
     said = with_gold_labels if data.has_gold_labels else str
     return Result(
         frame(VERDICTS, rows),

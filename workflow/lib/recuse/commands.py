@@ -111,24 +111,34 @@ def run_check(arguments: Namespace) -> None:
 
 
 def check_first(path: str, names: Iterable[str]) -> None:
-    """Raise what `check` raises about these studies of a configuration, before a run is started.
+    """Raise what `check` raises about files of these studies of a configuration that cannot be
+    read or used, before a run is started. Files that support no bias do not stop it.
 
-    Files of more than CHECKED_FIRST bytes are left to the run.
+    Studies whose files have more than CHECKED_FIRST bytes are left to the run.
     """
     from recuse.catalogue.figures import study_figures
     from recuse.config.load import load
     from recuse.config.read import project_settings
     from recuse.config.studies import studies_in
+    from recuse.data.registry import named_files
 
     config = load(path)
     for name in names:
         study = studies_in(config)[name]
         study_figures(study, project_settings())
-        sizes = [os.path.getsize(file) for file, _ in study.entries() if exists(file)]
-        if study.entries() and sum(sizes) <= CHECKED_FIRST:
+        references = study.import_settings().get("references", {}).get("files", ())
+        paths = [path for path, _ in (*study.entries(), *named_files(references))]
+        paths += [study.settings["raters"]] if "raters" in study.settings else []
+        if study.entries() and sum(map(_size, paths)) <= CHECKED_FIRST:
             (inputs,) = inputs_in(config, {}, name, compared=True)
             with listening(), in_folder(inputs) as folder:
                 pipeline(inputs, folder).findings()
+
+
+def _size(path: str) -> int:
+    """Bytes of a file, or of all files in a folder; 0 if there is none."""
+    files = Path(path).rglob("*") if os.path.isdir(path) else [Path(path)]
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def _inputs_of(arguments: Namespace, *, compared: bool = False) -> list[Inputs]:

@@ -45,7 +45,7 @@ class LogHandler(LogHandlerBase):
         self._before: list[str] = []
         self._outputs: dict[int, list[str]] = {}
         self._summaries: list[str] = []
-        # Other errors, which only repeat what a job that failed says in its log
+        # Other errors, which only repeat what a job that failed says in its log, if it says any
         self._errors: list[str] = []
         self._is_mistyped = False  # whether a target is made by no rule
         self._failed: dict[str, list[str]] = {}
@@ -116,12 +116,15 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _last_lines(self) -> list[str]:
-        from recuse.workflow.terminal import answer_lines, failure_lines, mistyped_lines
+        from recuse.workflow.terminal import answer_lines, failure_lines, has_error, mistyped_lines
 
         if self._failed:
-            return [
+            lines = [
                 line for rule, logs in self._failed.items() for line in failure_lines(rule, logs)
             ]
+            # A job that was killed or did not start says nothing itself
+            is_explained = all(map(has_error, self._failed.values()))
+            return lines if is_explained else [*lines, *self._errors]
         if self._errors:
             further = mistyped_lines(sys.argv[1:]) if self._is_mistyped else []
             return [*self._errors, *further]

@@ -295,6 +295,9 @@ SHORT = {
     Reason.LONE_LEVEL: "some judges alone give a level that may stand for failed judgments",
     Reason.OTHER_SCALE: "some judges may have used another scale",
     Reason.COPIED_RATINGS: "some judges only repeat the ratings of others",
+    Reason.SHORT_INTERVALS: (
+        "few prompts: intervals and rank sets may be too small, even with the t distribution"
+    ),
 }
 OF_SEVERAL = {
     Reason.NO_OWN_ANSWERS: "they rate no answers of their own",

@@ -56,7 +56,12 @@ def subject(study: Study) -> dict[str, object]:
     if study.has_gold_labels():
         about["gold"] = True
     # All families, so that a family without a colour in config has the same colour in every study.
-    return {"models": study.models(), "families": study.shared["families"], **about}
+    return {
+        "models": study.models(),
+        "families": study.shared["families"],
+        "declared": [*study.setting("families")],
+        **about,
+    }
 
 
 @dataclass(frozen=True)

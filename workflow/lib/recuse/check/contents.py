@@ -480,7 +480,7 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
     if not scored:
         words = f"{in_words(lacking)}: judges are compared only with one another (B, C), "
         words += "and one that alone is right looks biased"
-        advice = "have people score some of the answers, and name their scores in config"
+        advice = "have people score some of the answers, and add their scores"
         if code(lacking) is Reason.FEW_SCORED_PROMPTS:
             advice = "have people score answers to more prompts, drawn at random"
         yield Finding("human scores", "", words, 0, WARNING, advice, 1.0)

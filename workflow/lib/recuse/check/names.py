@@ -12,6 +12,7 @@ from difflib import SequenceMatcher, get_close_matches
 from itertools import groupby, pairwise
 
 from recuse.base.database import connect
+from recuse.base.settings import Setting
 from recuse.base.words import INVISIBLE, counted, enumerated
 from recuse.check.facts import NOTE, WARNING, Facts, Finding
 from recuse.data.files import reading
@@ -236,7 +237,7 @@ def families_of_none(facts: Facts) -> Iterator[Finding]:
                 f"`families: {family}` names '{name}', which is no judge and no model of these"
                 f" ratings{meant}"
             )
-            advice = "write each name under `families:` as the ratings spell it"
+            advice = f"write each name {Setting('families').place} as the ratings spell it"
             yield Finding("spelling", f"families {name}", words, None, WARNING, advice)
 
 

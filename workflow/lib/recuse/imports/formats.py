@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from recuse.base.database import Connection, text
+from recuse.base.settings import Setting, written
 from recuse.base.words import visible
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import as_number
@@ -276,9 +277,10 @@ def verdicts_of_arena_hard(
         "update objects set baseline = coalesce(baseline, ?)", [settings.get("baseline")]
     )
     version = "as in version 0.1"
+    baseline = Setting("baseline")
     remedy = (
-        "write the model that all others were compared with under `import` in config, such as"
-        " `baseline: gpt-4-0314`"
+        f"name the model that all others were compared with {baseline.place}, as in"
+        f" {baseline.line(written('gpt-4-0314'))}"
     )
     raise_first_fault(
         connection, "objects", [Check("baseline", "baseline is null", version, text(remedy))]

@@ -17,7 +17,7 @@ import numpy as np
 from recuse.base.database import Connection
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.log import warn
-from recuse.base.settings import Setting
+from recuse.base.settings import Setting, written
 from recuse.base.words import counted, enumerated, visible
 from recuse.data.files import place_of
 from recuse.data.registry import GOLD_LABELS, HUMAN
@@ -407,22 +407,23 @@ class Log:
             )
         if not self.ratings and not self.scores:
             asked = (
-                f", but `judge:` in config lists {', '.join(self.judges)}"
+                f", but {Setting('judge')} lists {', '.join(self.judges)}"
                 if isinstance(self.judges, Mapping)
                 else ""
             )
             remedy = (
                 "write there which of its scorers is which judge"
                 if asked
-                else "write `judge: {<scorer>: <its judge>}`"
+                else f"write {Setting('judge').line('{<scorer>: <its judge>}')}"
             )
             raise DataError(f"{self.path}: its scorers are {listed}{asked}; {remedy}")
         for (judge, dimension), scorers in self.by_judge.items():
             if len(scorers) > 1:
                 raise DataError(
                     f"{self.path}: its scorers {', '.join(sorted(scorers))} would all be the judge"
-                    f" '{judge}' of '{dimension}'; name the one that is a judge under `import` in"
-                    f" config, as in `judge: {{{min(scorers)}: {judge}}}`"
+                    f" '{judge}' of '{dimension}'; name the one that is a judge"
+                    f" {Setting('judge').place}, as in"
+                    f" {Setting('judge').line(written({min(scorers): judge}))}"
                 )
         columns = ("file", "record", *RATING_COLUMNS, "failure", WORD)
         kept = [*dict.fromkeys(key for row in self.ratings for key in row if key not in columns)]

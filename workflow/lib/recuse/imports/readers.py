@@ -103,7 +103,7 @@ def create_imported(
     if scores:
         if connection.execute("select 1 from imported limit 1").fetchone() is None:
             remedy = (
-                "if a scorer is a judge, write `judge: <its name>`, else name the file"
+                f"if a scorer is a judge, write {Setting('judge').line('<its name>')}, else name the file"
                 f" {Setting('references').place}"
             )
             raise DataError(

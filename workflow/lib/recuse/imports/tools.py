@@ -10,6 +10,7 @@ from pathlib import Path
 from recuse.base.database import Connection
 from recuse.base.errors import DataError
 from recuse.base.log import warn
+from recuse.base.settings import Setting, written
 from recuse.data.registry import GOLD_LABELS, HUMAN
 from recuse.imports.inspect_logs import LETTERS, inspect_records, read_inspect
 from recuse.imports.logs import YES_NO, Log, Node, failure, one, present, records_of
@@ -457,7 +458,7 @@ def read_lm_eval(log: Log, records: Sequence[Node]) -> None:
     wanted = log.columns.get("rating", metrics[0] if len(metrics) == 1 else None)
     if wanted not in metrics:
         example = metrics[0] if metrics else "acc"
-        remedy = f"write one of them under `columns:`, as in `{{rating: '{example}'}}`"
+        remedy = f"name one of them, as in {Setting('columns', 'rating').line(written(example))}"
         raise DataError(f"{log.path}: its metrics are {', '.join(metrics) or 'none'}; {remedy}")
     path = Path(log.path)
     task = SAMPLES_OF_TASK.fullmatch(path.name)

@@ -305,12 +305,16 @@ def leaderboards(
     The score of a model is the mean over judges of the mean over rows, on the unit scale, in the
     pairs of judge and model that the kind keeps (see score_weights_of_pairs; a pair whose bias is
     not estimable is left out):
-      raw               rating
-      debiased          rating - self_bias_j 1[m == j] - family_bias_F 1[m of the judge's family F,
-      not the judge] leave_self_out    rating, without judges' ratings of their own answers
-      leave_family_out  rating, without judges' ratings of their families human             human
-      score, if the study has any, over the rows that have one as_people         human scores and
-      ratings together, if only some answers have a human score: see `as_people_rows`
+
+    * raw: the rating;
+    * debiased: the rating less self_bias_j if the answer is the judge's own, or less family_bias_F
+      if it is another model's of the judge's family F;
+    * leave_self_out: the rating, without judges' ratings of their own answers;
+    * leave_family_out: the rating, without judges' ratings of their families;
+    * human: the human score, if the study has any, over the rows that have one;
+    * as_people: human scores and ratings together, if only some answers have a human score: see
+      `as_people_rows`.
+
     Under C, ordinary preferences are not biases and stay in the debiased scores. Under A, all of
     the gap to the human scores is subtracted, with the effect of measurement error in them (see
     measurement_error).

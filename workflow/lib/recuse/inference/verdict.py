@@ -101,9 +101,9 @@ class Reply:
         """What a reader should know beside the verdict, as `reason`; or ""."""
         if self.side and self.support < LEAST_SUPPORT:
             return because(Reason.UNSUPPORTED, share=percent(self.support))
-        if self.missing > 0:
-            return because(Reason.MISSING_OWN, share=percent(self.missing))
-        return self.doubt if self.side else ""
+        if self.side and self.doubt:
+            return self.doubt
+        return because(Reason.MISSING_OWN, share=percent(self.missing)) if self.missing > 0 else ""
 
 
 Replies = Mapping[str, Reply]  # by question

@@ -2,7 +2,7 @@
 family.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
 
@@ -53,11 +53,12 @@ class Palette:
     and `families` (name -> {colour}, {} or None).
 
     Judges of more than MOST_FAMILIES families all have one colour, as have those that config does
-    not know.
+    not know. declared: the study's own families, which are then counted in place of all.
     """
 
     models: Mapping[str, Mapping]
     families: Mapping[str, Mapping]
+    declared: Collection[str] = ()
     colours: dict[str, str] = field(init=False)
 
     def __post_init__(self):
@@ -72,7 +73,7 @@ class Palette:
     @property
     def is_coloured(self) -> bool:
         """Whether families have colours of their own."""
-        return len({*map(self.family, self.models)}) <= MOST_FAMILIES
+        return len({*self.declared} or {*map(self.family, self.models)}) <= MOST_FAMILIES
 
     def family(self, model: str) -> str | None:
         """Family of a model or judge; None if config does not know it."""

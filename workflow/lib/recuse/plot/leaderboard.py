@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from recuse.base.reasons import in_words
+from recuse.base.reasons import in_short
 from recuse.base.words import capitalised
 from recuse.inference.leaderboard import (
     AS_PEOPLE,
@@ -61,7 +61,7 @@ def leaderboard_figure(table: pd.DataFrame, subject: Subject, *, confidence: flo
     notes = [text for text in whole["note"].dropna().unique() if text]
     note = joined(
         not_estimated({words[kind]: reason for kind, reason in missing.items()}),
-        *(f"{capitalised(in_words(text))}." for text in notes),
+        f"{capitalised(in_short(notes))}." if notes else "",
     )
     level = percent_as_given(confidence)
     unit = f"{UNIT}; {level} intervals of scores, rank sets for all models at once"

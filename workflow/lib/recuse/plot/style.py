@@ -6,7 +6,7 @@ gives the same bytes.
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
@@ -144,15 +144,17 @@ class Subject:
         kind: str,
         models: Mapping,
         families: Mapping,
+        declared: Collection[str] = (),
         estimand: str = "",
         gold: bool = False,
     ) -> "Subject":
-        """Read the title and kind of a study, config's `models` and `families`, and the words for
-        the estimand.
+        """Read the title and kind of a study, config's `models` and `families`, the study's own
+        families, and the words for the estimand.
 
         gold: its reference are gold labels, which `drawn` sees to.
         """
-        return cls(visible(label), kind, Palette(legible(models), legible(families)), estimand)
+        palette = Palette(legible(models), legible(families), declared)
+        return cls(visible(label), kind, palette, estimand)
 
 
 def read_figure_table(path: str | Path) -> pd.DataFrame:

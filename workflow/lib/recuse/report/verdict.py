@@ -305,19 +305,25 @@ def detail(row: Mapping[str, str], unit: Unit) -> str:
     ):
         size = f"{unit.text(row['detectable'], sign=False)}{unit.mark}"
         words = f"a bias below {size} may be missed"
-    if row["verdict"] == Verdict.LIKELY and not beside:
-        beside = _why_likely(row)
-    return "; ".join(filter(None, (words, beside)))
+    why = ""
+    if row["verdict"] == Verdict.LIKELY and code(row["note"]) in (None, Reason.MISSING_OWN):
+        why = _why_likely(row)
+    return "; ".join(filter(None, (words, beside, why)))
 
 
 def _why_likely(row: Mapping[str, str]) -> str:
     """Why a bias whose interval excludes 0 is not established."""
     if row["kind"] == "shares":
         return SHARES_ALONE
-    if row["probability_positive"]:
-        above = float(row["probability_positive"])
-        return BY_ALL_JUDGES.format(percent(above if row["favours"] == FAVOURS else 1 - above))
-    return MANY_TESTED
+    if not row["probability_positive"]:
+        return MANY_TESTED
+    above = float(row["probability_positive"])
+    support = above if row["favours"] == FAVOURS else 1 - above
+    # Over wordings, both are asked for: the one that is farther from its level is not met
+    is_over_wordings = row["wordings"] and float(row["wordings"]) > 1
+    if is_over_wordings and float(row["adjusted_p_value"]) > 2 * (1 - support):
+        return MANY_TESTED
+    return BY_ALL_JUDGES.format(percent(support))
 
 
 def verdict_advice(row: Mapping[str, str]) -> str:

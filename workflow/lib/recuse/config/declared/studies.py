@@ -198,8 +198,9 @@ class RatedStudy(Section):
     figures: Names = optional("The figures of this study; default: all that it can have.")
     trusted: Names = optional(
         "Judges whose ratings count as they are although `check` doubts them: a level that one judge"
-        " alone uses, far from its other ratings; ratings on a lower part of the scale than the"
-        " others'; ratings that equal another judge's, or the mean of the others.",
+        " alone uses, far from its other ratings; ratings that end in the lower half of the"
+        " scale where the others' end much higher, or the other way round; ratings that equal another"
+        " judge's, or the mean of the others, and differ far less often than by chance.",
         default=[],
     )
     scales: dict[Name, Scale] = required(

@@ -348,7 +348,7 @@ def command(tmp_path, monkeypatch, capfd, rows):
 
 def test_the_command_fits_what_can_be_fitted(command, frame, study):
     assert command("fit", "a.csv") == (0, [], f"main: not estimable: the fit: {WORDS}\n")
-    for spec in ("plain", "model_effects"):  # by cells of the raw files, and by way of tables
+    for spec in ("plain", "model_effects"):
         status, table, text = command("fit", "a.csv", "--spec", spec)
         result = {fields(row, "quantity term"): float(row["estimate"]) for row in table}
         assert (status, text.splitlines()[-1]) == (0, f"{spec}: {LEFT_OUT.format('no row')}")

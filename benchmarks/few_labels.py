@@ -77,7 +77,7 @@ def human_scores(name, study):
     return np.rint(np.clip(human + SHIFT, 0, 1) * 4) / 4 if name == AT_TOP else human
 
 
-def answers_of(human, rating, present):
+def make_answers(human, rating, present):
     """The answers of a drawn study; rating, present: (prompts, dimensions, judges, models)."""
     rating = rating if present is None else np.where(present, rating, np.nan)
     panel = np.nanmean(rating - np.nanmean(rating, axis=(0, 3), keepdims=True), axis=2)
@@ -145,7 +145,7 @@ def share(values):
     return f"{100 * values.mean():.1f} ± {error:.1f} %"
 
 
-def row_of(name, how, kept, numbers, judges):
+def ranking_row(name, how, kept, numbers, judges):
     """The row of a world for the table."""
     cells = [name, how]
     drawn = [each for each in numbers if each is not None]
@@ -159,7 +159,7 @@ def row_of(name, how, kept, numbers, judges):
     return [*cells, *((judges and [share(judges[0]), f"{np.mean(judges[1]):.4f}"]) or ["–", "–"])]
 
 
-def of_worlds(studies):
+def ranking_rows(studies):
     """Yield the rows of all worlds."""
     for name, dials in WORLDS.items():
         world = MonteCarloWorld(**BASE | dials)
@@ -173,10 +173,12 @@ def of_worlds(studies):
                 study = world.draw(random)
                 human = human_scores(name, study)
                 scored = np.where(is_scored(how, kept, human, random), human, np.nan)
-                answers = answers_of(scored, study.rating, study.present)
+                answers = make_answers(scored, study.rating, study.present)
                 numbers.append(compared(answers, truth, number))
                 judges.append(by_ratings(study.rating, study.present, truth))
-            yield row_of(name, f"{how}, {kept:.0%}", kept, numbers, list(zip(*judges, strict=True)))
+            yield ranking_row(
+                name, f"{how}, {kept:.0%}", kept, numbers, list(zip(*judges, strict=True))
+            )
 
 
 def with_panel(study, rows):
@@ -199,7 +201,7 @@ def self_biases(fitted):
     return np.array([[row.estimate for row in rows], half])
 
 
-def of_biases(studies):
+def bias_rows(studies):
     """Yield the rows of all worlds for A."""
     for name, dials in WORLDS.items():
         settings = BASE | {"preference": 0.0} | dials
@@ -217,7 +219,7 @@ def of_biases(studies):
                 study = with_scores(name, world.draw(random))
                 labelled = is_scored(how, kept, study.reference, random)
                 both.append(biases_by_both(study, labelled, truth))
-            yield row_of_biases(name, f"{how}, {kept:.0%}", both)
+            yield bias_row(name, f"{how}, {kept:.0%}", both)
 
 
 def biases_by_both(study, labelled, truth):
@@ -234,7 +236,7 @@ def biases_by_both(study, labelled, truth):
     return numbers
 
 
-def row_of_biases(name, how, both):
+def bias_row(name, how, both):
     """The row of a world for the table of A."""
     covers, half, covers_alone, half_alone = np.array(both).T
     cells = [name, how, share(covers), f"{half.mean():.4f}"]
@@ -268,7 +270,7 @@ def study_in(folder):
     return DrawnStudy(factors, ratings, scores, None, present, 1.0, has_human_scores=True)
 
 
-def of_biases_in(folder, draws=200):
+def hidden_bias_rows(folder, draws=200):
     """Yield the row for A of a study, most of whose human scores are hidden."""
     study, both = study_in(folder), []
     truth = self_biases(next(fitted_slices(BY_PROMPT, study, seed=None)))[0]
@@ -277,7 +279,7 @@ def of_biases_in(folder, draws=200):
         both.append(
             biases_by_both(study, is_scored("by prompt", 0.1, study.reference, random), truth)
         )
-    yield row_of_biases(folder, "by prompt, 10%", both)
+    yield bias_row(folder, "by prompt, 10%", both)
 
 
 def with_scores(name, study):
@@ -285,7 +287,7 @@ def with_scores(name, study):
     return replace(study, raters=human_scores(name, study)[..., None])
 
 
-def of_ratings(folder, draws=200):
+def hidden_ranking_rows(folder, draws=200):
     """Yield the row of a study whose answers all have human scores, most of which are hidden."""
     study = StudyTables("", f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
     answers = read_answers(study, EVERY_ROW.rows(study.ratings))
@@ -298,7 +300,7 @@ def of_ratings(folder, draws=200):
         kept = random.permutation(len(prompts)) < round(0.1 * len(prompts))
         human = np.where(kept[prompt], answers.human, np.nan)
         numbers.append(compared(replace(answers, human=human), truth, number))
-    yield row_of(folder, "by prompt, 10%", 0.1, numbers, [])
+    yield ranking_row(folder, "by prompt, 10%", 0.1, numbers, [])
 
 
 if __name__ == "__main__":
@@ -317,9 +319,13 @@ if __name__ == "__main__":
         "ranks cover",
     ]
     head += ["people alone", "half-width", "ratings alone", "half-width"]
-    rows = of_ratings(arguments.ratings) if arguments.ratings else of_worlds(arguments.studies)
+    rows = (
+        hidden_ranking_rows(arguments.ratings)
+        if arguments.ratings
+        else ranking_rows(arguments.studies)
+    )
     if arguments.biases:
         head = ["world", "human scores", "A covers", "half-width", "scored rows", "half-width"]
         folder = arguments.ratings
-        rows = of_biases_in(folder) if folder else of_biases(arguments.studies)
+        rows = hidden_bias_rows(folder) if folder else bias_rows(arguments.studies)
     print_table(head, rows)

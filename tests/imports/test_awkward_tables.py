@@ -939,7 +939,7 @@ def test_a_scale_of_a_judge_that_rates_nothing_is_named(tmp_path):
     with pytest.raises(
         RecuseError,
         match=(
-            "scales: quality: 'gpt-4' is no judge of these ratings; write the name of one of"
+            "scales: quality: 'gpt-4' is not a judge of these ratings; write the name of one of"
             " them, a"
         ),
     ):

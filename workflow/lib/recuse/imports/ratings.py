@@ -407,7 +407,7 @@ def _check_judges(scales: Mapping, registry: Registry, seen: Mapping[str, Mappin
                 )
             if judge != DEFAULT and registry.names.get(judge, judge) not in judges:
                 listed = enumerated(sorted(judges), most=12) if judges else "none"
-                problem = f"'{judge}' is no judge of these ratings"
+                problem = f"'{judge}' is not a judge of these ratings"
                 raise ConfigError.at(
                     ["scales", dimension], f"{problem}; write the name of one of them, {listed}"
                 )

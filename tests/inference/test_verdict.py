@@ -28,6 +28,7 @@ from tables_of_conclusions import PREFERENCE, at, row, table
 ABOVE, BELOW = Reply(0.2, 0.1, 0.3, 0.01), Reply(-0.2, -0.3, -0.1, 0.01)
 AROUND = Reply(0.1, -0.1, 0.3, 0.5, detectable=0.25)
 REFUSED = Reply(reason=because(Reason.FEW_PROMPTS, names="J", prompts=8, least=10))
+DOUBT = because(Reason.FEW_FAMILIES, least=4)
 CHECKS = {"A": "by prompt", "B": "by model", "C": "mixed"}
 ESTABLISHED, LIKELY, NOT_SHOWN, INCONCLUSIVE = Verdict
 
@@ -40,7 +41,10 @@ ESTABLISHED, LIKELY, NOT_SHOWN, INCONCLUSIVE = Verdict
         (BELOW, 0.05, ESTABLISHED),
         (ABOVE, 0.11, LIKELY),
         (ABOVE, nan, LIKELY),
-        (Reply(0.2, 0.1, 0.3, 0.01, doubt=because(Reason.NO_SPREAD_FOUND)), 0.01, LIKELY),
+        (replace(ABOVE, doubt=because(Reason.NO_SPREAD_FOUND)), 0.1, LIKELY),
+        (replace(ABOVE, doubt=because(Reason.NO_SPREAD_FOUND)), 0.11, NOT_SHOWN),
+        (replace(ABOVE, probability_positive=0.95, doubt=DOUBT), nan, LIKELY),
+        (replace(ABOVE, probability_positive=0.94, doubt=DOUBT), 0.01, NOT_SHOWN),
         (AROUND, 0.5, NOT_SHOWN),
         (replace(ABOVE, probability_positive=0.95), nan, ESTABLISHED),
         (replace(ABOVE, probability_positive=0.94), 0.01, LIKELY),
@@ -72,9 +76,6 @@ def test_other_questions_never_decide_and_never_lend_their_size(others):
         assert found["verdict"] == only({"C": decisive})["verdict"]
         assert found.get("estimate") == (None if decisive is REFUSED else decisive.estimate)
         assert found.get("A") == found.get("B") == (None if others is REFUSED else others.estimate)
-
-
-DOUBT = because(Reason.FEW_FAMILIES, least=4)
 
 
 def test_a_note_says_that_all_judges_contradict_an_interval_or_that_own_ratings_are_missing():
@@ -172,11 +173,15 @@ def test_verdicts_on_ratings_read_the_whole_study():
     )
 
 
-def test_a_doubt_about_c_leaves_a_bias_likely():
-    (found,) = rows_of(
-        [concluded("J", "mixed", 0.1, 0.3) | {"doubt": "few_families"}], judges=["J"]
-    ).values()
-    assert fields(found, "verdict note") == (LIKELY, Reason.FEW_FAMILIES)
+def test_a_doubt_about_c_puts_the_verdict_one_step_lower():
+    doubted = {"doubt": "few_families", "probability_positive": 0.96}
+    rows = [
+        concluded("J", "mixed", 0.1, 0.3) | doubted,
+        concluded("K", "mixed", 0.1, 0.3) | doubted | {"probability_positive": 0.9},
+    ]
+    confirmed, unconfirmed = rows_of(rows, judges=["J", "K"]).values()
+    assert fields(confirmed, "verdict note") == (LIKELY, Reason.FEW_FAMILIES)
+    assert fields(unconfirmed, "verdict note") == (NOT_SHOWN, Reason.FEW_FAMILIES)
 
 
 def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():

@@ -6,7 +6,7 @@ import pytest
 
 from drawings import prose, subject
 from picked_rows import fields
-from recuse.base.reasons import CURES, MORE_JUDGES, SENTENCES, Reason, because
+from recuse.base.reasons import CURES, MORE_JUDGES, SENTENCES, Reason, because, in_words
 from recuse.check.facts import CHECK
 from recuse.data.describe import CORRELATIONS
 from recuse.inference.leaderboard import LEADERBOARD
@@ -490,15 +490,17 @@ def test_the_mean_says_how_many_favour_themselves_and_that_own_ratings_are_missi
     assert "At least" not in over
 
 
-def test_a_bias_that_all_judges_make_doubtful_is_not_said_to_be_within_reach():
-    note = because(Reason.UNSUPPORTED, share="60 %")
+def test_a_bias_that_is_not_shown_is_said_to_be_within_reach_if_its_interval_includes_0():
+    unsupported = because(Reason.UNSUPPORTED, share="60 %")
+    few_families = because(Reason.FEW_FAMILIES, least=4)
     rows = [
-        verdict("J", Verdict.NOT_SHOWN, 0.1, detectable=0.05, probability_positive=p, note=n)
-        for p, n in ((0.6, note), (0.7, ""))
+        verdict("J", Verdict.NOT_SHOWN, estimate, detectable=0.05, note=note)
+        for estimate, note in ((0.1, unsupported), (0.1, few_families), (0, ""))
     ]
-    doubtful, other = answer_of(rows).verdicts
+    doubtful, doubted, other = answer_of(rows).verdicts
     assert "only 60 % likely" in doubtful.detail
     assert "missed" not in doubtful.detail
+    assert doubted.detail == f"its interval excludes 0; {in_words(few_families)}"
     assert other.detail == "a bias below 0.20 points may be missed"
 
 

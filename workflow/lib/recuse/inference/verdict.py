@@ -58,8 +58,10 @@ class Verdict(StrEnum):
 
     # Found, and confirmed: by all judges together, or after correcting for the number of tests
     ESTABLISHED = "established"
-    LIKELY = "likely"  # its own interval excludes 0
-    # Its interval includes 0, or all judges together make a bias on that side doubtful
+    # Its own interval excludes 0; or the bias is confirmed, but its test is in doubt
+    LIKELY = "likely"
+    # Its interval includes 0, or all judges together make a bias on that side doubtful, or the test
+    # is in doubt and they do not confirm it
     NOT_SHOWN = "not shown"
     INCONCLUSIVE = "inconclusive"  # there is no interval to trust
 
@@ -82,7 +84,7 @@ class Reply:
     # Of the rubric, over which its interval is; NaN: the judges were asked in one
     wordings: float = nan
     missing: float = nan  # share of own ratings, whatever values of which the interval allows for
-    doubt: str = ""  # why it cannot establish anything, as `reason`
+    doubt: str = ""  # why its verdict is one step lower, as `reason`
 
     @property
     def side(self) -> int:
@@ -138,7 +140,7 @@ def verdict_on_reply(reply: Reply, adjusted_p: float, *, confidence: float) -> V
     A bias whose interval excludes 0 is established if all judges together support its side with
     probability (1 + confidence) / 2, and not shown if they do with less than LEAST_SUPPORT. Where
     they are not asked, or the interval is over wordings, of which they know nothing, it needs the
-    corrected test to be established.
+    corrected test to be established. A doubt about the test puts each verdict one step lower.
 
     adjusted_p: the p-value corrected for the number of judges or families, NaN where nothing can be
     established.
@@ -152,7 +154,9 @@ def verdict_on_reply(reply: Reply, adjusted_p: float, *, confidence: float) -> V
         is_confirmed = reply.support >= (1 + confidence) / 2 and (
             is_confirmed or not reply.wordings > 1
         )
-    return Verdict.ESTABLISHED if is_confirmed and not reply.doubt else Verdict.LIKELY
+    if reply.doubt:
+        return Verdict.LIKELY if is_confirmed else Verdict.NOT_SHOWN
+    return Verdict.ESTABLISHED if is_confirmed else Verdict.LIKELY
 
 
 def verdict_rows(

@@ -24,6 +24,7 @@ from recuse.report.verdict import (
     TableRows,
     Unit,
     headline,
+    interval_side,
     next_steps,
     shown_verdicts,
     unit_of,
@@ -142,7 +143,7 @@ def _pooled(tables: Mapping[str, TableRows], unit: Unit, confidence: float) -> s
     size = (
         f"{unit.text(row['estimate'])}{unit.mark} ({level(confidence)} interval {unit.span(row)})"
     )
-    verb = "excludes" if _side(row) else "includes"
+    verb = "excludes" if interval_side(row) else "includes"
     words = (
         f"Average self-bias beyond ordinary preference, for judges like these {row['biases']}:"
         f" {size}, which {verb} 0."
@@ -163,17 +164,14 @@ def _is_mean(row: Mapping[str, str]) -> bool:
     return (row["spec"], row["slice"], row["quantity"]) == ("main", "", SELF)
 
 
-def _side(row: Mapping[str, str]) -> int:
-    """1 for an interval above 0, -1 for one below, else 0."""
-    return bool(row["ci_low"]) and (float(row["ci_low"]) > 0) - (float(row["ci_high"]) < 0)
-
-
 def _without(rows: TableRows, unit: Unit) -> Iterator[str]:
     """A caveat on the judges without whom the conclusion on the mean changes."""
     rows = [row for row in rows if _is_mean(row) and row["estimate"]]
     whole = [row for row in rows if not row["left_out"]]
     changed = (
-        [row for row in rows if row["left_out"] and _side(row) != _side(whole[0])] if whole else []
+        [row for row in rows if row["left_out"] and interval_side(row) != interval_side(whole[0])]
+        if whole
+        else []
     )
     if changed:
         names = enumerated(
@@ -230,7 +228,9 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
                 pairs.get(judge, ""),
             ]
         )
-    astray = [judge for judge, row in of_judge.items() if not row["value"] or _side(row) <= 0]
+    astray = [
+        judge for judge, row in of_judge.items() if not row["value"] or interval_side(row) <= 0
+    ]
     values = [float(row["value"]) for row in of_judge.values() if row["value"]] or [nan]
     span = " to ".join(dict.fromkeys(number(end(values), 2) for end in (min, max)))
     weak = [row["term"] for row in tables["verdicts"] if hardly_agrees(row)]

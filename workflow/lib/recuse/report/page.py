@@ -85,10 +85,12 @@ GLOSSARY = {
     ),
     "likely": (
         "The judge's own interval excludes 0, and all judges together do not make that doubtful."
-        " One unbiased judge in about ten gets this by chance."
+        " One unbiased judge in about ten gets this by chance. Where the test itself is in doubt,"
+        " what would be established is likely."
     ),
     "not shown": (
-        "The interval includes 0, or all judges together make a bias on its side doubtful. Beside it"
+        "The interval includes 0, or all judges together make a bias on its side doubtful, or the"
+        " test itself is in doubt and they do not confirm it. Beside it"
         " is the smallest bias that would probably have been found, if no other judge is biased."
     ),
     "inconclusive": "The data cannot answer the question for this judge, for the reason given.",

@@ -291,6 +291,11 @@ def _untested(rows: TableRows) -> Iterator[str]:
         yield f"{words} To test it, {remedy}." if remedy else words
 
 
+def interval_side(row: Mapping[str, str]) -> int:
+    """1 for an interval above 0, -1 for one below, else 0."""
+    return bool(row["ci_low"]) and (float(row["ci_low"]) > 0) - (float(row["ci_high"]) < 0)
+
+
 def detail(row: Mapping[str, str], unit: Unit) -> str:
     """What a judge with a bias does, or below what size a bias may be missed; then what to know
     beside the verdict, and why it is likely at most.
@@ -298,11 +303,9 @@ def detail(row: Mapping[str, str], unit: Unit) -> str:
     words, beside = in_words(row["reason"]), in_words(row["note"])
     if row["verdict"] in FOUND:
         words = FAVOURING[row["quantity"]][row["favours"] != FAVOURS][0]
-    elif (
-        row["detectable"]
-        and float(row["detectable"]) < 1
-        and code(row["note"]) is not Reason.UNSUPPORTED
-    ):
+    elif interval_side(row) and code(row["note"]) is not Reason.UNSUPPORTED:
+        words = "its interval excludes 0"
+    elif not interval_side(row) and row["detectable"] and float(row["detectable"]) < 1:
         size = f"{unit.text(row['detectable'], sign=False)}{unit.mark}"
         words = f"a bias below {size} may be missed"
     why = ""

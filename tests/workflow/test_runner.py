@@ -7,12 +7,7 @@ from types import SimpleNamespace
 import duckdb
 import numpy as np
 import pytest
-
-try:
-    from snakemake.iocontainers import InputFiles, OutputFiles, Params, ResourceList, Wildcards
-except ModuleNotFoundError:  # the oldest Snakemake of the range has them elsewhere
-    from snakemake.io import InputFiles, OutputFiles, Params, Wildcards
-    from snakemake.io import Resources as ResourceList
+from snakemake.iocontainers import InputFiles, OutputFiles, Params, ResourceList, Wildcards
 
 from recuse.base.database import connect, files, write_parquet, write_rows
 from recuse.base.digests import ABSENT

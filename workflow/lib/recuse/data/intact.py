@@ -3,23 +3,24 @@ the lines of a CSV file.
 """
 
 import gzip
+import re
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import IO
 
 import numpy as np
 
 from recuse.base.database import connect, literal_path, longest_line
 from recuse.base.errors import DataError
+from recuse.base.log import warn
 
 PIECE = 1 << 20  # bytes read at once
 AGAIN = "the file is damaged; copy or write it again"
-TYPE, COMPRESSED_SIZE, CHECKSUM = 1, 3, 4  # fields of a page's header, see parquet.thrift
-# Type of a data page -> structure in its header; its field with the number of values
-DATA_PAGES, VALUES = {0: -5, 3: -8}, 1
-LONGEST_HEADER = 1 << 16  # bytes; one with long statistics may have more
-DEEPEST = 4  # structures within one another, more than in any header
+# How the header of a parquet page with a checksum begins, in Thrift's compact protocol: the page's
+# type, its sizes before and after compression, and the checksum are 32-bit fields 1 to 4. Without
+# one, the next field is not a number.
+WITH_CHECKSUM, LONGEST_BEGINNING = re.compile(rb"(\x15[\x80-\xff]{0,4}[\x00-\x7f]){3}\x15"), 19
 
 
 @dataclass(frozen=True)
@@ -76,107 +77,55 @@ def opened(path: str) -> IO[bytes]:
 
 def check_pages(path: str) -> None:
     """Raise DataError if a page of a parquet file fails its checksum; few writers add one, and
-    DuckDB does not read it.
+    DuckDB does not read it. pyarrow verifies them where it is installed; else a warning says so.
 
     Raises what DuckDB raises about a file whose footer cannot be read.
     """
-    chunks = (
+    starts = (
         connect()
         .execute(f"""
-        select coalesce(least(dictionary_page_offset, data_page_offset), data_page_offset), total_compressed_size,
-               path_in_schema, row_group_id, num_values
+        select distinct coalesce(least(dictionary_page_offset, data_page_offset), data_page_offset)
         from parquet_metadata({literal_path(path)}) order by 1""")
         .fetchall()
     )
     with open(path, "rb") as file:
-        # One writer wrote all of them: without a checksum in the first page of a column there is
-        # none.
-        if not any(_checksum_at(file, start) is not None for start, *_ in chunks):
+        # One writer wrote all pages: without a checksum in the first of any column there is none.
+        if not any(_has_checksum(file, start) for (start,) in starts):
             return
-        for start, size, column, group, values in chunks:
-            place = f"{path}, column {column}, row group {group + 1}"
-            try:
-                for number, (header, page) in enumerate(_pages(file, start, start + size), start=1):
-                    if CHECKSUM in header and zlib.crc32(page) != header[CHECKSUM] & 0xFFFFFFFF:
-                        raise DataError(f"{place}: page {number} fails its checksum; {AGAIN}")
-                    values -= header.get(DATA_PAGES.get(header[TYPE]), {}).get(VALUES, 0)
-                if values:
-                    difference = (
-                        f"{abs(values)} values {'fewer' if values > 0 else 'more'} than the footer"
-                        " says"
-                    )
-                    raise DataError(f"{place}: the pages hold {difference}; {AGAIN}")
-            except (LookupError, ValueError, OSError) as error:
-                raise DataError(f"{place}: the pages cannot be read ({error}); {AGAIN}") from error
+    if find_spec("pyarrow") is None:
+        warn(
+            f"{path}: its pages have checksums, which are verified only where pyarrow is installed"
+        )
+        return
+    _verify_pages(path)
 
 
-def _checksum_at(file: IO[bytes], start: int) -> int | None:
-    """The checksum of the page at `start`; None if it has none, or its header cannot be read."""
+def _has_checksum(file: IO[bytes], start: int) -> bool:
     try:
         file.seek(start)
-        fields, _ = _structure(file.read(LONGEST_HEADER))
-    except (LookupError, ValueError, OSError):
-        return None
-    return fields.get(CHECKSUM)
+    except (OSError, ValueError):
+        return False  # a damaged footer
+    return WITH_CHECKSUM.match(file.read(LONGEST_BEGINNING)) is not None
 
 
-def _pages(file: IO[bytes], start: int, end: int) -> Iterator[tuple[dict, bytes]]:
-    """Header and content of each page of a column; LookupError, ValueError or OSError if its bytes
-    are no such pages.
+def _verify_pages(path: str) -> None:
+    """Read each column with pyarrow, which verifies checksums, and count its values: no checksum
+    covers the header of a page.
     """
-    while start < end:
-        file.seek(start)
-        header = file.read(min(LONGEST_HEADER, end - start))
-        try:
-            fields, length = _structure(header)
-        except LookupError:  # cut off
-            fields, length = _structure(header + file.read(end - start - len(header)))
-        size = fields[COMPRESSED_SIZE]
-        file.seek(start + length)
-        page = file.read(size) if 0 <= size <= end - start - length else b""
-        if len(page) != size:
-            raise ValueError("a page that does not end within its column")
-        yield fields, page
-        start += length + size
+    import pyarrow
+    from pyarrow import parquet
 
-
-def _structure(content: bytes, place: int = 0, *, depth: int = 0) -> tuple[dict, int]:
-    """The whole numbers in a structure in Thrift's compact protocol, by field, structures in it by
-    -field, and where it ends.
-
-    Raises LookupError if the content ends before the structure, ValueError if it is none.
-    """
-    fields, field = {}, 0
-    while byte := content[place]:
-        place, kind = place + 1, byte & 15
-        if byte >> 4:
-            field += byte >> 4
-        else:
-            field, place = _number(content, place)
-        if kind in (4, 5, 6):  # 16, 32 and 64 bits
-            fields[field], place = _number(content, place)
-        elif kind == 8:  # a text
-            length, place = _varint(content, place)
-            place += length
-        elif kind == 12 and depth < DEEPEST:
-            fields[-field], place = _structure(content, place, depth=depth + 1)
-        elif kind == 7:  # a double
-            place += 8
-        elif kind not in (1, 2):  # true and false
-            raise ValueError("no header of a page")
-    return fields, place + 1
-
-
-def _number(content: bytes, place: int) -> tuple[int, int]:
-    value, place = _varint(content, place)
-    return value >> 1 ^ -(value & 1), place
-
-
-def _varint(content: bytes, place: int) -> tuple[int, int]:
-    value = shift = 0
-    while content[place] & 128:
-        value |= (content[place] & 127) << shift
-        place, shift = place + 1, shift + 7
-        if shift > 63:
-            raise ValueError("a number of more than 64 bits")
-    return value | content[place] << shift, place + 1
+    place = path
+    try:
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            for group in range(file.num_row_groups):
+                rows = file.metadata.row_group(group).num_rows
+                for column in file.schema_arrow.names:
+                    place = f"{path}, column {column}, row group {group + 1}"
+                    found = file.read_row_group(group, [column], use_threads=False).num_rows
+                    if found != rows:
+                        raise DataError(
+                            f"{place}: the pages hold {found} values, the footer says {rows}; {AGAIN}"
+                        )
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{place}: the pages cannot be read ({error}); {AGAIN}") from error

@@ -1,7 +1,6 @@
 """Write the pages of this folder that come from the code: `python docs/generate.py`.
 
-configuration.md lists every key of the configuration, from its declaration; functions.md lists
-formulas and sources, from the docstrings of the library's public functions and classes;
+settings.md lists the keys that people write, and configuration.md every key, from the declarations;
 notebook.ipynb is python.md with what its code returns.
 """
 
@@ -19,8 +18,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 ROOT = Path(__file__).resolve().parents[1]
-LIBRARY = ROOT / "workflow" / "lib" / "recuse"
-sys.path.insert(0, str(LIBRARY.parent))
+sys.path.insert(0, str(ROOT / "workflow" / "lib"))
 
 from recuse.base.products import register  # noqa: E402
 from recuse.config.declared.sections import Section, of_any_name, resolved  # noqa: E402
@@ -30,6 +28,28 @@ from recuse.validation.settings import MonteCarlo  # noqa: E402
 
 register(PRODUCTS)
 
+# Title on settings.md -> where its keys are -> those that people write
+OFTEN_WRITTEN = {
+    "A study of ratings": {
+        "studies.<name>": (
+            "title files import scales families raters trusted task_types verify specs"
+            " inference figures simulated shards"
+        ),
+    },
+    "A file in another form": {
+        "studies.<name>.import": (
+            "files format columns references missing values decimal step round repeats judge gold"
+        ),
+    },
+    "A study of verdicts on two answers": {
+        "comparisons.<name>": "title files import families analyses both_orders",
+    },
+    "For all studies": {
+        "": "build formats seed confidence memory_limit",
+        "inference": "debias pass_mark replicates",
+    },
+}
+LEAST_KEYS = 3  # of a mapping whose keys are not described a second time
 BOUNDS = {
     "minimum": "from {}",
     "exclusiveMinimum": "above {}",
@@ -40,10 +60,6 @@ BOUNDS = {
 
 def pages() -> dict[str, str]:
     """The text of each generated page, by its name."""
-    folders = sorted(path.parent for path in LIBRARY.glob("*/__init__.py"))
-    packages = [
-        (folder.name, [module for module in modules_of(folder) if module[2]]) for folder in folders
-    ]
     templates = Environment(
         loader=FileSystemLoader(ROOT / "docs"),
         undefined=StrictUndefined,
@@ -51,11 +67,15 @@ def pages() -> dict[str, str]:
         lstrip_blocks=True,
     )
     templates.keep_trailing_newline = True
+    templates.filters["escaped"] = escaped
+    sections = sections_of(Settings)
     return {
         "configuration.md": templates.get_template("configuration.md.j2").render(
-            files={"config.yaml": sections_of(Settings), "montecarlo.yaml": sections_of(MonteCarlo)}
+            files={"config.yaml": sections, "montecarlo.yaml": sections_of(MonteCarlo)}
         ),
-        "functions.md": templates.get_template("functions.md.j2").render(packages=packages),
+        "settings.md": templates.get_template("settings.md.j2").render(
+            settings=often_written(sections)
+        ),
         "notebook.ipynb": notebook((ROOT / "docs" / "python.md").read_text("utf-8")),
     }
 
@@ -141,16 +161,27 @@ def run(code: str, names: dict) -> tuple[str, object]:
 
 def sections_of(settings: type[Section]) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
     """Name, description and keys of each part of a file of settings."""
-    schema = settings.model_json_schema()
+    schema, described = settings.model_json_schema(), {}
     return [
-        (key, value["description"], list(keys_of(schema, value, key)))
+        (key, value["description"], list(keys_of(schema, value, key, described)))
         for key, value in schema["properties"].items()
     ]
 
 
-def keys_of(schema: dict, entry: dict, path: str) -> Iterator[tuple[str, str, str]]:
-    """Yield path, value and description of every key below `path`."""
+def keys_of(
+    schema: dict, entry: dict, path: str, described: dict[str, str]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield path, value and description of every key below `path`; of a mapping that was described
+    elsewhere, only where.
+
+    described: JSON of the keys of each mapping so far -> its path.
+    """
     entry = resolved(schema, entry)
+    if len(entry.get("properties", {})) >= LEAST_KEYS:
+        first = described.setdefault(json.dumps(entry["properties"], sort_keys=True), path)
+        if first != path:
+            yield f"{path}.…", "", f"The same keys as under `{first}`."
+            return
     children = [
         (f"{path}.{key}", child, key in entry.get("required", []))
         for key, child in entry.get("properties", {}).items()
@@ -161,11 +192,32 @@ def keys_of(schema: dict, entry: dict, path: str) -> Iterator[tuple[str, str, st
         value = value_of(schema, child)
         if "description" in child or value != "mapping":
             yield place, value + ("; required" if needed else ""), child.get("description", "")
-        yield from keys_of(schema, child, place)
+        yield from keys_of(schema, child, place, described)
     for alternative in entry.get("oneOf", []):
-        yield from keys_of(schema, alternative, path)
+        yield from keys_of(schema, alternative, path, described)
     if "items" in entry:
-        yield from keys_of(schema, entry["items"], f"{path}[]")
+        yield from keys_of(schema, entry["items"], f"{path}[]", described)
+
+
+def often_written(sections: list) -> dict[str, list[tuple[str, str, str]]]:
+    """Path, value and description of the keys of OFTEN_WRITTEN, by title."""
+    described = {key: (key, "", words) for key, words, _ in sections}
+    described |= {row[0]: row for *_, rows in sections for row in rows}
+    return {
+        title: [
+            described[f"{place}.{name}".lstrip(".")]
+            for place, names in places.items()
+            for name in names.split()
+        ]
+        for title, places in OFTEN_WRITTEN.items()
+    }
+
+
+def escaped(text: str) -> str:
+    """Text for a cell of a table: a bar or `<` outside code would be markup, a line break its end."""
+    words = text.replace("|", "\\|").replace("\n", " ").split("`")
+    words[::2] = [part.replace("<", "&lt;") for part in words[::2]]
+    return "`".join(words)
 
 
 def value_of(schema: dict, entry: dict) -> str:
@@ -182,25 +234,6 @@ def value_of(schema: dict, entry: dict) -> str:
     bounds = [words.format(entry[key]) for key, words in BOUNDS.items() if key in entry]
     names = {"string": "text", "object": "mapping", "boolean": "`true`, `false`"}
     return " ".join([names.get(entry["type"], entry["type"]), *bounds])
-
-
-def modules_of(folder: Path) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    """Yield name, first line and the documented public functions and classes of each module of a
-    package.
-    """
-    for path in sorted(folder.glob("[!_]*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
-        nodes = [
-            node
-            for node in tree.body
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"
-        ]
-        docstrings = [(node.name, ast.get_docstring(node) or "") for node in nodes]
-        yield (
-            path.stem,
-            ast.get_docstring(tree),
-            [(name, text) for name, text in docstrings if " = " in text or "Source:" in text],
-        )
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def generate():
     return module
 
 
-@pytest.mark.parametrize("page", ["configuration.md", "functions.md"])
+@pytest.mark.parametrize("page", ["configuration.md", "settings.md"])
 def test_generated_pages_are_those_of_the_code(page):
     assert (ROOT / "docs" / page).read_text("utf-8") == generate().pages()[page], (
         "run python docs/generate.py"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from recuse.cli import main
 from recuse.config.declared.settings import Settings
 from recuse.validation.settings import MonteCarlo
 
@@ -53,6 +54,41 @@ def test_links_lead_somewhere(page):
     text = page.read_text("utf-8")
     links = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src="([^"]+)"', text)
     assert [link for link in links if not leads_somewhere(page, link)] == []
+
+
+# Of users, and of another tool
+EXAMPLES = {"judged", "human", "without_small_models_on_news", "annotations", "test_run_sample"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_tables_of_a_page_exist(page):
+    named = re.findall(r"`(?:[\w<>/*-]*/)?(\w+)\.(?:csv|parquet|json)`", page.read_text("utf-8"))
+    code = "\n".join(
+        path.read_text("utf-8")
+        for suffix in ("py", "smk", "yaml")
+        for path in (ROOT / "workflow").rglob(f"*.{suffix}")
+    )
+    code += (ROOT / "config.yaml").read_text("utf-8")
+    in_repository = {
+        path.stem
+        for folder in ("workflow/data", "tests/golden")
+        for path in (ROOT / folder).iterdir()
+    }
+    unknown = {
+        stem for stem in {*named} - EXAMPLES - in_repository if not re.search(rf"\b{stem}\b", code)
+    }
+    assert unknown == set()
+
+
+def test_commands_of_the_pages_exist(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["recuse", "--help"])
+    with pytest.raises(SystemExit):
+        main()
+    known = {*re.findall(r"^ +([a-z]+)  ", capsys.readouterr().out, re.MULTILINE)}
+    text = "\n".join(page.read_text("utf-8") for page in PAGES)
+    named = {*re.findall(r"(?:`|bin/)recuse ([a-z]+)", text)}
+    assert len(named) > 5
+    assert named <= known
 
 
 @pytest.mark.parametrize("name", ["code.md", "method.md", "promises.md"])

@@ -26,7 +26,7 @@ from recuse.inference.judge_levels import linked_judges
 from recuse.inference.panel import BETWEEN, KEPT, LEFT_OUT, panel_rows
 from recuse.validation.world import MEAN_QUALITY, MonteCarloWorld
 
-FAMILIES, JUDGES, SD = (3, 2, 2, 2), 9, 0.02
+FAMILIES, JUDGES, SD = [3, 2, 2, 2], 9, 0.02
 BASE = {
     "families": FAMILIES,
     "dimensions": 2,

@@ -119,7 +119,9 @@ class Client:
         """Call an address; largest: bytes of the body that are taken, if not LARGEST; content: as
         of httpx2.
         """
-        httpx, largest, body = self._httpx, largest or LARGEST, bytearray()
+        httpx = self._httpx
+        largest = largest or LARGEST
+        body = bytearray()
         try:
             async with (
                 asyncio.timeout(seconds),
@@ -170,7 +172,8 @@ def entry_of(
     response = None if reply.problem else object_in(reply.body)
     problem = _problem(request, reply, response)
     response = secrets.removed(response)
-    usage, price = usage_in(response), request.endpoint.price
+    usage = usage_in(response)
+    price = request.endpoint.price
     money = None
     if price is not None and usage is not None:
         money = cost(price, usage.prompt_tokens, usage.completion_tokens, batch is not None)
@@ -224,7 +227,8 @@ def reply_failure(reply: ServerReply, response: Mapping | None) -> tuple[str, st
     if reply.problem is not None:
         return reply.problem
     response = response or {}
-    error, status = response.get("error"), reply.status
+    error = response.get("error")
+    status = reply.status
     error = error if isinstance(error, Mapping) else {"message": error}
     if status < 300 and not response.get("choices") and error.get("code"):
         status = error["code"] if error["code"] in range(300, 600) else 500

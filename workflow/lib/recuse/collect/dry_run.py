@@ -18,7 +18,8 @@ def page_before(
 
     Answers that are not written yet stand as texts of usual length. families: family -> models.
     """
-    plan, entries = collected.plan, collected.entries
+    plan = collected.plan
+    entries = collected.entries
     answers = plan.answers(entries, absent="word " * ABSENT)
     requests = [request for wave in plan.waves(answers) for request in wave]
     if not requests:

@@ -149,7 +149,8 @@ def cost_page(
     request: one that is shown, as far as there is room. spent: money for all attempts in the ledger
     so far. notes: lines that follow the table.
     """
-    whole, rest = total(of_judges), of_judges[ROWS - 1 :]
+    whole = total(of_judges)
+    rest = of_judges[ROWS - 1 :]
     rows = (
         [*of_judges[: ROWS - 1], total(rest, f"{len(rest)} more")]
         if len(rest) > 1

@@ -260,7 +260,8 @@ class Ledger(LedgerAnswers):
             self._cut = True
             while rest:
                 written = os.write(self._file, rest)
-                self._size, rest = self._size + written, rest[written:]
+                self._size += written
+                rest = rest[written:]
             self._cut = False
         for record, place in noted:
             self.note(record, place)

@@ -145,7 +145,8 @@ def _split(reply: str) -> tuple[_Pairs, str]:
     open: it may be cut off, and has neither. A colon before the object, as in `My rating: {"score":
     4}`, belongs to it.
     """
-    start, end = reply.find("{"), reply.rfind("}") + 1
+    start = reply.find("{")
+    end = reply.rfind("}") + 1
     for candidate in (reply[start:end], TRAILING_COMMA.sub(r"\1", reply[start:end])):
         try:
             # Numbers stay as they are written, and keys that occur twice stay twice.

@@ -84,7 +84,9 @@ class _Run:
     """The tasks of a run."""
 
     def __init__(self, collection: Collection, wait: float, poll: float) -> None:
-        self.collection, self._wait, self._poll = collection, wait, poll
+        self.collection = collection
+        self._wait = wait
+        self._poll = poll
         self._tasks: set[asyncio.Task] = set()
         self._fault: BaseException | None = None
         self._order = count()  # of requests that are to be asked again at the same time
@@ -126,10 +128,8 @@ class _Run:
                 await asyncio.wait_for(changed.wait(), None if math.isinf(pause) else pause)
         left = any(desk.queue or desk.later for desk in self.collection.desks if not desk.stopped)
         if left and not self.collection.stopping.is_set():
-            purse, missing = (
-                self.collection.purse,
-                counted(self.collection.outcome.missing, "request"),
-            )
+            purse = self.collection.purse
+            missing = counted(self.collection.outcome.missing, "request")
             message = (
                 f"the next request could exceed the budget of {purse.budget:g} ({purse.spent:.4g}"
                 f" spent, {missing} left)"
@@ -194,7 +194,9 @@ class _Run:
         self, desk: Desk, request: Request, attempt: int, worst: float, sent: float
     ) -> None:
         """Send a request once; store what comes; see to what follows from it."""
-        collection, started, clock = self.collection, now(), time.monotonic()
+        collection = self.collection
+        started = now()
+        clock = time.monotonic()
         try:
             reply = await desk.client.send(request)
         except asyncio.CancelledError:

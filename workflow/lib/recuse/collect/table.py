@@ -58,7 +58,8 @@ def collected_rows(
     for request in requests:
         read = read_scores(plan.asked_for(request, entries))
         about = dict(request.about)
-        prompt, order = about.pop("prompt"), about.get("order")
+        prompt = about.pop("prompt")
+        order = about.get("order")
         shared = {**about, "dataset": plan.datasets.get(prompt, ALL)}
         if plan.kind == RATINGS:
             shared |= {

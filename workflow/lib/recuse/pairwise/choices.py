@@ -217,7 +217,8 @@ def clustered_test(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
 
     sums, counts: (questions,) sum and number of the differences of each question.
     """
-    sums, counts = sums[counts > 0], counts[counts > 0]
+    sums = sums[counts > 0]
+    counts = counts[counts > 0]
     if len(sums) < 2:
         return math.nan, math.nan
     mean = sums.sum() / counts.sum()
@@ -255,7 +256,8 @@ def label_noise(of: Choices, *, confidence: float, seed: int) -> Iterator[dict]:
     rates = [*FLIPS, *shown_by_votes]
     flips = np.array(rates)
     for group in groups:
-        quantity, term = group.names["quantity"], group.names["term"]
+        quantity = group.names["quantity"]
+        term = group.names["term"]
         main = 3 * DRAWS.index(MAIN[quantity])
         _, human, n = group.sums[:, main : main + 3].sum(axis=0)
         if not n:

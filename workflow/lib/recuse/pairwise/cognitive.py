@@ -126,7 +126,8 @@ def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> Itera
     groups = groups_of(connection, query, ("experiment", "judge"), counts)
     statistics = {bias: (bias, f"{bias} n") for bias in BIASES}
     for share in shares(groups, counts, statistics, confidence=confidence, seed=seed):
-        bias, totals = share.statistic, share.totals
+        bias = share.statistic
+        totals = share.totals
         biased, n, concerned, chosen = (
             totals[f"{bias}{what}"] for what in ("", " n", " concerned", " chosen")
         )

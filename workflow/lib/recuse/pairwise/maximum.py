@@ -85,7 +85,8 @@ class MaximumFit:
         """Covariance (k, k) of what has this influence, (items, k): G / (G - 1) (n - 1) / (n -
         rank) sum_g d_g d_g' (CR1).
         """
-        questions, n = self.questions, len(self.cells.verdicts.item)
+        questions = self.questions
+        n = len(self.cells.verdicts.item)
         factor = (
             questions / (questions - 1) * (n - 1) / (n - self.rank)
             if questions > 1 and n > self.rank
@@ -141,7 +142,8 @@ def _maximised(
     """The fit of the terms `free`, (terms,) of bool, from some coefficients; prior: (terms,)
     precisions.
     """
-    coefficients, default = start.copy(), cells.terms.defaults()
+    coefficients = start.copy()
+    default = cells.terms.defaults()
     state = cells.at(coefficients)
     basis = _basis(cells, free, state.information(observed=False), bilinear=bilinear)
 
@@ -158,7 +160,8 @@ def _maximised(
                 basis.T @ (state.information(observed=False) + np.diag(prior)) @ basis
             )
         step = inverse @ gradient
-        gain, before = float(gradient @ step), objective(state, coefficients)
+        gain = float(gradient @ step)
+        before = objective(state, coefficients)
         for _ in range(HALVINGS):
             tried = coefficients + basis @ step
             state = cells.at(tried)
@@ -246,11 +249,15 @@ def separation(fitted: MaximumFit) -> np.ndarray:
     from scipy.sparse import csr_array
 
     cells, terms = fitted.cells, fitted.cells.terms
-    verdicts, entries = cells.verdicts, cells.entries(fitted.coefficients)
+    verdicts = cells.verdicts
+    entries = cells.entries(fitted.coefficients)
     moving = fitted.free & ~(
         terms.of_kinds([SENSITIVITY]) & fitted.free[terms.places(STRENGTH)].any()
     )
-    rows, places, values, of = [], [], [], []
+    rows = []
+    places = []
+    values = []
+    of = []
     count = 0
     for outcome in OUTCOMES:
         for end in (np.minimum, np.maximum) if cells.has_lengths else (np.minimum,):

@@ -199,7 +199,8 @@ def share_intervals(
         groups, bootstrap(groups, statistic, confidence=confidence, seed=seed), strict=True
     ):
         by_question = statistic(group.sums)  # (questions, m)
-        least, most = np.fmin.reduce(by_question), np.fmax.reduce(by_question)
+        least = np.fmin.reduce(by_question)
+        most = np.fmax.reduce(by_question)
         questions = np.isfinite(by_question).sum(axis=0)
         alike = (least == most) & (questions > 1)
         low, high = np.where(questions > 1, ends, np.nan)

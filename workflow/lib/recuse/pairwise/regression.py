@@ -124,10 +124,8 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
             f"coalesce(list_position([{', '.join(map(text, names))}]::varchar[], {column}), 0) - 1"
         )
 
-    judges, models = (
-        listed("select judge from chosen"),
-        listed("select model_a from chosen union select model_b from chosen"),
-    )
+    judges = listed("select judge from chosen")
+    models = listed("select model_a from chosen union select model_b from chosen")
     wordings = listed("select wording from chosen where wording is not null")
     of = {name: families.get(name, name) for name in (*judges, *models)}
     family = {name: code for code, name in enumerate(sorted(set(of.values())))}
@@ -318,11 +316,9 @@ def preference_table(verdicts: Verdicts) -> CellMeans:
     of = {"judge": np.array(verdicts.judges)[judge], "model": np.array(verdicts.models)[model]}
     of |= {"judge_family": np.array(verdicts.families)[verdicts.family_of_judge[judge]]}
     of |= {"model_family": np.array(verdicts.families)[verdicts.family_of_model[model]]}
-    mean, questions, cells = (
-        np.concatenate(means),
-        np.array([each.sum() for each in asked])[judge],
-        np.arange(len(judge)),
-    )
+    mean = np.concatenate(means)
+    questions = np.array([each.sum() for each in asked])[judge]
+    cells = np.arange(len(judge))
     kinds = {
         "cell_of_kind": cells,
         "level": mean,
@@ -370,7 +366,8 @@ def _of_fit(answered: Answered, confidence: float) -> Iterator[dict]:
         wanted = range(len(names)) if quantity != FAMILY else _families_of_judges(verdicts)
         carried = np.transpose(carrying(cells, quantity)).tolist()
         for code in wanted:
-            place, (n, questions) = terms.start[quantity] + code, carried[code]
+            place = terms.start[quantity] + code
+            n, questions = carried[code]
             row = {
                 "question": answered.question,
                 "quantity": quantity,
@@ -399,7 +396,8 @@ def _families_of_judges(verdicts: Verdicts) -> list[int]:
 
 def carrying(cells: PairCells, quantity: str) -> tuple[np.ndarray, np.ndarray]:
     """How many verdicts, and how many questions, carry each term of a kind, (size,) each."""
-    size, items = cells.terms.sizes[quantity], cells.verdicts.items
+    size = cells.terms.sizes[quantity]
+    items = cells.verdicts.items
     entry = {SELF: cells.own, FAMILY: cells.of_family}.get(quantity, np.ones(len(cells.judge)))
     code = cells.places[1 + KINDS.index(quantity)] - cells.terms.start[quantity]
     rows = (entry != 0)[cells.group]
@@ -420,7 +418,8 @@ def numbers_of(estimate: float, std_error: float, df: float, confidence: float) 
 
 def _reason(answered: Answered, quantity: str, code: int, n: int) -> str:
     """Why a coefficient has no estimate, or ""."""
-    fitted, place = answered.fit, answered.cells.terms.start[quantity] + code
+    fitted = answered.fit
+    place = answered.cells.terms.start[quantity] + code
     if fitted.separated[place]:
         return because(Reason.ALWAYS_OR_NEVER)
     if fitted.identified[place]:
@@ -444,7 +443,8 @@ def _refusal(
         return because(Reason.FEW_QUESTIONS, questions=questions, least=FEW)
     # Else there are no strengths to follow
     if answered.p_value <= 1 - confidence and quantity in BIASES:
-        verdicts, terms = answered.cells.verdicts, answered.cells.terms
+        verdicts = answered.cells.verdicts
+        terms = answered.cells.terms
         judges = [code] if quantity == SELF else np.flatnonzero(verdicts.family_of_judge == code)
         slopes = [terms.start[SENSITIVITY] + judge for judge in judges]
         half = quantile(confidence, answered.fit.questions - 1)
@@ -459,7 +459,8 @@ def _refusal(
 
 def _of_table(of: Regression, confidence: float) -> Iterator[dict]:
     """The rows of C."""
-    verdicts, cells = of.verdicts, of.cells
+    verdicts = of.verdicts
+    cells = of.cells
     tests = (
         {}
         if of.preferences is None
@@ -489,7 +490,8 @@ def _spread(preferences: Idiosyncrasy, term: str, quantity: str) -> float:
     """Standard deviation of the ordinary preferences of a judge, or the least of a family's judges,
     in log odds.
     """
-    cells, fit = preferences.cells, preferences.fit
+    cells = preferences.cells
+    fit = preferences.fit
     judges = np.unique(
         cells.judge[(cells.judge if quantity == SELF else cells.judge_family) == term]
     )

@@ -104,7 +104,9 @@ def _standardised(fitted: MaximumFit, *, lengths: bool) -> Strengths:
     what is left of x: without e, and without both orders, models would be further apart than in the
     verdicts as they are.
     """
-    terms, verdicts, plain = fitted.cells.terms, fitted.cells.verdicts, _of(fitted)
+    terms = fitted.cells.terms
+    verdicts = fitted.cells.verdicts
+    plain = _of(fitted)
     if not plain.models.any():
         return plain
     known = fitted.identified
@@ -128,7 +130,8 @@ def _standardised(fitted: MaximumFit, *, lengths: bool) -> Strengths:
     moved_mean = lengths * (sums - counts * mean) / count  # (items, models)
     left = verdicts.x - mean[verdicts.first] + mean[verdicts.second]
     of_judges = np.bincount(verdicts.judge, minlength=len(verdicts.judges)) / len(verdicts.judge)
-    share, influence = np.zeros(len(mean)), np.zeros_like(plain.influence)
+    share = np.zeros(len(mean))
+    influence = np.zeros_like(plain.influence)
     for e, sign in product(np.quantile(np.concatenate([left, -left]), QUANTILES), (-1, 1)):
         x = mean * lengths + e
         # (models, judges)
@@ -151,12 +154,11 @@ def _rows(
 ) -> Iterator[dict]:
     """Yield the columns of each model."""
     models, values, influence = strengths
-    change, moved = values - raw.values, np.linalg.norm(influence - raw.influence, axis=0)
+    change = values - raw.values
+    moved = np.linalg.norm(influence - raw.influence, axis=0)
     correction = np.sqrt(questions / (questions - 1)) if questions > 1 else np.nan
-    errors, half = (
-        correction * np.linalg.norm(influence, axis=0),
-        quantile(confidence, max(1, questions - 1)),
-    )
+    errors = correction * np.linalg.norm(influence, axis=0)
+    half = quantile(confidence, max(1, questions - 1))
     sets = None
     if questions > 1 and models.sum() > 1:
         root = np.linalg.qr(influence[:, models], mode="r")  # whose square is the covariance
@@ -166,7 +168,8 @@ def _rows(
         sets = rank_sets(
             values[models], values[models] + normal @ root, prompts=questions, confidence=confidence
         )
-    place, rank = np.cumsum(models) - 1, score_ranks(values[models])
+    place = np.cumsum(models) - 1
+    rank = score_ranks(values[models])
     for model, value in enumerate(values):
         if not models[model]:
             yield {"note": because(Reason.NO_STRENGTH)}
@@ -176,7 +179,8 @@ def _rows(
         if has_change:
             row["change"] = change[model]
         if sets is not None:
-            low, high = value - half * errors[model], value + half * errors[model]
+            low = value - half * errors[model]
+            high = value + half * errors[model]
             row |= {
                 "std_error": errors[model],
                 "ci_low": low,

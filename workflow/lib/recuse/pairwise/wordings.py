@@ -18,7 +18,8 @@ def rows_over_wordings(of: Regression, *, confidence: float) -> Iterator[dict]:
     each wording; `one_ci_low` and `one_ci_high` are for those that were asked. wordings: in how
     many the judges of the term were asked.
     """
-    rows, compared = regression_rows(of, confidence=confidence), of.compared
+    rows = regression_rows(of, confidence=confidence)
+    compared = of.compared
     if len(compared.wordings) < 2:
         yield from rows
         return

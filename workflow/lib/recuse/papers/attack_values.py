@@ -93,20 +93,20 @@ def published_ranks(rows: _Rows) -> Iterator[dict]:
         possible = _possible_ranks(members)
         shares = {(row["judge"], row["quantity"]): row["value"] for row in members}
         for row in members:
-            judge, quantity, value = row["judge"], row["quantity"], row["value"]
-            rate, half = {}, _half_unit(value)
+            judge = row["judge"]
+            quantity = row["quantity"]
+            value = row["value"]
+            rate = {}
+            half = _half_unit(value)
             if quantity == "asr" and row["printed_rank"]:
-                printed, (lowest, highest) = (
-                    int(row["printed_rank"]),
-                    possible[judge, row["column"]],
-                )
-                ends, rate = (lowest, lowest, highest), {"asr": float(value)}
+                printed = int(row["printed_rank"])
+                lowest, highest = possible[judge, row["column"]]
+                ends = (lowest, lowest, highest)
+                rate = {"asr": float(value)}
                 verdict = _verdict(printed == lowest, lowest < printed <= highest)
             elif quantity == "average_rank":
-                printed, ranks_of_judge = (
-                    Fraction(value),
-                    [ends for (name, _), ends in possible.items() if name == judge],
-                )
+                printed = Fraction(value)
+                ranks_of_judge = [ends for (name, _), ends in possible.items() if name == judge]
                 lowest, highest = (sum(column) for column in zip(*ranks_of_judge, strict=True))
                 averages = [
                     Fraction(total, len(ranks_of_judge)) for total in range(lowest, highest + 1)
@@ -115,15 +115,11 @@ def published_ranks(rows: _Rows) -> Iterator[dict]:
                 near = [abs(average - printed) <= half for average in averages]
                 verdict = _verdict(near[0], any(near))
             elif quantity == "difference":
-                printed, first, second = (
-                    Fraction(value),
-                    shares[judge, "first"],
-                    shares[judge, "second"],
-                )
-                difference, slack = (
-                    Fraction(first) - Fraction(second),
-                    _half_unit(first) + _half_unit(second),
-                )
+                printed = Fraction(value)
+                first = shares[judge, "first"]
+                second = shares[judge, "second"]
+                difference = Fraction(first) - Fraction(second)
+                slack = _half_unit(first) + _half_unit(second)
                 ends = difference, difference - slack, difference + slack
                 distance = abs(printed - difference)
                 verdict = _verdict(distance <= half, distance <= slack + half)

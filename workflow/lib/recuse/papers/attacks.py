@@ -274,7 +274,8 @@ def length_curve(connection: Connection, *, confidence: float, seed: int) -> Ite
     groups = groups_of(connection, query, ("experiment", "judge"), columns)
     ends = bootstrap(groups, _means, confidence=confidence, seed=seed)
     for group, (low, high) in zip(groups, ends, strict=True):
-        means, votes = _means(group.sums.sum(axis=0)), group.sums[:, BINS : 2 * BINS]
+        means = _means(group.sums.sum(axis=0))
+        votes = group.sums[:, BINS : 2 * BINS]
         left_out = dict(zip(LEFT_OUT, map(int, group.sums[:, 2 * BINS :].sum(axis=0)), strict=True))
         if not votes.any():
             yield {**group.names, "n": 0, "questions": 0, **left_out}

@@ -528,9 +528,11 @@ def judged_claims(
     None where there are none, and these claims have no data.
     """
     for claim in claims:
-        ratings, origin = results, kind
+        ratings = results
+        origin = kind
         if claim.dimensions == HELM_DIMENSIONS:
-            ratings, origin = helm, "user" if helm else "simulated"
+            ratings = helm
+            origin = "user" if helm else "simulated"
         verdict, words = claim_verdict(claim, ratings) if ratings else (ABSENT, NO_HELM)
         published_verdict, published_evidence = claim_verdict(claim, published)
         yield {

@@ -79,7 +79,8 @@ def fetch(
     cached = cache / blob
 
     def announce(state: tenacity.RetryCallState) -> None:
-        failure, pause = state.outcome.exception(), state.next_action.sleep
+        failure = state.outcome.exception()
+        pause = state.next_action.sleep
         print(
             f"attempt {state.attempt_number} of {attempts}: {failure}; next in {pause:.1f} s",
             file=sys.stderr,
@@ -112,7 +113,8 @@ def fetch(
     except (_Failure, OSError) as failure:
         tried = counted(retrying.statistics.get("attempt_number", 0), "attempt")
         expected = f"blob {blob}" if isinstance(place, Path) else f"status 200 and blob {blob}"
-        problem, advice = failure, MIRROR_ADVICE
+        problem = failure
+        advice = MIRROR_ADVICE
         if isinstance(failure, OSError):  # of a copy, the second name
             problem = (
                 f"{failure.strerror or failure} at"

@@ -84,11 +84,9 @@ def bradley_terry(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     strength = np.zeros(len(wins))
     for number in np.unique(group):
         among = np.flatnonzero(group == number)
-        won, times, s = (
-            wins[np.ix_(among, among)].sum(axis=1),
-            met[np.ix_(among, among)],
-            np.zeros(len(among)),
-        )
+        won = wins[np.ix_(among, among)].sum(axis=1)
+        times = met[np.ix_(among, among)]
+        s = np.zeros(len(among))
         for _ in range(STEPS):
             expected = 1 / (1 + np.exp(s - s[:, None]))  # P(i beats j)
             weight = times * expected * (1 - expected)
@@ -145,7 +143,8 @@ def scorecard_of_multivac(
                 HIGHEST * float(value) if value else None,
                 COUNTED if column == "std_error" else "",
             )
-    theirs, of_model = {row["model"]: row for row in ranked}, {row["model"]: row for row in ours}
+    theirs = {row["model"]: row for row in ranked}
+    of_model = {row["model"]: row for row in ours}
     centred = {}
     for component in {row["component"] for row in ranked}:
         names = [name for name, row in theirs.items() if row["component"] == component]

@@ -201,6 +201,7 @@ def _mean(row: Mapping[str, str], judges: int) -> Value:
 
     The humans' n counts a completion once for every judge that rated it; published means have no n.
     """
-    mean, n = float(row["mean"]), float(row.get("n") or math.nan)
+    mean = float(row["mean"])
+    n = float(row.get("n") or math.nan)
     ratings = n / judges if row["judge"] == HUMAN else n
     return Value(mean, math.sqrt(max(mean * (1 - mean), 0.0) / ratings))

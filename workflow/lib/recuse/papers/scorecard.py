@@ -250,7 +250,8 @@ def scorecard_of_comparisons(
     if source == ATTACKS:
         items += _of_attacks(attacks, tables)
     for item in items:
-        printed, ours = float(item.printed), item.ours
+        printed = float(item.printed)
+        ours = item.ours
         row = {
             "study": study,
             **item.key,
@@ -279,7 +280,9 @@ def scorecard_of_comparisons(
 
 def _of_verdicts(row: _Row, tables: _Tables) -> Item:
     """A value of the file of published values, and the row of the table that its quantity is in."""
-    condition, judge, quantity = row["condition"], row["judge"], row["quantity"]
+    condition = row["condition"]
+    judge = row["judge"]
+    quantity = row["quantity"]
     table, key, column = {
         "verbosity_bias": (
             "verbosity",
@@ -307,13 +310,16 @@ def _of_attacks(attacks: _Rows, tables: _Tables) -> Iterator[Item]:
 
     A rank is judged if the study has rates of the same judges in the same columns.
     """
-    printed, asr = [row for row in attacks if row["quantity"] == "asr"], tables.get("asr", ())
+    printed = [row for row in attacks if row["quantity"] == "asr"]
+    asr = tables.get("asr", ())
     key_of = key_of_attack(printed, asr)
     rates = {key_of(row): row for row in asr if row["asr"]}
     # (experiment, condition, judge, models) of one of the two
     differing = {key_of(row) for row in printed} ^ rates.keys()
     for row in attacks:
-        quantity, judge, experiment = row["quantity"], row["judge"], row["experiment"]
+        quantity = row["quantity"]
+        judge = row["judge"]
+        experiment = row["experiment"]
         figure = f"Chen et al., Table {row['table']}"
         key = {"figure": figure, "slice": row["condition"], "quantity": quantity, "term": judge}
         if quantity == "asr":

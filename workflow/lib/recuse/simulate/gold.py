@@ -151,7 +151,8 @@ def _first_wins(
     # What is added to the probability of the answer of each side, if it is the judge's own.
     favour = np.where(of_own, np.where(marks, judge.legitimate, judge.harmful), 0.0)
     added = favour[..., A] - favour[..., B]
-    wrong_a, wrong_b = ~marks[..., A] & marks[..., B], marks[..., A] & ~marks[..., B]
+    wrong_a = ~marks[..., A] & marks[..., B]
+    wrong_b = marks[..., A] & ~marks[..., B]
     base = np.where(
         wrong_a, mistake + deceiving[:, A], np.where(wrong_b, 1 - mistake - deceiving[:, B], 0.5)
     )

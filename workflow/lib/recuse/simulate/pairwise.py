@@ -281,7 +281,10 @@ def _decided(
     questions: Questions, judge: SimulatedJudge, habits: Habits, generator: np.random.Generator
 ) -> np.ndarray:
     """Outcomes (questions, pairs, orders) by the places of the answers, or by the answers."""
-    shape, models, u, human = questions.shape, questions.world.models, questions.u, questions.human
+    shape = questions.shape
+    models = questions.world.models
+    u = questions.u
+    human = questions.human
     error = np.where(human == questions.longer, judge.error_longer, judge.error_shorter)
     errs = generator.random(shape) < questions.moved(error, u)
     choice = np.where(

@@ -173,12 +173,14 @@ def beta_nodes(mean: float, dispersion: float, n: int) -> tuple[np.ndarray, np.n
     Gauss-Jacobi quadrature on [0, 1], exact for polynomials up to degree 2n - 1 (Golub and Welsch
     1969).
     """
-    a, b = mean * dispersion, (1 - mean) * dispersion
+    a = mean * dispersion
+    b = (1 - mean) * dispersion
     i = np.arange(1, n)
     twice = 2 * i + a + b - 2
     diagonal = np.r_[a / (a + b), 0.5 + 0.5 * (a - b) * (a + b - 2) / (twice * (twice + 2))]
     first = a * b / ((a + b) ** 2 * (a + b + 1))  # the general form is 0/0 there when a + b = 1
-    j, twice = i[1:], twice[1:]
+    j = i[1:]
+    twice = twice[1:]
     rest = j * (j + a - 1) * (j + b - 1) * (j + a + b - 2) / (twice**2 * (twice + 1) * (twice - 1))
     off = np.sqrt(np.r_[first, rest][: n - 1])
     nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(off, 1) + np.diag(off, -1))
@@ -235,7 +237,8 @@ def qualities(
 
     Together with `rater_scores` this is as if quality had been drawn first and scored then.
     """
-    maximum, quality = int(world.levels[d]), np.empty(scores.shape[:2])
+    maximum = int(world.levels[d])
+    quality = np.empty(scores.shape[:2])
     for m, mean in enumerate(world.human_mean[d]):
         values, weights = quality_values(mean, world.quality_dispersion[d], maximum)
         single = beta_binomial(values, world.rater_dispersion[d], maximum)
@@ -253,7 +256,8 @@ def gold_scores(
     model and quality: (completions,). The team scores this quality with probability
     gold_insight[d], else another draw.
     """
-    maximum, seen = int(world.levels[d]), quality.copy()
+    maximum = int(world.levels[d])
+    seen = quality.copy()
     drawn = generator.random((len(model), 2 + TEAM_SIZE))
     for m in np.unique(model):
         values, weights = quality_values(
@@ -383,7 +387,8 @@ def _check_expected(world: World) -> None:
     for j, judge in enumerate(world.judges):
         bias = world.biases[0, j] + world.preference[0, j]
         ends = world.intercept[0, j] + world.slope[0, j] * np.array([0.0, 1.0])
-        low, high = ends.min() + bias.min(), ends.max() + bias.max()
+        low = ends.min() + bias.min()
+        high = ends.max() + bias.max()
         if low < 0 or high > 1:
             raise ConfigError(
                 f"simulate: judges: {judge}: expected ratings run from {low:.3f} to {high:.3f} of"

@@ -181,7 +181,8 @@ def _corrected(method: str, trial: Trial, *, of_raters: bool = False) -> _Answer
 
 
 def _split_raters(trial: Trial) -> _Answers:
-    study, selection = trial.study.with_rater_errors(), WITH_LENGTH.selection
+    study = trial.study.with_rater_errors()
+    selection = WITH_LENGTH.selection
     moments = study.moments(selection)
     blocks = study.row_blocks(selection, moments.factors)
     return _answers(
@@ -209,8 +210,10 @@ def _verdicts(trial: Trial) -> dict[tuple[str, str], Verdict]:
     specs = [spec.changed(covariance="CR1") for spec in (EQUATION, MODEL)]
     checks = CHECKS
     if not trial.study.has_human_scores:
-        specs, checks = specs[1:], CHECKS[1:]
-    estimates, reasons = [], []
+        specs = specs[1:]
+        checks = CHECKS[1:]
+    estimates = []
+    reasons = []
     for spec in specs:
         about = {"spec": spec.name, "slice": ""}
         estimates += [_as_read({**about, **row}) for row in _estimates(spec, trial)]
@@ -228,10 +231,8 @@ def _verdicts(trial: Trial) -> dict[tuple[str, str], Verdict]:
             robustness, Tables({ESTIMATES: estimates, "idiosyncrasy": beyond}, reasons), order={}
         )
     )
-    judges, by_question = (
-        np.unique(trial.study.factors["judge"]).tolist(),
-        {check.name: check.name for check in checks},
-    )
+    judges = np.unique(trial.study.factors["judge"]).tolist()
+    by_question = {check.name: check.name for check in checks}
     verdicts = verdicts_on_ratings(
         rows, judges, {}, checks=by_question, confidence=trial.confidence
     )

@@ -243,7 +243,8 @@ class MonteCarloWorld(WorldDials):
 
     def by_one(self, name: str) -> np.ndarray:
         """A dial of BY_ONE for each judge, (J,), or each model, (M,)."""
-        value, of = np.atleast_1d(getattr(self, name)), BY_ONE[name]
+        value = np.atleast_1d(getattr(self, name))
+        of = BY_ONE[name]
         count = len(self.judge_of if of == "judge" else self.family_of)
         if len(value) not in (1, 2, count):
             write = (
@@ -299,11 +300,13 @@ class MonteCarloWorld(WorldDials):
     @cached_property
     def factors(self) -> dict[str, np.ndarray]:
         """Factors of the groups of rows, dimension by judge by model, (groups,) of str each."""
-        models, families = np.array(self.names), np.array(self.family_names)[self.family_of]
+        models = np.array(self.names)
+        families = np.array(self.family_names)[self.family_of]
         dimensions = np.array(_numbered("Dimension", self.dimensions))
         shape = (self.dimensions, len(self.judge_of), len(models))
         dimension, judge, model = (axis.ravel() for axis in np.indices(shape))
-        judge, constant = self.judge_of[judge], np.full(len(dimension), "")
+        judge = self.judge_of[judge]
+        constant = np.full(len(dimension), "")
         names = {"judge": models[judge], "model": models[model]}
         names |= {"judge_family": families[judge], "model_family": families[model]}
         return {
@@ -322,7 +325,8 @@ class MonteCarloWorld(WorldDials):
             len(self.judge_of),
             len(self.family_of),
         )
-        rise, judges_rise = np.linspace(0, 2, m), np.linspace(0, 2, j)
+        rise = np.linspace(0, 2, m)
+        judges_rise = np.linspace(0, 2, j)
         quality = (
             MEAN_QUALITY
             + self.quality_gap * (rise / 2 - 0.5)
@@ -352,7 +356,8 @@ class MonteCarloWorld(WorldDials):
             np.clip(np.rint(rating * (self.levels - 1)) / (self.levels - 1), 0.0, 1.0, out=rating)
         present = self._present(rating, judges_rise, random)
         if not self.humans:
-            raters, reliability = np.broadcast_to(0.0, (*quality.shape, RATERS)), 1.0
+            raters = np.broadcast_to(0.0, (*quality.shape, RATERS))
+            reliability = 1.0
         else:
             spread = (
                 SPREAD**2
@@ -369,12 +374,12 @@ class MonteCarloWorld(WorldDials):
 
     def _leanings(self, random: np.random.Generator) -> np.ndarray:
         """Planted biases and preferences of each judge for each model, (J, M)."""
-        j, m, f = len(self.judge_of), len(self.family_of), len(self.families)
-        family, normal, df = (
-            self.family_of[self.judge_of],
-            random.standard_normal,
-            self.preference_df,
-        )
+        j = len(self.judge_of)
+        m = len(self.family_of)
+        f = len(self.families)
+        family = self.family_of[self.judge_of]
+        normal = random.standard_normal
+        df = self.preference_df
         preference = random.standard_t(df, (j, m)) * np.sqrt(1 - 2 / df) if df else normal((j, m))
         if self.likeness:
             preference = self._alike(preference, normal(m))
@@ -566,7 +571,9 @@ SIZE = ("families", "dimensions", "prompts", "intercept", "slope", "noise")
 
 def world_in_words(world: Mapping) -> str:
     """The world that the grids start from, in which every other complication is absent."""
-    families, prompts, dimensions = world["families"], world["prompts"], world["dimensions"]
+    families = world["families"]
+    prompts = world["prompts"]
+    dimensions = world["dimensions"]
     others = _others({dial: value for dial, value in world.items() if dial not in SIZE})
     intercept, slope, noise = (_numbers(world[dial]) for dial in ("intercept", "slope", "noise"))
     return (

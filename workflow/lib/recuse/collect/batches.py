@@ -162,7 +162,6 @@ def _under_way(collection: Collection, desk: Desk) -> list[_Batch]:
             if money[key] is None:
                 money[key] = collection.worst(request)
                 collection.purse.reserved += money[key]
-        started = record["started"]
         batches.append(
             _Batch(
                 server,
@@ -170,7 +169,7 @@ def _under_way(collection: Collection, desk: Desk) -> list[_Batch]:
                 requests,
                 money,
                 record.get("batch"),
-                started,
+                record["started"],
                 earlier=True,
                 tried=True,
             )
@@ -319,12 +318,11 @@ async def _result(
     replies = {}
     whole = state.status != GONE
     for file in filter(None, (state.output_file_id, state.error_file_id)):
-        path = f"files/{quote(file, safe='')}/content"
         part = await _call(
             collection,
             desk,
             "GET",
-            path,
+            f"files/{quote(file, safe='')}/content",
             _replies,
             ({}, False) if gone else None,
             largest=LARGEST_RESULT,

@@ -70,9 +70,8 @@ def stopping_rule(study: Study) -> Callable[[Collected], bool] | None:
         # `check` says what it has to say of these ratings
         with redirect_stderr(StringIO()), in_folder(inputs) as folder:
             inputs = _with_answers(inputs, collected, folder)
-            level = study.config["confidence"]
             tables = RatingsPipeline(inputs, folder).tables
-            return enough(tables, width, confidence=level)
+            return enough(tables, width, confidence=study.config["confidence"])
 
     return enough_collected
 

@@ -82,8 +82,7 @@ def scores(request: Request, response: Mapping) -> dict[str, Score]:
     if request.mode == LOGPROBS:
         return {each.dimension: _expected(each, choice) for each in request.criteria}
 
-    reply = _readable_part(choice.text, request.reads)
-    read = _stated(request.criteria, reply)
+    read = _stated(request.criteria, _readable_part(choice.text, request.reads))
     if REFUSING.match(choice.text) and all(score.reason == UNREADABLE for score in read.values()):
         return {dimension: Score(None, REFUSAL) for dimension in read}
     return read

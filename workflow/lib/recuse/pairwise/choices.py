@@ -183,10 +183,9 @@ def choices(of: Choices, *, confidence: float, seed: int) -> Iterator[dict]:
         for group, ends in zip(
             groups, share_intervals(groups, share, confidence=confidence, seed=seed), strict=True
         ):
-            values = share(group.sums.sum(axis=0))
             ends = (each.tolist() for each in ends)
             for place, (value, low, high, questions) in enumerate(
-                zip(values.tolist(), *ends, strict=True)
+                zip(share(group.sums.sum(axis=0)).tolist(), *ends, strict=True)
             ):
                 judge, human, n = group.sums[:, 3 * place : 3 * place + 3].T
                 if not n.sum():

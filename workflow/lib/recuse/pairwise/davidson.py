@@ -73,8 +73,7 @@ class Terms:
 
     def __init__(self, verdicts: Verdicts) -> None:
         """The terms of the names of some verdicts."""
-        judges = len(verdicts.judges)
-        self.sizes = dict.fromkeys(KINDS, judges) | {
+        self.sizes = dict.fromkeys(KINDS, len(verdicts.judges)) | {
             STRENGTH: len(verdicts.models),
             FAMILY: len(verdicts.families),
         }

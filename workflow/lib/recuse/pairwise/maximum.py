@@ -193,8 +193,7 @@ def _basis(
     )
     constraints = [kind for kind in (strengths, sensitivities & bilinear) if kind.any()]
     basis = _orthogonal(free, constraints)
-    others = basis.T @ information @ basis
-    _, null, _ = inverse_information(others)
+    _, null, _ = inverse_information(basis.T @ information @ basis)
     moved = np.abs(basis @ null) > IDENTIFIED
     shared = moved[strengths].any(axis=0) & moved[positions].any(axis=0)
     # Each model has its place: an effect of places common to all judges is one of strengths

@@ -491,8 +491,7 @@ def _spread(preferences: Idiosyncrasy, term: str, quantity: str) -> float:
     in log odds.
     """
     cells = preferences.cells
-    fit = preferences.fit
     judges = np.unique(
         cells.judge[(cells.judge if quantity == SELF else cells.judge_family) == term]
     )
-    return float(fit.spreads[np.searchsorted(np.unique(cells.judge), judges)].min())
+    return float(preferences.fit.spreads[np.searchsorted(np.unique(cells.judge), judges)].min())

@@ -71,10 +71,9 @@ def strength_rows(of: Regression, *, confidence: float, seed: int) -> Iterator[d
         kinds[HUMAN] = _raw(of.compared.humans)
     for kind, strengths in kinds.items():
         verdicts = of.compared.humans if kind == HUMAN else of.verdicts
-        questions = len(np.unique(verdicts.item))
         for model, row in zip(
             of.verdicts.models,
-            _rows(kinds[RAW], strengths, questions, confidence, seed),
+            _rows(kinds[RAW], strengths, len(np.unique(verdicts.item)), confidence, seed),
             strict=True,
         ):
             yield {"scores": kind, "model": model, **row}

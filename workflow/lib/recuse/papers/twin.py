@@ -501,14 +501,13 @@ def _parameters(
     family_bias = np.stack(
         [beyond[:, cells].sum(axis=1) / max(1, cells.sum()) for cells in pairs], axis=1
     )
-    self_bias = beyond[:, np.arange(len(judge_of)), judge_of]
     preference = np.where(
         own, 0.0, beyond - siblings * family_bias[:, family_of[judge_of]][..., None]
     )
     return {
         "intercept": intercept,
         "slope": slope,
-        "self_bias": self_bias,
+        "self_bias": beyond[:, np.arange(len(judge_of)), judge_of],
         "family_bias": family_bias,
         "preference": preference,
     }

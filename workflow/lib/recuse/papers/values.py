@@ -114,10 +114,9 @@ def _estimate(row: Mapping[str, str]) -> dict[str, str]:
             f"{FILES['estimates']}: no spec is known for figure {key[0]!r}, variant_type"
             f" {key[1]!r}; name it in SPECS"
         )
-    figure = SPECS[key][0]
     spec = "main" if variant in RESTATED else SPECS[key][1]
     return {
-        "figure": figure,
+        "figure": SPECS[key][0],
         "spec": spec,
         "estimand": ESTIMANDS[spec],
         "slice": "" if variant in WHOLE else variant,

@@ -152,10 +152,9 @@ def _votes(preference: np.ndarray, attacked: Attacked, generator: np.random.Gene
     first_pairs = min(VOTES / (VOTES - 1), 1 / max(attacked.undecided, 1e-12))
     # 0 unless more votes are undecided than the others hold
     last_pair = VOTES - (VOTES - 1) * first_pairs
-    factors = (*[first_pairs] * (VOTES - 1), last_pair)
     kinds = [
         _places(generator, [*(shares * factor), 1 - shares.sum() * factor], preference.size)
-        for factor in factors
+        for factor in (*[first_pairs] * (VOTES - 1), last_pair)
     ]
     kind = np.stack(kinds, axis=1)
     verdicts = np.array([[A, B], [B, A], [TIE, TIE], [ERROR, ERROR]])  # of each kind in each order

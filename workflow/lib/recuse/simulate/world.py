@@ -160,8 +160,7 @@ def beta_binomial(mean: np.ndarray, dispersion: np.ndarray, maximum: int) -> np.
     """
     ways = np.array([comb(maximum, k) for k in range(maximum + 1)], dtype=float)
     up = _rising(mean * dispersion, maximum)
-    down = _rising((1 - mean) * dispersion, maximum)
-    weights = ways * up * down[..., ::-1]
+    weights = ways * up * _rising((1 - mean) * dispersion, maximum)[..., ::-1]
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
@@ -340,9 +339,8 @@ def declared_world(
         for judge, default in zip(judges.values(), neutral, strict=True)
     ]
     self_bias = [judge.self_bias for judge in judges.values()]
-    spread = settings.get("preference", 0.0)
     preference = np.random.default_rng((seed, PREFERENCES)).normal(
-        scale=spread, size=(len(judges), len(names))
+        scale=settings.get("preference", 0.0), size=(len(judges), len(names))
     )
     datasets = tuple(dataset for group in task_types.values() for dataset in group) or (DATASET,)
     dispersion = DISPERSION | dict(settings.get("dispersion", {}))

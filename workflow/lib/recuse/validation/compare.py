@@ -242,21 +242,19 @@ def _spline(rows: _Rows, place: int, curve: Curve | None, weight: float):
 
     features = rows.of(place)
     count = min(SPLINES, len(np.unique(features[:, 0])))
-    ends = [features[:, 0].min(), features[:, 0].max()]
     form = {
         "by": 1 + place,
         "n_splines": count,
         "spline_order": min(ORDER, count - 1),
-        "edge_knots": ends,
+        "edge_knots": [features[:, 0].min(), features[:, 0].max()],
     }
     if curve is not None:
         return s(0, **form, lam=weight * curve.smoothing)
     unit = s(0, **form, lam=1.0)
-    rating = rows.rating[rows.features[:, 1 + place] > 0]
     single = Grouped(
         unit.build_columns(features).toarray(),
         np.ones(len(features)),
-        rating,
+        rows.rating[rows.features[:, 1 + place] > 0],
         np.zeros(len(features)),
     )
     return s(0, **form, lam=weight * cross_validated(single, unit.build_penalties().toarray()))

@@ -53,8 +53,7 @@ def dial(
     """
     if of:
         description += f"; one number, or a list: of the first and the last, or of each {of}."
-    extra = {"words": words, "of": of}
-    return optional(description, default, json_schema_extra=extra, **bounds)
+    return optional(description, default, json_schema_extra={"words": words, "of": of}, **bounds)
 
 
 class WorldDials(Section):

@@ -9,7 +9,7 @@ from math import sqrt
 from recuse.base.tables import column_names
 from recuse.papers.attack_values import MAIN, key_of_attack, second_answer
 from recuse.papers.claims import ABSENT, FAILS, HOLDS
-from recuse.papers.results import Results, Value
+from recuse.papers.results import KEYED, Results, Value
 from recuse.papers.values import DIMENSIONS, JUDGES
 
 SCORECARD = column_names(
@@ -64,6 +64,19 @@ RBO = {"form": "truncated", "systems": "15", "ties": "listed"}
 # Columns that a row's ci_low and ci_high are of
 WITH_INTERVAL = ("verbosity_bias", "value", "asr", "difference")
 
+# Table -> the item of the scorecard, and the columns of its key by those of the table
+SCORED = {
+    "estimates": (
+        "estimate",
+        {name: name for name in ("spec", "slice", "estimand", "quantity", "term")},
+    ),
+    "mean_scores": ("mean_score", {"slice": "dimension", "term": "judge", "model": "model"}),
+    "correlations": (
+        "correlation",
+        {"slice": "dimension", "quantity": "statistic", "term": "judge"},
+    ),
+}
+
 _Row = Mapping[str, str]
 _Rows = Sequence[_Row]
 _Tables = Mapping[str, _Rows]
@@ -116,45 +129,15 @@ def _values_of_ratings(
     """Key in the scorecard, published value, the largest error of reading it, and what the study
     has for it.
     """
-    for row in published["estimates"]:
-        key = {
-            name: row[name] for name in ("figure", "spec", "slice", "estimand", "quantity", "term")
-        }
-        ours = results.estimates.get((row["spec"], row["slice"], row["quantity"], row["term"]))
-        yield (
-            {"item": "estimate", **key},
-            Value.of_row(row, "estimate"),
-            DRAWN * float(row["resolution"]),
-            ours,
-        )
-    for row in published["mean_scores"]:
-        key = {
-            "item": "mean_score",
-            "figure": row["figure"],
-            "slice": row["dimension"],
-            "quantity": "mean",
-        }
-        ours = results.means.get((row["dimension"], row["judge"], row["model"]))
-        yield (
-            {**key, "term": row["judge"], "model": row["model"]},
-            Value.of_row(row, "mean"),
-            PRINTED + ROUNDING,
-            ours,
-        )
-    for row in published["correlations"]:
-        key = {
-            "item": "correlation",
-            "figure": row["figure"],
-            "slice": row["dimension"],
-            "quantity": row["statistic"],
-        }
-        ours = results.correlations.get((row["dimension"], row["judge"], row["statistic"]))
-        yield (
-            {**key, "term": row["judge"]},
-            Value.of_row(row, "value"),
-            DRAWN * float(row["resolution"]),
-            ours,
-        )
+    for table, (item, columns) in SCORED.items():
+        column, names, _ = KEYED[table]
+        for row in published[table]:
+            key = {"item": item, "figure": row["figure"], "quantity": "mean"}
+            key |= {name: row[of_table] for name, of_table in columns.items()}
+            drawn = table != "mean_scores"
+            exactness = DRAWN * float(row["resolution"]) if drawn else PRINTED + ROUNDING
+            ours = getattr(results, table).get(tuple(row[name] for name in names))
+            yield key, Value.from_row(row, column), exactness, ours
 
 
 def _missing(slice_: str, ours: Value | None, results: Results) -> str:
@@ -390,4 +373,4 @@ def _value(row: _Row | None, column: str) -> Value | None:
     """
     if row is None or not row[column]:
         return None
-    return Value.of_row(row, column) if column in WITH_INTERVAL else Value(float(row[column]))
+    return Value.from_row(row, column) if column in WITH_INTERVAL else Value(float(row[column]))

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from recuse.base.errors import ConfigError
-from recuse.validation.estimators import dials_of, estimators_of
+from recuse.validation.estimators import grid_estimators, world_dials
 from recuse.validation.settings import check_montecarlo, montecarlo_settings
 from recuse.validation.world import MonteCarloWorld
 from text_tables import cases
@@ -18,9 +18,9 @@ SETTINGS = montecarlo_settings()
 
 def test_worlds_of_the_project_are_worlds():
     for grid, settings in SETTINGS["grids"].items():
-        assert estimators_of(SETTINGS, grid)
+        assert grid_estimators(SETTINGS, grid)
         for setting in settings["values"]:
-            MonteCarloWorld(**dials_of(SETTINGS, grid, str(setting)))
+            MonteCarloWorld(**world_dials(SETTINGS, grid, str(setting)))
 
 
 # The place of a setting and a wrong value, and below it the message

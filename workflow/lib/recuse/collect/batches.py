@@ -23,7 +23,7 @@ from recuse.collect.client import (
     PASSING,
     SERVER_ERROR,
     ServerReply,
-    entry_of,
+    ledger_entry,
     now,
     object_in,
     reply_failure,
@@ -277,7 +277,7 @@ async def _fetch(collection: Collection, desk: Desk, batch: _Batch) -> bool:
         reply = replies.get(key)
         # One that stands for a request of another plan
         asked = request or Request(desk.endpoint, (), {})
-        entry = reply and entry_of(asked, reply, collection.secrets, batch=batch.id, **times)
+        entry = reply and ledger_entry(asked, reply, collection.secrets, batch=batch.id, **times)
         if request and entry:
             attempts.append((request, entry, money or 0.0))
             continue

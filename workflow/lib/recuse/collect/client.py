@@ -79,7 +79,7 @@ class Client:
         """
         self.endpoint = endpoint
         self._httpx = httpx = http_client()
-        key = secrets.key_of(endpoint)
+        key = secrets.key_for(endpoint)
         # One timeout holds for all of an attempt. Redirects, which may lead to another host, are
         # not followed.
         settings = {"timeout": None, "follow_redirects": False}
@@ -154,7 +154,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def entry_of(
+def ledger_entry(
     request: Request,
     reply: ServerReply,
     secrets: Secrets,
@@ -244,7 +244,7 @@ def reply_failure(reply: ServerReply, response: Mapping | None) -> tuple[str, st
             ),
         )
     message = str(error.get("message") or reply.body.decode("utf-8", "replace"))
-    return _reason_of(status, error), f"status {status}: {message}"
+    return _status_reason(status, error), f"status {status}: {message}"
 
 
 def _problem(
@@ -266,7 +266,7 @@ def _problem(
     return None
 
 
-def _reason_of(status: int, error: Mapping) -> str:
+def _status_reason(status: int, error: Mapping) -> str:
     """The reason by a status of HTTP from 400 and by what the server says of it."""
     if status == 402 or "insufficient_quota" in (error.get("code"), error.get("type")):
         return NO_QUOTA

@@ -100,7 +100,7 @@ class Pace:
             self._resume_at = max(self._resume_at, now + wait)
 
 
-def wait_of(headers: Mapping[str, str], now: float) -> float | None:
+def requested_wait(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds that a server asks to wait, by `retry-after-ms` or `retry-after`, a number or a date;
     None if it does not say.
 

@@ -25,7 +25,7 @@ from recuse.collect.client import (
     PASSING,
     RATE_LIMIT,
     ServerReply,
-    entry_of,
+    ledger_entry,
     now,
 )
 from recuse.collect.collection import (
@@ -40,7 +40,7 @@ from recuse.collect.collection import (
 )
 from recuse.collect.cost import most_out, tokens_in
 from recuse.collect.ledger import Ledger, LedgerEntry
-from recuse.collect.pace import wait_of
+from recuse.collect.pace import requested_wait
 from recuse.collect.requests import Request
 
 GRACE = 5.0  # seconds that requests under way are given after Ctrl-C
@@ -204,7 +204,7 @@ class _Run:
         finally:
             desk.pace.end()
         seconds = time.monotonic() - clock
-        entry = entry_of(
+        entry = ledger_entry(
             request, reply, collection.secrets, attempt=attempt, started=started, seconds=seconds
         )
         if not collection.record(desk, [(request, entry, worst)]):
@@ -227,7 +227,7 @@ class _Run:
         # says nothing
         pause = None
         if entry.reason == RATE_LIMIT or entry.status in OVERLOADED:
-            pause = wait_of(headers, time.time())
+            pause = requested_wait(headers, time.time())
             desk.pace.slow_down(sent, pause)
         if entry.reason in CLOSING:
             self.collection.close_desk(desk, entry.reason, entry.error["message"])

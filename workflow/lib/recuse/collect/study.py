@@ -84,7 +84,7 @@ class Collected:
         write_table(path, COLLECTED, self.counts())
 
 
-def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
+def spending_limit(plan: Plan, budget: float | str | None = None) -> float | None:
     """The most money that may be spent, None if unlimited; ConfigError if a server that may charge
     is to be asked without one.
 
@@ -144,8 +144,8 @@ def ask(
     outcome.
 
     CollectError if a part was stopped before all of it was asked. The ledger is whole however this
-    ends. budget: as of `budget_of`, which matters only if something is left to ask. enough: whether
-    intervals are narrow enough, for a plan that may stop early.
+    ends. budget: as of `spending_limit`, which matters only if something is left to ask. enough:
+    whether intervals are narrow enough, for a plan that may stop early.
     """
     with Ledger(plan.ledger) as ledger:
         if plan.writers:
@@ -182,7 +182,7 @@ def _asked(
     plan: Plan, requests: Sequence[Request], ledger: Ledger, budget: float | str | None
 ) -> Outcome:
     answered = (entry for request in requests for _, entry in plan.asked_for(request, ledger))
-    limit = budget_of(plan, budget) if any(entry is None for entry in answered) else None
+    limit = spending_limit(plan, budget) if any(entry is None for entry in answered) else None
     outcome = collect(requests, ledger, progress=progress(), follow=plan.follow, budget=limit)
     if outcome.stopped == DONE:
         return outcome

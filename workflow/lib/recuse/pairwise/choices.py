@@ -19,7 +19,7 @@ from recuse.data.verdicts import CONTROL
 from recuse.inference.gold import GRID
 from recuse.inference.verdict import AGAINST_PEOPLE
 from recuse.model.least_squares import wald_p_value
-from recuse.pairwise.questions import Group, bootstrap, groups_of, quotient, share_intervals
+from recuse.pairwise.questions import Group, bootstrap, quotient, read_groups, share_intervals
 
 CHOICES = column_names(
     "study quantity term model draws question judge_share human_share",
@@ -76,7 +76,7 @@ class Choices(NamedTuple):
     agreeing: tuple[int, int]
 
 
-def choices_of(connection: Connection, families: Mapping[str, str]) -> Choices:
+def count_choices(connection: Connection, families: Mapping[str, str]) -> Choices:
     """Count, for each judge and family, the points of answers of a kind, and the humans' in the
     same comparisons.
 
@@ -144,7 +144,7 @@ def choices_of(connection: Connection, families: Mapping[str, str]) -> Choices:
                coalesce(sum((humans_a + humans_b) * (humans_a + humans_b - 1) / 2), 0)::bigint
         from (select distinct experiment, condition, item, model_a, model_b, humans_a, humans_b from compared)"""
     ).fetchone()
-    groups = groups_of(connection, query, ("quantity", "term", "model"), COUNTS)
+    groups = read_groups(connection, query, ("quantity", "term", "model"), COUNTS)
     return Choices(groups, judges, labelled, agreeing)
 
 

@@ -85,13 +85,13 @@ class Terms:
         """Places of a kind, (size,)."""
         return self.start[kind] + np.arange(self.sizes[kind])
 
-    def of_kinds(self, kinds: Collection[str]) -> np.ndarray:
+    def mask(self, kinds: Collection[str]) -> np.ndarray:
         """Which terms are of some kinds, (terms,) of bool."""
         return np.concatenate([np.full(size, kind in kinds) for kind, size in self.sizes.items()])
 
     def defaults(self) -> np.ndarray:
         """Coefficients where nothing is estimated, (terms,)."""
-        return self.of_kinds([SENSITIVITY]) * 1.0
+        return self.mask([SENSITIVITY]) * 1.0
 
 
 class PairCells:

@@ -118,12 +118,12 @@ def fit_maximum(
         prior[terms.places(kind)] = value
     bilinear = {STRENGTH, SENSITIVITY} <= {*free}
     while True:
-        estimated = terms.of_kinds(free) & cells.present
+        estimated = terms.mask(free) & cells.present
         fitted = None
         # From the fit without sensitivities: where strengths are alike, there are none to find
         if bilinear:
             fitted = _maximised(
-                cells, estimated & ~terms.of_kinds([SENSITIVITY]), start, prior, bilinear=False
+                cells, estimated & ~terms.mask([SENSITIVITY]), start, prior, bilinear=False
             )
         fitted = _maximised(
             cells, estimated, fitted.coefficients if fitted else start, prior, bilinear=bilinear
@@ -189,7 +189,7 @@ def _basis(
 ) -> np.ndarray:
     """Orthonormal directions, (terms, k), in which the free terms may move."""
     strengths, sensitivities, positions = (
-        free & cells.terms.of_kinds([of]) for of in (STRENGTH, SENSITIVITY, POSITION)
+        free & cells.terms.mask([of]) for of in (STRENGTH, SENSITIVITY, POSITION)
     )
     constraints = [kind for kind in (strengths, sensitivities & bilinear) if kind.any()]
     basis = _orthogonal(free, constraints)
@@ -250,9 +250,7 @@ def separation(fitted: MaximumFit) -> np.ndarray:
     cells, terms = fitted.cells, fitted.cells.terms
     verdicts = cells.verdicts
     entries = cells.entries(fitted.coefficients)
-    moving = fitted.free & ~(
-        terms.of_kinds([SENSITIVITY]) & fitted.free[terms.places(STRENGTH)].any()
-    )
+    moving = fitted.free & ~(terms.mask([SENSITIVITY]) & fitted.free[terms.places(STRENGTH)].any())
     rows = []
     places = []
     values = []

@@ -113,10 +113,10 @@ def summed(
         select experiment, label as condition, judge, {totals}
         from by_condition join members using (condition)
         group by experiment, place, label, judge, item order by experiment, place, judge, item"""
-    return groups_of(connection, query, ("experiment", "condition", "judge"), columns)
+    return read_groups(connection, query, ("experiment", "condition", "judge"), columns)
 
 
-def groups_of(
+def read_groups(
     connection: Connection, query: str, names: Sequence[str], columns: Iterable[str]
 ) -> list[Group]:
     """Return the rows of `query`, one for each question, sorted by `names`, as groups by `names`;
@@ -261,11 +261,11 @@ def bootstrap(
         # (questions, groups, k)
         sums = np.stack([groups[number].sums for number in numbers], axis=1)
 
-        def of_all(totals: np.ndarray, shape: tuple[int, int] = sums.shape[1:]) -> np.ndarray:
+        def statistics(totals: np.ndarray, shape: tuple[int, int] = sums.shape[1:]) -> np.ndarray:
             return statistic(totals.reshape(-1, *shape)).reshape(len(totals), -1)
 
         ends = percentile_intervals(
-            sums.reshape(len(sums), -1), of_all, confidence=confidence, seed=seed
+            sums.reshape(len(sums), -1), statistics, confidence=confidence, seed=seed
         )
         intervals.update(
             zip(

@@ -377,7 +377,7 @@ def _of_fit(answered: Answered, confidence: float) -> Iterator[dict]:
             }
             reason = _reason(answered, quantity, code, n)
             if not reason:
-                row |= numbers_of(
+                row |= estimate_columns(
                     answered.fit.coefficients[place],
                     answered.std_error[place],
                     questions - 1,
@@ -407,7 +407,9 @@ def carrying(cells: PairCells, quantity: str) -> tuple[np.ndarray, np.ndarray]:
     return table.sum(axis=1), (table > 0).sum(axis=1)
 
 
-def numbers_of(estimate: float, std_error: float, df: float, confidence: float) -> dict[str, float]:
+def estimate_columns(
+    estimate: float, std_error: float, df: float, confidence: float
+) -> dict[str, float]:
     """The columns of an estimate and, with degrees of freedom, of its error."""
     return (
         wald_columns(estimate, std_error, df=df, confidence=confidence)
@@ -477,13 +479,13 @@ def _of_table(of: Regression, confidence: float) -> Iterator[dict]:
             yield row | {"reason": because(Reason.ONE_JUDGE if n else ABSENT[quantity])}
             continue
         if not math.isnan(test.estimate) and test.std_error > 0:
-            row |= numbers_of(test.estimate, test.std_error, test.df, confidence)
+            row |= estimate_columns(test.estimate, test.std_error, test.df, confidence)
             row["spread"] = _spread(of.preferences, term, quantity)
         yield row | {"reason": test.reason, "doubt": test.doubt}
     whole = tests.get((SELF, ALL_JUDGES))
     if whole is not None and not whole.reason:
         row = {"question": C, "quantity": SELF, "term": ALL_JUDGES, "n": whole.cells}
-        yield row | numbers_of(whole.estimate, whole.std_error, whole.df, confidence)
+        yield row | estimate_columns(whole.estimate, whole.std_error, whole.df, confidence)
 
 
 def _spread(preferences: Idiosyncrasy, term: str, quantity: str) -> float:

@@ -80,12 +80,12 @@ def strength_rows(of: Regression, *, confidence: float, seed: int) -> Iterator[d
 
 
 def _raw(verdicts: Verdicts) -> Strengths:
-    return _of(
+    return _fitted_strengths(
         fit_maximum(PairCells(replace(verdicts, x=np.zeros(len(verdicts.x)))), (STRENGTH, TIE))
     )
 
 
-def _of(fitted: MaximumFit) -> Strengths:
+def _fitted_strengths(fitted: MaximumFit) -> Strengths:
     places = fitted.cells.terms.places(STRENGTH)
     return Strengths(
         fitted.identified[places], fitted.coefficients[places], fitted.influence[:, places]
@@ -105,7 +105,7 @@ def _standardised(fitted: MaximumFit, *, lengths: bool) -> Strengths:
     """
     terms = fitted.cells.terms
     verdicts = fitted.cells.verdicts
-    plain = _of(fitted)
+    plain = _fitted_strengths(fitted)
     if not plain.models.any():
         return plain
     known = fitted.identified

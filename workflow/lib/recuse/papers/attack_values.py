@@ -41,7 +41,7 @@ def second_answer(model_a: str, model_b: str) -> str:
     return f"{model_b} (2)" if model_a == model_b else model_b
 
 
-def key_of_attack(*tables: _Rows) -> Callable[[_Row], tuple[str, ...]]:
+def attack_key(*tables: _Rows) -> Callable[[_Row], tuple[str, ...]]:
     """Return the function that gives the key by which rows of these tables of attack success rates
     are matched.
 

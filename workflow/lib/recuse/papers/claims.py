@@ -48,10 +48,10 @@ def criterion(find: Callable[..., Findings]) -> Callable[..., _Criterion]:
     """Turn `find(results, ...)` into `find(...)`, a function of the results."""
 
     @wraps(find)
-    def of_settings(*args, **settings) -> _Criterion:
+    def with_settings(*args, **settings) -> _Criterion:
         return lambda results: find(results, *args, **settings)
 
-    return of_settings
+    return with_settings
 
 
 def most(verdicts: Sequence[bool]) -> bool:

@@ -283,7 +283,7 @@ def _download(
                 requests.exceptions.ContentDecodingError,
             )
             transient = isinstance(error, (requests.ConnectionError, requests.Timeout, *broken))
-            raise _Failure(_problem_of(error, timeout), transient=transient) from error
+            raise _Failure(_network_problem(error, timeout), transient=transient) from error
         # Of headers that no library expects
         except (ValueError, LookupError, http.client.HTTPException) as error:
             raise _Failure(f"an answer that is not HTTP ({error})", transient=False) from error
@@ -293,7 +293,7 @@ def _download(
             ) from error
 
 
-def _problem_of(error: Exception, timeout: tuple[float, float]) -> str:
+def _network_problem(error: Exception, timeout: tuple[float, float]) -> str:
     """The network's problem in words, from the first of a chain of exceptions."""
     import requests
 

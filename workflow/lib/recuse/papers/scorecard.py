@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from recuse.base.tables import column_names
-from recuse.papers.attack_values import MAIN, key_of_attack, second_answer
+from recuse.papers.attack_values import MAIN, attack_key, second_answer
 from recuse.papers.claims import ABSENT, FAILS, HOLDS
 from recuse.papers.results import KEYED, Results, Value
 from recuse.papers.values import DIMENSIONS, JUDGES
@@ -295,10 +295,10 @@ def _of_attacks(attacks: _Rows, tables: _Tables) -> Iterator[Item]:
     """
     printed = [row for row in attacks if row["quantity"] == "asr"]
     asr = tables.get("asr", ())
-    key_of = key_of_attack(printed, asr)
-    rates = {key_of(row): row for row in asr if row["asr"]}
+    key_for = attack_key(printed, asr)
+    rates = {key_for(row): row for row in asr if row["asr"]}
     # (experiment, condition, judge, models) of one of the two
-    differing = {key_of(row) for row in printed} ^ rates.keys()
+    differing = {key_for(row) for row in printed} ^ rates.keys()
     for row in attacks:
         quantity = row["quantity"]
         judge = row["judge"]
@@ -306,7 +306,7 @@ def _of_attacks(attacks: _Rows, tables: _Tables) -> Iterator[Item]:
         figure = f"Chen et al., Table {row['table']}"
         key = {"figure": figure, "slice": row["condition"], "quantity": quantity, "term": judge}
         if quantity == "asr":
-            attack = key_of(row)
+            attack = key_for(row)
             rate = rates.get(attack)
             key["model"] = row["model_b"]
             yield Item(

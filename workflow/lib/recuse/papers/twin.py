@@ -88,14 +88,14 @@ def fit_raters(
     between = mean.var()
     spread = (mean * (1 - mean)).mean()
 
-    def quality_of(rater: float) -> float:
+    def quality_dispersion(rater: float) -> float:
         within = alpha * spread * (1 + (maximum - 1) / (rater + 1)) / maximum
         return (1 - alpha) * (between + spread) / (within - (1 - alpha) * between)
 
-    def agreement_of(rater: float) -> float:
+    def expected_agreement(rater: float) -> float:
         shares = []
         for one in mean:
-            nodes, weights = beta_nodes(one, quality_of(rater), maximum + 1)
+            nodes, weights = beta_nodes(one, quality_dispersion(rater), maximum + 1)
             shares.append(weights @ (beta_binomial(nodes, rater, maximum) ** 2).sum(axis=1))
         return float(np.mean(shares))
 
@@ -104,9 +104,11 @@ def fit_raters(
     high = np.log(500.0)
     for _ in range(30):
         middle = (low + high) / 2
-        low, high = (middle, high) if agreement_of(np.exp(middle)) > agreement else (low, middle)
+        low, high = (
+            (middle, high) if expected_agreement(np.exp(middle)) > agreement else (low, middle)
+        )
     rater = float(np.exp(low))
-    return quality_of(rater), rater
+    return quality_dispersion(rater), rater
 
 
 def fit_gold(

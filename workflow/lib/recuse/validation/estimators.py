@@ -421,7 +421,7 @@ TABLES = {
 }
 
 
-def dials_of(settings: Mapping, grid: str, setting: str) -> dict:
+def world_dials(settings: Mapping, grid: str, setting: str) -> dict:
     """The dials of one world: those of `world`, those of the grid, and its value of the dial that
     differs.
     """
@@ -430,7 +430,7 @@ def dials_of(settings: Mapping, grid: str, setting: str) -> dict:
     return {**settings["world"], **declared.get("world", {}), declared["dial"]: value}
 
 
-def estimators_of(settings: Mapping, grid: str) -> Sequence[str]:
+def grid_estimators(settings: Mapping, grid: str) -> Sequence[str]:
     """The estimators tried in the worlds of a grid."""
     return settings["grids"][grid].get("estimators", settings["estimators"])
 

@@ -15,7 +15,7 @@ from recuse.config.declared.sections import (
     validated,
 )
 from recuse.config.read import read
-from recuse.validation.estimators import ESTIMATORS, dials_of
+from recuse.validation.estimators import ESTIMATORS, world_dials
 from recuse.validation.world import SIZE, MonteCarloWorld, WorldDials
 
 FILE = "montecarlo.yaml"
@@ -73,4 +73,4 @@ def check_montecarlo(settings: Mapping) -> None:
     for grid, declared in settings["grids"].items():
         for value in declared["values"]:
             place = f"{FILE}: grids: {grid}: {declared['dial']} of {value}"
-            validated(MonteCarloWorld, dials_of(settings, grid, str(value)), name=place)
+            validated(MonteCarloWorld, world_dials(settings, grid, str(value)), name=place)

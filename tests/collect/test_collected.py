@@ -61,14 +61,14 @@ def answered(request, content, finish="stop"):
         "usage": usage,
     }
     return LedgerEntry(
-        request.key,
-        request.endpoint.name,
-        request.identity,
-        request.about,
-        "",
-        0.1,
-        1,
-        response,
+        key=request.key,
+        judge=request.endpoint.name,
+        asked=request.identity,
+        about=dict(request.about),
+        started="",
+        seconds=0.1,
+        attempt=1,
+        response=response,
         cost=0.5,
     )
 

@@ -41,6 +41,9 @@ HALF, EXCLUDED = DRAWS = ("half", "excluded")
 # How draws count, first of all
 MAIN = {SELF: HALF, FAMILY: HALF, WINS: HALF, LONGER: EXCLUDED, FIRST: EXCLUDED}
 SWAYING = ("compassion", "bandwagon", "attentional")  # conditions made to sway a judge
+# SQL: whether a row of a table is of neither these nor an experiment with a control group
+UNSWAYED = f"""condition not in ({", ".join(map(text, SWAYING))})
+          and experiment not in (select experiment from {{table}} where condition = {text(CONTROL)})"""
 # Of a comparison: what both orders agree on, or else a draw; the verdict of a single order.
 VERDICT = "if(outcome_ab is null or outcome_ba is null, single, debiased)"
 VOTES = "humans_a + humans_b + coalesce(humans_tie, 0)"  # NULL if single votes are not known
@@ -102,8 +105,7 @@ def count_choices(connection: Connection, families: Mapping[str, str]) -> Choice
     connection.execute(f"""
         create temp table compared as
         select *, {VERDICT} as verdict from pairs
-        where condition not in ({", ".join(map(text, SWAYING))})
-          and experiment not in (select experiment from pairs where condition = {text(CONTROL)})""")
+        where {UNSWAYED.format(table="pairs")}""")
     (labelled,) = connection.execute("select count(human) > 0 from compared").fetchone()
     sides = " union all ".join(
         f"""select judge, item, model_{side} as model, model_{other} as other, length_{side} > length_{other} as longer,

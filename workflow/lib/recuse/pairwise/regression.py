@@ -38,10 +38,9 @@ from recuse.base.database import connect, create_table, files, text
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.registry import HUMAN
-from recuse.data.verdicts import CONTROL
 from recuse.model.design import ALL_JUDGES
 from recuse.model.least_squares import quantile, wald_columns
-from recuse.pairwise.choices import FEW, SWAYING, VOTES
+from recuse.pairwise.choices import FEW, UNSWAYED, VOTES
 from recuse.pairwise.davidson import (
     FAMILY,
     KINDS,
@@ -106,18 +105,12 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
     connection.execute(
         f"""
         create temp table chosen as
-        select * from {files([comparisons])}
-        where condition not in ({", ".join(map(text, SWAYING))})
-          and experiment not in (select experiment from {files([comparisons])} where condition = {text(CONTROL)})"""
+        select * from {files([comparisons])} where {UNSWAYED.format(table=files([comparisons]))}"""
     )
 
     def listed(query: str) -> list[str]:
-        return [
-            name
-            for (name,) in connection.execute(
-                f"select distinct * from ({query}) order by 1"
-            ).fetchall()
-        ]
+        rows = connection.execute(f"select distinct * from ({query}) order by 1").fetchall()
+        return [name for (name,) in rows]
 
     def place(column: str, names: Sequence[str]) -> str:
         return (
@@ -147,7 +140,7 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
             select distinct experiment, item, first, second, coalesce(longer, 0) as longer, human, {VOTES} > 0 as voted,
                    humans_a, humans_b, humans_tie
             from rows_coded where human is not null)
-        select item, first, second, longer, unnest([0, 1, 2]) as outcome,
+        select item, 0 as judge, first, second, 1.0 as sign, longer, unnest([0, 1, 2]) as outcome,
                unnest([if(voted, humans_a, (human = 'a')::integer), if(voted, humans_b, (human = 'b')::integer),
                        if(voted, coalesce(humans_tie, 0), (human = 'tie')::integer)]) as votes
         from labels order by all""").fetchnumpy()
@@ -162,32 +155,26 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
     shared |= {"family_of_model": np.array([family[of[name]] for name in models], dtype=np.int64)}
 
     def verdicts(
-        names: Sequence[str], families: Sequence[int], columns: Mapping[str, np.ndarray], **others
+        names: Sequence[str], families: Sequence[int], columns: Mapping[str, np.ndarray]
     ) -> Verdicts:
         codes = {
             key: np.asarray(columns[key]).astype(np.int64)
-            for key in ("first", "second", "outcome", "item")
+            for key in ("judge", "first", "second", "outcome", "item")
         }
         x = np.tanh(np.asarray(columns["longer"], dtype=float) / (spread or 1.0))
         return Verdicts(
             names,
             family_of_judge=np.array(families, dtype=np.int64),
+            sign=np.asarray(columns["sign"], dtype=float),
             x=x,
             **codes,
-            **others,
             **shared,
         )
 
-    of_judges = {
-        "judge": np.asarray(rows["judge"]).astype(np.int64),
-        "sign": np.asarray(rows["sign"], dtype=float),
-    }
-    count = len(labels["item"])
-    of_humans = {"judge": np.zeros(count, dtype=np.int64), "sign": np.ones(count)}
     return Compared(
-        verdicts(judges, [family[of[name]] for name in judges], rows, **of_judges),
+        verdicts(judges, [family[of[name]] for name in judges], rows),
         np.asarray(rows["labelled"]).astype(bool),
-        verdicts([HUMAN], [-1], labels, **of_humans) if count else None,
+        verdicts([HUMAN], [-1], labels) if len(labels["item"]) else None,
         {"errors": errors, "no_length": lengthless},
         wordings,
         np.asarray(rows["wording"]),

@@ -33,7 +33,7 @@ from itertools import combinations
 import numpy as np
 
 from recuse.base.errors import ConfigError
-from recuse.data.verdicts import ORDERS, OUTCOMES, WORSENING
+from recuse.data.verdicts import OUTCOMES, WORSENING
 from recuse.simulate.votes import (
     CONTROL_PERTURBED,
     CONTROL_TIE,
@@ -46,10 +46,10 @@ from recuse.simulate.votes import (
     Samples,
     VotePart,
     draw_votes,
-    item_names,
     join,
     lengths,
     named,
+    pair_columns,
     planted_success,
 )
 
@@ -200,22 +200,14 @@ class Questions:
         errors.
         """
         outcome = np.where(generator.random(outcome.shape) < judge.invalid, ERROR, outcome)
-        question, pair, order = np.indices(outcome.shape).reshape(3, -1)
         labelled = condition == ORDER
-        return {
+        return pair_columns(judge.name, self.world.models, self.pair, outcome) | {
             "experiment": COBBLER,
             "condition": condition,
-            "judge": judge.name,
-            "item": named(item_names(self.world.questions), question),
-            "model_a": named(self.world.models, self.pair[pair, A]),
-            "model_b": named(self.world.models, self.pair[pair, B]),
-            "order": named(ORDERS, order),
-            "outcome": named(OUTCOMES, outcome.ravel()),
             "human": named(OUTCOMES, np.repeat(self.human, 2)) if labelled else None,
             "length_a": np.repeat(self.words[..., A], 2) if labelled else NONE,
             "length_b": np.repeat(self.words[..., B], 2) if labelled else NONE,
             "favoured": None,
-            "vote": 1,
         }
 
 

@@ -122,6 +122,24 @@ def draw_votes(
             }
 
 
+def pair_columns(
+    judge: str, models: Sequence[str], pair: np.ndarray, outcome: np.ndarray
+) -> dict[str, np.ndarray | str | int]:
+    """Columns of a judge's outcomes, (questions, pairs, orders); pair: places of its two models,
+    (pairs, 2).
+    """
+    question, place, order = np.indices(outcome.shape).reshape(3, -1)
+    return {
+        "judge": judge,
+        "item": named(item_names(len(outcome)), question),
+        "model_a": named(models, pair[place, A]),
+        "model_b": named(models, pair[place, B]),
+        "order": named(ORDERS, order),
+        "outcome": named(OUTCOMES, outcome.ravel()),
+        "vote": 1,
+    }
+
+
 def lengths(generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Lengths of answers in words, before they are rounded up: log-normal."""
     return MEDIAN_WORDS * np.exp(LOG_SPREAD * generator.standard_normal(shape))

@@ -5,14 +5,14 @@ A world may be declared in config, as a placeholder for a study whose data are n
 plan one.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
 
 import numpy as np
 
-from recuse.base.errors import ConfigError
+from recuse.base.errors import ConfigError, check_known
 
 TEAM_SIZE = 3  # raters of a completion, in each team
 # Default dispersions: the raters' alpha is then about 0.5, and a judge's correlation with the human
@@ -300,13 +300,8 @@ def declared_world(
     scale that is not two numbers, and an expected rating off the scale.
     """
     quality = settings["quality"]
-    _check_known("quality", quality, models, "`models:` of config; add it there with its family")
-    _check_known(
-        "judges",
-        settings["judges"],
-        quality,
-        "`quality`; a judge here is one of the models that are rated",
-    )
+    check_known(["simulate", "quality"], quality, models, "`models:` of config, with its family")
+    check_known(["simulate", "judges"], settings["judges"], quality, "the models of `quality`")
     for dimension, scale in scales.items():
         if isinstance(scale, str):
             raise ConfigError(
@@ -325,12 +320,8 @@ def declared_world(
     judge_of = np.array([names.index(judge) for judge in judges])
     family_bias = settings.get("family_bias", {})
     carried = [families[family] for family in carried_families(family_of, judge_of)]
-    _check_known(
-        "family_bias",
-        family_bias,
-        carried,
-        "the families of which a judge rates another model; leave it out",
-    )
+    place = "the families of which a judge rates another model"
+    check_known(["simulate", "family_bias"], family_bias, carried, place)
     human = np.array([quality[name] for name in names], dtype=float)
     slope = np.array([judge.slope for judge in judges.values()], dtype=float)
     neutral = (1 - slope) * human.mean()
@@ -393,13 +384,4 @@ def _check_expected(world: World) -> None:
                 f" the unit scale (intercept {ends[0]:.3f}, slope {world.slope[0, j]:.3f}, biases"
                 f" and preferences from {bias.min():.3f} to {bias.max():.3f}); choose an intercept,"
                 " a slope, biases and a preference that keep them within 0 and 1"
-            )
-
-
-def _check_known(key: str, names: Collection[str], known: Collection[str], place: str) -> None:
-    for name in names:
-        if name not in known:
-            raise ConfigError(
-                f"simulate: {key}: '{name}' is not one of {place} (known:"
-                f" {', '.join(sorted(known)) or 'none'})"
             )

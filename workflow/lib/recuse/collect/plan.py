@@ -48,6 +48,9 @@ LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute", "timeout", 
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
+_Texts = Mapping[str, str]
+
+
 class Asked(NamedTuple):
     """A model, and how it is asked."""
 
@@ -72,8 +75,8 @@ class Plan:
     study: str
     kind: str  # RATINGS or VERDICTS
     collect: Collect
-    prompts: Mapping[str, str]  # id -> text, in the order of the file
-    datasets: Mapping[str, str]
+    prompts: _Texts  # id -> text, in the order of the file
+    datasets: _Texts
     given: Sequence[ModelAnswer]  # answers in a file
     judges: Mapping[str, Asked]
     writers: Mapping[str, Asked]
@@ -267,7 +270,7 @@ class Plan:
             for part in parts
         ]
 
-    def _of_prompt(self, prompt: str, texts: Mapping[str, str], among: set) -> list[Request]:
+    def _of_prompt(self, prompt: str, texts: _Texts, among: set) -> list[Request]:
         """The requests about a prompt in random order; among: (judge, prompt, model) of the ratings
         to be made.
         """
@@ -284,9 +287,7 @@ class Plan:
         random.Random(f"{self.seed}: {prompt}").shuffle(requests)
         return requests
 
-    def _shown(
-        self, prompt: str, texts: Mapping[str, str]
-    ) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+    def _shown(self, prompt: str, texts: _Texts) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
         """What each request about a prompt is about, and the texts that a judge is shown."""
         blinded = {model: self.blinded(text) for model, text in texts.items()}
         values = {"prompt": self.prompts[prompt]}
@@ -312,8 +313,8 @@ class Plan:
         self,
         asked: Asked,
         wording: Wording,
-        about: Mapping[str, str],
-        values: Mapping[str, str],
+        about: _Texts,
+        values: _Texts,
         replicate: int,
     ) -> Iterator[Request]:
         criteria = self.criteria(wording)

@@ -15,6 +15,10 @@ from recuse.base.database import Connection, connect, create_table, files, name
 from recuse.base.errors import ConfigError
 from recuse.base.log import steps
 
+# Lower and upper ends of intervals, (m,) each
+Ends = tuple[np.ndarray, np.ndarray]
+# From totals (..., k) to values (..., m)
+Statistic = Callable[[np.ndarray], np.ndarray]
 REPLICATES = 10_000
 BLOCK = 2_000_000  # weights held at a time
 # Both orders must agree for a verdict to count; a comparison with an error or in one order only
@@ -183,7 +187,7 @@ def shares(
 
 def share_intervals(
     groups: Sequence[Group],
-    statistic: Callable[[np.ndarray], np.ndarray],
+    statistic: Statistic,
     *,
     confidence: float,
     seed: int,
@@ -210,9 +214,7 @@ def share_intervals(
         yield low, high, questions
 
 
-def ends_without_variation(
-    shares: np.ndarray, questions: np.ndarray, *, confidence: float
-) -> tuple[np.ndarray, np.ndarray]:
+def ends_without_variation(shares: np.ndarray, questions: np.ndarray, *, confidence: float) -> Ends:
     """Return the ends of the interval of shares that are the same in all of `questions` > 0
     questions, so no resample differs.
 
@@ -242,11 +244,11 @@ def exact_interval(count: int, n: int, confidence: float) -> tuple[float, float]
 
 def bootstrap(
     groups: Sequence[Group],
-    statistic: Callable[[np.ndarray], np.ndarray],
+    statistic: Statistic,
     *,
     confidence: float,
     seed: int,
-) -> list[tuple[np.ndarray, np.ndarray]]:
+) -> list[Ends]:
     """Return the two ends, (m,) each, of the percentile intervals of each group; see
     `percentile_intervals`.
 
@@ -279,12 +281,12 @@ def bootstrap(
 
 def percentile_intervals(
     sums: np.ndarray,
-    statistic: Callable[[np.ndarray], np.ndarray],
+    statistic: Statistic,
     *,
     confidence: float,
     seed: int,
     replicates: int = REPLICATES,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Ends:
     """Return the ends, low (m,) and high (m,), of percentile intervals by a bootstrap over
     questions.
 

@@ -106,14 +106,17 @@ KEYED = {
 WHOLE = {"mean_scores": "all dimensions", "agreement": "the average of dimensions"}
 
 
+_ByKey = Mapping[tuple[str, ...], Value]
+
+
 @dataclass(frozen=True)
 class Results:
     """What a study found: the numbers of each table in KEYED, by key."""
 
-    estimates: Mapping[tuple[str, ...], Value]  # those that have an interval
-    mean_scores: Mapping[tuple[str, ...], Value]
-    correlations: Mapping[tuple[str, ...], Value]
-    agreement: Mapping[tuple[str, ...], Value]  # of the human raters
+    estimates: _ByKey  # those that have an interval
+    mean_scores: _ByKey
+    correlations: _ByKey
+    agreement: _ByKey  # of the human raters
 
     @classmethod
     def from_tables(cls, **tables: Iterable[Mapping[str, str]]) -> "Results":

@@ -283,6 +283,7 @@ GOLD_COMPLETIONS = 210  # section 4.3
 # Gives the absences of dimensions whose file was not counted
 COUNTED_FOR_THE_REST = "Logical correctness"
 
+_Facts = Sequence[Mapping[str, str]]
 _Numbers = Callable[..., np.ndarray]
 
 
@@ -294,7 +295,7 @@ def world_in_tables(
 
 
 def published_world(
-    published: Mapping[str, Sequence[Mapping[str, str]]],
+    published: Mapping[str, _Facts],
     *,
     models: Mapping[str, str],
     scales: Mapping[str, Sequence[int]],
@@ -515,7 +516,7 @@ def _parameters(
     }
 
 
-def _datasets(facts: Sequence[Mapping[str, str]], dimensions: tuple) -> dict:
+def _datasets(facts: _Facts, dimensions: tuple) -> dict:
     """Datasets with their prompts, and which dimension is rated on which."""
     rows = [row for row in facts if row["fact"] == "prompts"]
     only = {row["dimension"]: row["task_type"] for row in facts if row["fact"] == "task_type"}
@@ -531,9 +532,7 @@ def _datasets(facts: Sequence[Mapping[str, str]], dimensions: tuple) -> dict:
     }
 
 
-def _absences(
-    facts: Sequence[Mapping[str, str]], numbers: _Numbers, dimensions: tuple, names: tuple
-) -> dict:
+def _absences(facts: _Facts, numbers: _Numbers, dimensions: tuple, names: tuple) -> dict:
     """Shares of completions without ratings, by dimension and judge."""
     counted = {row["dimension"] for row in facts if row["fact"] == "completions"}
     source = [name if name in counted else COUNTED_FOR_THE_REST for name in dimensions]
@@ -543,7 +542,7 @@ def _absences(
     return {"absent": absent / size[:, None], "absent_for_all": for_all / size}
 
 
-def _lengths(facts: Sequence[Mapping[str, str]], numbers: _Numbers, names: tuple) -> Lengths:
+def _lengths(facts: _Facts, numbers: _Numbers, names: tuple) -> Lengths:
     """Lengths of the published means and deviations: those of the normals after the cut to
     1..maximum.
     """

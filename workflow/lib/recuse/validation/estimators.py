@@ -412,6 +412,7 @@ def _means(values: np.ndarray) -> np.ndarray:
     )
 
 
+_Row = Mapping[str, str]
 # Table -> its statistics, and whether the biases are planted; None: all biases.
 TABLES = {
     "size": ((REJECTED, ANY_REJECTED, ANSWERED), False),
@@ -470,7 +471,7 @@ def worlds_figure(settings: Mapping, confidence: float) -> dict[str, dict]:
     }
 
 
-def table(name: str, rows: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
+def table(name: str, rows: Iterable[_Row]) -> list[_Row]:
     """The rows of one of TABLES among those of all worlds, as read."""
     statistics, planted = TABLES[name]
     return [
@@ -480,7 +481,7 @@ def table(name: str, rows: Iterable[Mapping[str, str]]) -> list[Mapping[str, str
     ]
 
 
-def worlds_rows(rows: Iterable[Mapping[str, str]], titles: Mapping[str, str]) -> Iterator[dict]:
+def worlds_rows(rows: Iterable[_Row], titles: Mapping[str, str]) -> Iterator[dict]:
     """Yield the rows of the table of worlds: how often each estimator, or verdict, names judges
     with one planted self-bias.
 
@@ -506,7 +507,7 @@ def worlds_rows(rows: Iterable[Mapping[str, str]], titles: Mapping[str, str]) ->
         yield about | _world_columns(kind)
 
 
-def _world_columns(kind: Mapping[tuple[str, str, str], Mapping[str, str]]) -> dict:
+def _world_columns(kind: Mapping[tuple[str, str, str], _Row]) -> dict:
     """The numbers of one estimator in one world; kind: rows by statistic, quantity and term."""
 
     def share(statistic: str, term: str, quantity: str = "self_bias") -> float | None:

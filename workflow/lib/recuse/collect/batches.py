@@ -243,9 +243,13 @@ async def _find(collection: Collection, desk: Desk, batch: _Batch) -> str | None
     """
     after: dict[str, str] = {}
     for _ in range(PAGES):
-        parameters = {"limit": "100", **after}
         page = await _call(
-            collection, desk, "GET", "batches", _Page.model_validate_json, params=parameters
+            collection,
+            desk,
+            "GET",
+            "batches",
+            _Page.model_validate_json,
+            params={"limit": "100", **after},
         )
         if page is None:
             return None

@@ -107,10 +107,12 @@ class Client:
         """Send a request once, and take what comes within the endpoint's timeout, at most `LARGEST`
         bytes.
         """
-        body = json.dumps(request.sent).encode()
-        headers = {"Content-Type": "application/json"}
         return await self.call(
-            "POST", self._completions, self.endpoint.timeout, content=body, headers=headers
+            "POST",
+            self._completions,
+            self.endpoint.timeout,
+            content=json.dumps(request.sent).encode(),
+            headers={"Content-Type": "application/json"},
         )
 
     async def call(

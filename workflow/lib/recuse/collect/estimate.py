@@ -122,9 +122,11 @@ def _minutes(endpoint: Endpoint, requests: int, tokens: float, seconds: float) -
     """Minutes by the limits of an endpoint; seconds: of all responses, one after the other."""
     if endpoint.batch and requests:
         return None
-    by_requests = requests / (endpoint.requests_per_minute or float("inf"))
-    by_tokens = tokens / (endpoint.tokens_per_minute or float("inf"))
-    return max(seconds / 60 / endpoint.concurrency, by_requests, by_tokens)
+    return max(
+        seconds / 60 / endpoint.concurrency,
+        requests / (endpoint.requests_per_minute or float("inf")),
+        tokens / (endpoint.tokens_per_minute or float("inf")),
+    )
 
 
 def total(of_judges: Sequence[CostEstimate], name: str = "all") -> CostEstimate:

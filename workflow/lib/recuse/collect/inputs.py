@@ -70,8 +70,9 @@ def stopping_rule(study: Study) -> Callable[[Collected], bool] | None:
         # `check` says what it has to say of these ratings
         with redirect_stderr(StringIO()), in_folder(inputs) as folder:
             inputs = _with_answers(inputs, collected, folder)
-            tables = RatingsPipeline(inputs, folder).tables
-            return enough(tables, width, confidence=study.config["confidence"])
+            return enough(
+                RatingsPipeline(inputs, folder).tables, width, confidence=study.config["confidence"]
+            )
 
     return enough_collected
 

@@ -331,10 +331,9 @@ class Plan:
                 body |= {"response_format": response_format(together)}
             elif mode == LOGPROBS:
                 body = {"logprobs": True, "top_logprobs": TOP_LOGPROBS, **body}
-            messages = wording.messages({**values, **template_texts(together, mode)})
             yield Request(
                 asked.endpoint,
-                tuple(messages),
+                tuple(wording.messages({**values, **template_texts(together, mode)})),
                 body,
                 tuple(together),
                 mode,

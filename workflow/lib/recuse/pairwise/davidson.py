@@ -244,16 +244,13 @@ class State:
         a, b, tie = self.probability
         both = n * (a + b - (a - b) ** 2) / 4, -n * tie * (a - b) / 2, n * tie * (1 - tie)
         eta, eta_x, eta_xx = (self._summed(both[0], power) for power in range(3))
-        mixed = self._summed(both[1])
-        mixed_x = self._summed(both[1], 1)
-        ties = self._summed(both[2])
         weights = {
             (0, 0): eta,
             (0, 1): eta_x,
             (1, 1): eta_xx,
-            (0, 2): mixed,
-            (1, 2): mixed_x,
-            (2, 2): ties,
+            (0, 2): self._summed(both[1]),
+            (1, 2): self._summed(both[1], 1),
+            (2, 2): self._summed(both[2]),
         }
         count = self.cells.terms.count
         places = self.cells.places

@@ -245,9 +245,10 @@ class Regression:
         given = cells.terms.defaults()
         given[cells.terms.places(STRENGTH)] = np.where(known, humans.coefficients[of_humans], 0.0)
         fitted = fit_maximum(cells, [kind for kind in KINDS if kind != STRENGTH], given=given)
-        influence = humans.influence[:, of_humans[known]]
         p_value = _p_value_of_all(
-            humans.coefficients[of_humans[known]], influence, humans.questions
+            humans.coefficients[of_humans[known]],
+            humans.influence[:, of_humans[known]],
+            humans.questions,
         )
         return Answered(
             A, cells, fitted, fitted.moved_by(humans.influence[:, of_humans] * known), p_value

@@ -199,9 +199,14 @@ def average_ranks(rows: Sequence[Mapping]) -> list[dict]:
         for (judge, numbers), average, place in zip(
             judges.items(), means, ranks(means), strict=True
         ):
-            names = {"experiment": experiment, "judge": judge}
             averages.append(
-                {**names, "average_rank": average, "columns": len(numbers), "place": place}
+                {
+                    "experiment": experiment,
+                    "judge": judge,
+                    "average_rank": average,
+                    "columns": len(numbers),
+                    "place": place,
+                }
             )
     return sorted(
         averages,

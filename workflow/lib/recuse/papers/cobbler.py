@@ -90,8 +90,15 @@ def read_quoted(folder: str) -> list[dict]:
         for row in csv.DictReader(file):
             bias = RELEASED_NAMES.get(row["bias"], row["bias"])
             valid = None if bias == "salience" else float(row["valid"])
-            names = {"judge": row["model"], "size": row["size"], "bias": bias}
-            rows.append({**names, "share": float(row["score"]), "valid": valid})
+            rows.append(
+                {
+                    "judge": row["model"],
+                    "size": row["size"],
+                    "bias": bias,
+                    "share": float(row["score"]),
+                    "valid": valid,
+                }
+            )
     return rows
 
 

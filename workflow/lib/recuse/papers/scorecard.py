@@ -322,13 +322,6 @@ def _of_attacks(attacks: _Rows, tables: _Tables) -> Iterator[Item]:
                 )
                 key |= {"item": "rank", "quantity": "rank"}
                 yield _ranked(key, row["printed_rank"], _value(rate, "rank"), others)
-        elif quantity == "average_rank":
-            ours = _value(
-                _matching(tables.get("ranks", ()), {"experiment": experiment, "judge": judge}),
-                "average_rank",
-            )
-            others = any(other[0] == experiment for other in differing)
-            yield _ranked(key | {"item": "ranks", "slice": experiment}, row["value"], ours, others)
         elif quantity in ("a", "b"):
             # Table 7 prints the average over the weaker models than the anchor's.
             weaker = {other["model_b"] for other in printed if other["experiment"] == experiment}
@@ -346,13 +339,14 @@ def _of_attacks(attacks: _Rows, tables: _Tables) -> Iterator[Item]:
             )
             yield Item(key | {"item": "vote_shares"}, row["value"], ours)
         else:
-            ours = _value(
-                _matching(
-                    tables.get("votes_by_position", ()), {"experiment": MAIN, "judge": judge}
-                ),
-                quantity,
-            )
-            yield Item(key | {"item": "votes_by_position"}, row["value"], ours)
+            ranked = quantity == "average_rank"
+            table = "ranks" if ranked else "votes_by_position"
+            where = {"experiment": experiment if ranked else MAIN, "judge": judge}
+            ours = _value(_matching(tables.get(table, ()), where), quantity)
+            if ranked:
+                key["slice"] = experiment
+            others = ranked and any(other[0] == experiment for other in differing)
+            yield _ranked(key | {"item": table}, row["value"], ours, others)
 
 
 def _ranked(key: _Row, printed: str, ours: Value | None, others: bool) -> Item:

@@ -184,10 +184,13 @@ def _split_raters(trial: Trial) -> _Answers:
     study = trial.study.with_rater_errors()
     selection = WITH_LENGTH.selection
     moments = study.moments(selection)
-    blocks = study.row_blocks(selection, moments.factors)
     return _answers(
         correct(
-            EQUATION, moments, blocks, [({}, SplitRaters(), MOMENTS)], confidence=trial.confidence
+            EQUATION,
+            moments,
+            study.row_blocks(selection, moments.factors),
+            [({}, SplitRaters(), MOMENTS)],
+            confidence=trial.confidence,
         )
     )
 

@@ -92,8 +92,10 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
         *parts,
         *(f"judge:{covariate}" for covariate in length),
     ]
-    data = frame[["rating_unit", "gt_unit", *length]].assign(**coded)
-    model = ols(f"rating_unit ~ {' + '.join(parts)}", data)
+    model = ols(
+        f"rating_unit ~ {' + '.join(parts)}",
+        frame[["rating_unit", "gt_unit", *length]].assign(**coded),
+    )
     # T. marks a factor that has a reference level
     columns = [name.replace("[T.", "[") for name in model.exog_names]
     x = model.exog[:, [columns.index(_column(term, codes)) for term in terms]]
@@ -106,8 +108,9 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     groups = {"CR1_judge": judge, "two_way": np.stack([groups, judge], axis=1)}.get(
         spec.errors.covariance, groups
     )
-    shared = shared_by_judges(terms, factors["judge"])
-    result = _least_squares(OLS(y, x), spec.errors.covariance, groups, shared)
+    result = _least_squares(
+        OLS(y, x), spec.errors.covariance, groups, shared_by_judges(terms, factors["judge"])
+    )
     coefficients = coefficients_of(terms, [term.carried.sum() for term in terms], result)
     return Fitted(label, result.n, coefficients, [*absent, *gaps_of(coefficients)])
 

@@ -267,9 +267,11 @@ class MonteCarloWorld(WorldDials):
     @cached_property
     def bias(self) -> np.ndarray:
         """The planted biases, (J, M)."""
-        of_family = np.full(len(self.families), self.family_bias)
         return bias_matrix(
-            self.by_one("self_bias")[None], of_family, self.family_of, self.judge_of
+            self.by_one("self_bias")[None],
+            np.full(len(self.families), self.family_bias),
+            self.family_of,
+            self.judge_of,
         )[0]
 
     @cached_property

@@ -70,14 +70,10 @@ def collect(
     poll: seconds between two looks at a batch. Ctrl-C and SIGTERM end it in good order. Raises
     ConfigError before anything is asked if that is not possible: a key or a price is missing.
     """
-
-    async def run() -> Outcome:
-        collection = Collection(
-            requests, ledger, follow, budget=budget, progress=progress, environment=environment
-        )
-        return await _Run(collection, wait, poll).whole()
-
-    return asyncio.run(run())
+    collection = Collection(
+        requests, ledger, follow, budget=budget, progress=progress, environment=environment
+    )
+    return asyncio.run(_Run(collection, wait, poll).whole())
 
 
 class _Run:

@@ -78,6 +78,21 @@ def fetch(
     )
     cached = cache / blob
 
+    def obtain() -> None:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        download = _new_beside(cached)
+        with replacing(destination) as copy, replacing(cached, str(download)):
+            if isinstance(place, Path):
+                if not place.is_file():
+                    found = "a folder" if place.is_dir() else "no such file"
+                    raise _Failure(found, transient=False)
+                _check_size(place.stat().st_size, largest)
+                shutil.copyfile(place, download)
+            else:
+                _download(place, download, timeout, deadline, largest)
+            _verify(download, blob, transient=isinstance(place, str))
+            shutil.copyfile(download, copy)
+
     def announce(state: tenacity.RetryCallState) -> None:
         failure = state.outcome.exception()
         pause = state.next_action.sleep
@@ -99,16 +114,7 @@ def fetch(
         destination.parent.mkdir(parents=True, exist_ok=True)
         destination.unlink(missing_ok=True)  # a failure must not leave an older file in its place
         if not _take_from_cache(cached, destination, blob):
-            retrying(
-                _obtain,
-                place,
-                cached,
-                destination,
-                blob,
-                timeout=timeout,
-                deadline=deadline,
-                largest=largest,
-            )
+            retrying(obtain)
             print(f"fetched {path}: {destination.stat().st_size} bytes", file=sys.stderr)
     except (_Failure, OSError) as failure:
         tried = counted(retrying.statistics.get("attempt_number", 0), "attempt")
@@ -181,30 +187,6 @@ def _take_from_cache(cached: Path, destination: Path, blob: str) -> bool:
         return False
     print(f"taken from {cached}: {destination.stat().st_size} bytes", file=sys.stderr)
     return True
-
-
-def _obtain(
-    place: str | Path,
-    cached: Path,
-    destination: Path,
-    blob: str,
-    *,
-    timeout: tuple[float, float],
-    deadline: float,
-    largest: int,
-) -> None:
-    cached.parent.mkdir(parents=True, exist_ok=True)
-    download = _new_beside(cached)
-    with replacing(destination) as copy, replacing(cached, str(download)):
-        if isinstance(place, Path):
-            if not place.is_file():
-                raise _Failure("a folder" if place.is_dir() else "no such file", transient=False)
-            _check_size(place.stat().st_size, largest)
-            shutil.copyfile(place, download)
-        else:
-            _download(place, download, timeout, deadline, largest)
-        _verify(download, blob, transient=isinstance(place, str))
-        shutil.copyfile(download, copy)
 
 
 def _new_beside(path: Path) -> Path:

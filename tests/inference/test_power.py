@@ -71,7 +71,7 @@ def plan_of(world):
     """The plan of a world: three raters, whose error makes its reliability over all models."""
     quality = 0.7 + world.quality_gap * np.linspace(-0.5, 0.5, len(world.names))
     error = math.sqrt(3 * (0.15**2 + quality.var()) * (1 / world.reliability - 1))
-    count, family = len(quality), [world.family_names[place] for place in world.family_of]
+    count, family = len(quality), [world.family_names[place] for place in world.model_family]
     like = {
         "judges": world.names,
         "models": world.names,

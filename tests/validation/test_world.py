@@ -209,7 +209,7 @@ def test_judges_are_models_of_as_many_families_as_can_be():
     assert np.unique(draw.factors["model"]).size == 9
     assert draw.rating.shape == (4, 1, 3, 9)
     assert list(world.planted["self_bias"]) == ["Model 1", "Model 4", "Model 6"]
-    five = MonteCarloWorld(**MANY, judges=5).judge_of
+    five = MonteCarloWorld(**MANY, judges=5).judge_model
     assert five.tolist() == [0, 1, 3, 5, 7]
     # A family has a coefficient where a judge rates another of its models.
     assert (
@@ -332,11 +332,11 @@ def test_without_humans_no_estimator_of_the_human_scale_answers_and_the_others_a
 
 def test_judges_with_a_hole_between_them_have_no_rows_of_each_other():
     world, draw = drawn(hole=True)
-    first, second = (world.names[model] for model in world.judge_of[:2])
+    first, second = (world.names[model] for model in world.judge_model[:2])
     factors = draw.moments().factors
     pairs = {*zip(factors["judge"].tolist(), factors["model"].tolist(), strict=True)}
     assert {(first, second), (second, first)}.isdisjoint(pairs)
-    assert len(pairs) == len(world.judge_of) * len(world.names) - 2
+    assert len(pairs) == len(world.judge_model) * len(world.names) - 2
     (block,) = draw.row_blocks(EVERY_ROW, factors)
     sums = np.bincount(block.group, block.rating, len(factors["judge"]))
     assert sums == pytest.approx(draw.moments().tensor[:, 0, 0, 0, RATING])

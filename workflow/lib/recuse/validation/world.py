@@ -230,8 +230,10 @@ class MonteCarloWorld(WorldDials):
     """
 
     def _check(self) -> None:
-        if (self.judges or 1) > len(self.family_of):
-            problem = f"found {self.judges} of {len(self.family_of)} models; write at most as many"
+        if (self.judges or 1) > len(self.model_family):
+            problem = (
+                f"found {self.judges} of {len(self.model_family)} models; write at most as many"
+            )
             raise ValueError("judges", problem)
         for name in BY_ONE:
             if getattr(self, name) is not None:
@@ -244,7 +246,7 @@ class MonteCarloWorld(WorldDials):
         """A dial of BY_ONE for each judge, (J,), or each model, (M,)."""
         value = np.atleast_1d(getattr(self, name))
         of = BY_ONE[name]
-        count = len(self.judge_of if of == "judge" else self.family_of)
+        count = len(self.judge_model if of == "judge" else self.model_family)
         if len(value) not in (1, 2, count):
             write = (
                 f"write one, those of the first and the last, or one for each of the {count} {of}s"
@@ -253,12 +255,12 @@ class MonteCarloWorld(WorldDials):
         return value if len(value) == count else np.linspace(value[0], value[-1], count)
 
     @cached_property
-    def family_of(self) -> np.ndarray:
+    def model_family(self) -> np.ndarray:
         """Family of each model, (M,), a number."""
         return np.repeat(np.arange(len(self.families)), self.families)
 
     @cached_property
-    def judge_of(self) -> np.ndarray:
+    def judge_model(self) -> np.ndarray:
         """The model that each judge is, (J,), a number."""
         # Of a model in its family
         place = np.concatenate([np.arange(size) for size in self.families])
@@ -270,8 +272,8 @@ class MonteCarloWorld(WorldDials):
         return bias_matrix(
             self.by_one("self_bias")[None],
             np.full(len(self.families), self.family_bias),
-            self.family_of,
-            self.judge_of,
+            self.model_family,
+            self.judge_model,
         )[0]
 
     @cached_property
@@ -279,9 +281,10 @@ class MonteCarloWorld(WorldDials):
         """Quantity -> judge or family -> the planted coefficient; families whose judges rate
         another of their models.
         """
-        judges = [self.names[model] for model in self.judge_of]
+        judges = [self.names[model] for model in self.judge_model]
         families = [
-            self.family_names[family] for family in carried_families(self.family_of, self.judge_of)
+            self.family_names[family]
+            for family in carried_families(self.model_family, self.judge_model)
         ]
         return {
             "self_bias": dict(zip(judges, self.by_one("self_bias").tolist(), strict=True)),
@@ -291,7 +294,7 @@ class MonteCarloWorld(WorldDials):
     @cached_property
     def names(self) -> list[str]:
         """Names of the models, (M,); a judge has that of its model."""
-        return _numbered("Model", len(self.family_of))
+        return _numbered("Model", len(self.model_family))
 
     @cached_property
     def family_names(self) -> list[str]:
@@ -302,11 +305,11 @@ class MonteCarloWorld(WorldDials):
     def factors(self) -> dict[str, np.ndarray]:
         """Factors of the groups of rows, dimension by judge by model, (groups,) of str each."""
         models = np.array(self.names)
-        families = np.array(self.family_names)[self.family_of]
+        families = np.array(self.family_names)[self.model_family]
         dimensions = np.array(_numbered("Dimension", self.dimensions))
-        shape = (self.dimensions, len(self.judge_of), len(models))
+        shape = (self.dimensions, len(self.judge_model), len(models))
         dimension, judge, model = (axis.ravel() for axis in np.indices(shape))
-        judge = self.judge_of[judge]
+        judge = self.judge_model[judge]
         constant = np.full(len(dimension), "")
         names = {"judge": models[judge], "model": models[model]}
         names |= {"judge_family": families[judge], "model_family": families[model]}
@@ -323,8 +326,8 @@ class MonteCarloWorld(WorldDials):
             random.standard_normal,
             self.prompts,
             self.dimensions,
-            len(self.judge_of),
-            len(self.family_of),
+            len(self.judge_model),
+            len(self.model_family),
         )
         rise = np.linspace(0, 2, m)
         judges_rise = np.linspace(0, 2, j)
@@ -375,10 +378,10 @@ class MonteCarloWorld(WorldDials):
 
     def _leanings(self, random: np.random.Generator) -> np.ndarray:
         """Planted biases and preferences of each judge for each model, (J, M)."""
-        j = len(self.judge_of)
-        m = len(self.family_of)
+        j = len(self.judge_model)
+        m = len(self.model_family)
         f = len(self.families)
-        family = self.family_of[self.judge_of]
+        family = self.model_family[self.judge_model]
         normal = random.standard_normal
         df = self.preference_df
         preference = random.standard_t(df, (j, m)) * np.sqrt(1 - 2 / df) if df else normal((j, m))
@@ -387,8 +390,8 @@ class MonteCarloWorld(WorldDials):
         return (
             self.bias
             + self.by_one("preference")[:, None] * preference * self.by_one("preference_factor")
-            + self.family_preference * normal((f, f))[family][:, self.family_of]
-            + self.judge_family_preference * normal((j, f))[:, self.family_of]
+            + self.family_preference * normal((f, f))[family][:, self.model_family]
+            + self.judge_family_preference * normal((j, f))[:, self.model_family]
             + self.family_model_preference * normal((f, m))[family]
             + self.shared_preference * normal(m)
         )
@@ -421,17 +424,17 @@ class MonteCarloWorld(WorldDials):
             return None
         present = np.ones(rating.shape, dtype=bool)
         if self.hole:
-            first, second = self.judge_of[:2]
+            first, second = self.judge_model[:2]
             present[:, :, 0, second] = present[:, :, 1, first] = False
         if self.model_prompts is not None:
             present &= np.arange(self.prompts)[:, None, None, None] < np.rint(
                 self.by_one("model_prompts")
             )
         if self.missing:
-            judge = np.arange(len(self.judge_of))
-            self_ratings = rating[:, :, judge, self.judge_of]  # (P, D, J)
+            judge = np.arange(len(self.judge_model))
+            self_ratings = rating[:, :, judge, self.judge_model]  # (P, D, J)
             lost = 2 * self.missing * rise * (self_ratings < np.median(self_ratings, axis=(0, 1)))
-            present[:, :, judge, self.judge_of] &= random.random(self_ratings.shape) >= lost
+            present[:, :, judge, self.judge_model] &= random.random(self_ratings.shape) >= lost
         return present
 
 

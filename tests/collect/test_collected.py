@@ -17,7 +17,8 @@ from recuse.collect.ledger import Ledger, LedgerEntry, answers_in
 from recuse.collect.parse import REASONS, repair
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.settings import Collect
-from recuse.collect.study import Collected, merged_in_words, spending_limit
+from recuse.collect.study import merged_in_words, spending_limit
+from recuse.collect.table import Collected
 from recuse.config.declared.sections import validated
 from recuse.config.load import load
 from recuse.inputs import inputs_in

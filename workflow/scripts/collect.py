@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from recuse.base.digests import sha256_of
 from recuse.base.outputs import write_text
 from recuse.collect.inputs import read_plan, stopping_rule
-from recuse.collect.study import Collected, ask
+from recuse.collect.study import ask
+from recuse.collect.table import Collected
 from recuse.collect.words import run_summary
 from recuse.config.studies import Study
 from recuse.workflow.runner import run

@@ -50,7 +50,8 @@ def run_collect(arguments: Namespace) -> None:
     """
     from recuse.collect.dry_run import page_before
     from recuse.collect.inputs import read_plan, stopping_rule
-    from recuse.collect.study import UNLIMITED, Collected, ask
+    from recuse.collect.study import UNLIMITED, ask
+    from recuse.collect.table import Collected
     from recuse.collect.words import counts_summary, run_summary
     from recuse.config.load import load
     from recuse.config.read import read

@@ -13,7 +13,7 @@ from recuse.check.prompts_needed import enough
 from recuse.collect.ledger import SEEN
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.settings import Collect
-from recuse.collect.study import Collected
+from recuse.collect.table import Collected
 from recuse.collect.texts import prices_in
 from recuse.config.declared.sections import validated
 from recuse.config.read import read

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import cycle
-from types import ModuleType
 
 from recuse.base.errors import LONGEST, ConfigError
 from recuse.collect.cost import cost, worst_cost
@@ -59,17 +58,6 @@ class ServerReply:
     sent: bool = True  # False: nothing reached the server
 
 
-def http_client() -> ModuleType:
-    """The package httpx2, which is imported only to ask; ConfigError if it is absent."""
-    try:
-        import httpx2
-    except ImportError as error:
-        raise ConfigError(
-            "collecting needs a client of HTTP: pip install 'recuse[collect]'"
-        ) from error
-    return httpx2
-
-
 class Client:
     """A client of the server of one endpoint, which leaves it to others to try again."""
 
@@ -77,8 +65,14 @@ class Client:
         """Connects only when it is used. ConfigError if the package httpx2 is absent, or
         certificates cannot be read.
         """
+        try:
+            import httpx2 as httpx  # imported only to ask
+        except ImportError as error:
+            raise ConfigError(
+                "collecting needs a client of HTTP: pip install 'recuse[collect]'"
+            ) from error
         self.endpoint = endpoint
-        self._httpx = httpx = http_client()
+        self._httpx = httpx
         key = secrets.key_for(endpoint)
         # One timeout holds for all of an attempt. Redirects, which may lead to another host, are
         # not followed.

@@ -79,8 +79,10 @@ def bradley_terry(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     no comparisons connect are in different groups, numbered by their first model. Newton's method.
     Source: Bradley and Terry (1952).
     """
+    from scipy.sparse.csgraph import connected_components
+
     met = wins + wins.T
-    group = _groups(met > 0)
+    _, group = connected_components(met > 0, directed=False)
     strength = np.zeros(len(wins))
     for number in np.unique(group):
         among = np.flatnonzero(group == number)
@@ -101,12 +103,6 @@ def bradley_terry(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 STEPS, SETTLED = 100, 1e-12  # of Newton's method
-
-
-def _groups(linked: np.ndarray) -> np.ndarray:
-    from scipy.sparse.csgraph import connected_components
-
-    return connected_components(linked, directed=False)[1]
 
 
 def scorecard_of_multivac(

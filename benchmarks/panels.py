@@ -26,7 +26,7 @@ from recuse.inference.judge_levels import linked_judges
 from recuse.inference.panel import BETWEEN, KEPT, LEFT_OUT, panel_rows
 from recuse.validation.world import MEAN_QUALITY, MonteCarloWorld
 
-FAMILIES, JUDGES, SD = (3, 2, 2, 2), 9, 0.02
+FAMILIES, JUDGES, SD = [3, 2, 2, 2], 9, 0.02
 BASE = {
     "families": FAMILIES,
     "dimensions": 2,
@@ -61,7 +61,7 @@ def true_bias(world, leanings, judges, family_ratings):
     """
     quality = MEAN_QUALITY + world.quality_gap * np.linspace(-0.5, 0.5, JUDGES)
     expected = world.by_one("slope")[:, None] * quality + leanings
-    related = world.family_of[:, None] == world.family_of
+    related = world.model_family[:, None] == world.model_family
     judge, model = np.nonzero(~related)
     design = np.hstack([np.eye(JUDGES)[judge], np.eye(JUDGES)[model]])
     levels = np.linalg.lstsq(design, expected[judge, model])[0][:JUDGES]
@@ -75,7 +75,8 @@ def study_of(random, dials, sd):
     blocks = dials.get("family_preference", 0.0) * random.standard_normal((len(FAMILIES),) * 2)
     world = MonteCarloWorld(**BASE | dials | {"family_preference": 0.0})
     preferences = (
-        sd * random.standard_normal((JUDGES, JUDGES)) + blocks[world.family_of][:, world.family_of]
+        sd * random.standard_normal((JUDGES, JUDGES))
+        + blocks[world.model_family][:, world.model_family]
     )
     study = world.draw(random)
     return world, world.bias + preferences, replace(study, rating=study.rating + preferences)

@@ -3,7 +3,7 @@ them.
 """
 
 from recuse.base.database import connect
-from recuse.pairwise.choices import choices, choices_of
+from recuse.pairwise.choices import choices, count_choices
 from recuse.pairwise.cognitive import cognitive_biases
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import position, verbosity
@@ -38,7 +38,7 @@ def recovered(drawn, planted, folder, *, seed=1):
     create_samples(votes)
     sampling = {"confidence": 0.9, "seed": seed}
     tables = {
-        "choices": choices(choices_of(pairs, {}), **sampling),
+        "choices": choices(count_choices(pairs, {}), **sampling),
         "verbosity": verbosity(pairs, **sampling),
         "position": position(pairs, **sampling),
         "cognitive_biases": cognitive_biases(path, **sampling),

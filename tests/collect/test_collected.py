@@ -17,7 +17,8 @@ from recuse.collect.ledger import Ledger, LedgerEntry, answers_in
 from recuse.collect.parse import REASONS, repair
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.settings import Collect
-from recuse.collect.study import Collected, budget_of, merged_in_words
+from recuse.collect.study import merged_in_words, spending_limit
+from recuse.collect.table import Collected
 from recuse.config.declared.sections import validated
 from recuse.config.load import load
 from recuse.inputs import inputs_in
@@ -61,14 +62,14 @@ def answered(request, content, finish="stop"):
         "usage": usage,
     }
     return LedgerEntry(
-        request.key,
-        request.endpoint.name,
-        request.identity,
-        request.about,
-        "",
-        0.1,
-        1,
-        response,
+        key=request.key,
+        judge=request.endpoint.name,
+        asked=request.identity,
+        about=dict(request.about),
+        started="",
+        seconds=0.1,
+        attempt=1,
+        response=response,
         cost=0.5,
     )
 
@@ -186,10 +187,10 @@ def test_a_budget_is_asked_for_by_every_server_that_may_charge(settings):
     writer = {"model": "tiny", "base_url": "http://127.0.0.1:9/v1"}
     plan = plan_of({**settings, "judges": {"mine": judge}, "writers": {"mine": writer}})
     with pytest.raises(ConfigError, match="budget: missing, and asking mine may cost money"):
-        budget_of(plan)
+        spending_limit(plan)
     for budget in (-1, math.nan, math.inf):
         with pytest.raises(ConfigError, match="write an amount of money from 0"):
-            budget_of(plan, budget)
+            spending_limit(plan, budget)
 
 
 def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings):
@@ -251,9 +252,9 @@ def test_scales_follow_from_wordings_which_must_agree(settings):
 
 
 def test_no_server_that_may_charge_is_asked_without_a_budget(settings):
-    assert budget_of(plan_of(settings)) is None
+    assert spending_limit(plan_of(settings)) is None
     settings["judges"] = {"gpt": {"model": "gpt-x"}}
     with pytest.raises(ConfigError, match="budget: missing, and asking gpt may cost money"):
-        budget_of(plan_of(settings))
-    assert budget_of(plan_of(settings), "unlimited") is None
-    assert budget_of(plan_of({**settings, "budget": 3})) == 3
+        spending_limit(plan_of(settings))
+    assert spending_limit(plan_of(settings), "unlimited") is None
+    assert spending_limit(plan_of({**settings, "budget": 3})) == 3

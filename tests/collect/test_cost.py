@@ -41,11 +41,10 @@ def test_the_ratio_that_a_ledger_shows_gives_its_tokens_back():
         {"prompt_tokens": 56, "completion_tokens": 1},
         {"prompt_tokens": 96, "completion_tokens": 1},
     ]
-    entries = [
-        LedgerEntry(asked.key, "a", asked.identity, {}, "", 0.1, 1, {"usage": usage})
-        for usage in usages
-    ]
-    entries.append(LedgerEntry(asked.key, "b", asked.identity, {}, "", 0.1, 1))
+    same = {"key": asked.key, "asked": asked.identity, "about": {}, "started": ""}
+    same |= {"seconds": 0.1, "attempt": 1}
+    entries = [LedgerEntry(**same, judge="a", response={"usage": usage}) for usage in usages]
+    entries.append(LedgerEntry(**same, judge="b", response={}))
     ratios = characters_per_token(entries)
     assert ratios == {("a", False): pytest.approx(400 / 120)}
     assert tokens_in(asked, ratios["a", False]) == (56 + 96) / 2

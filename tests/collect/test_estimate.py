@@ -39,7 +39,14 @@ def entry(asked, *, out=20, into=None, seconds=3.0, money=0.01, **others):
     usage = {"prompt_tokens": into or tokens_in(asked), "completion_tokens": out}
     about = {"response": {"choices": [{"message": {}}], "usage": usage}, "cost": money, **others}
     return LedgerEntry(
-        asked.key, asked.endpoint.name, asked.identity, asked.about, "2026", seconds, 1, **about
+        key=asked.key,
+        judge=asked.endpoint.name,
+        asked=asked.identity,
+        about=dict(asked.about),
+        started="2026",
+        seconds=seconds,
+        attempt=1,
+        **about,
     )
 
 

@@ -2,7 +2,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,20 +25,21 @@ ASKED = {
 }
 
 
-def entry(key, *, error=None, cost=0.5, text="four", attempt=1):
+def entry(key, *, error=None, cost=0.5, text="four", attempt=1, at_most=None):
     response = {"choices": [{"message": {"content": text}}]}
     reason = error and {"reason": error, "message": "so it was"}
     return LedgerEntry(
-        key,
-        "judge",
-        ASKED,
-        {"prompt": key},
-        "2026-05-01T10:00:00Z",
-        0.2,
-        attempt,
-        response,
+        key=key,
+        judge="judge",
+        asked=ASKED,
+        about={"prompt": key},
+        started="2026-05-01T10:00:00Z",
+        seconds=0.2,
+        attempt=attempt,
+        response=response,
         error=reason,
         cost=cost,
+        at_most=at_most,
     )
 
 
@@ -77,7 +77,7 @@ def test_the_last_usable_response_is_the_answer_to_a_request(path):
 
 
 def test_money_is_summed_and_an_unknown_cost_counts_at_the_most_that_it_may_be(path):
-    unknown = replace(entry("b", error="timeout", cost=None), at_most=0.125)
+    unknown = entry("b", error="timeout", cost=None, at_most=0.125)
     fill(
         path,
         entry("a", error="another model"),
@@ -111,7 +111,7 @@ def test_a_line_cut_off_is_ended_and_skipped_and_nothing_else_is_lost(path, kept
 
 @pytest.mark.parametrize("value", [None, True, [1], "text", -5, 10**400, float("nan")])
 @pytest.mark.parametrize(
-    "name", [*LedgerEntry.__dataclass_fields__, "messages", "mode", "rubric", "body", "reason"]
+    "name", [*LedgerEntry.model_fields, "messages", "mode", "rubric", "body", "reason"]
 )
 def test_a_line_that_was_edited_is_skipped_or_read_and_never_a_crash(path, name, value):
     fill(path, entry("a"), entry("b", error="timeout", cost=None))

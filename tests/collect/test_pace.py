@@ -4,7 +4,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from recuse.collect.pace import BURST, Pace, wait_of
+from recuse.collect.pace import BURST, Pace, requested_wait
 from recuse.collect.requests import Endpoint
 
 NOW = 1_790_000_000.0
@@ -117,4 +117,4 @@ def test_no_more_is_sent_in_a_minute_than_is_allowed(clock, settings, tokens, mi
     ],
 )
 def test_the_wait_that_a_server_asks_for_is_read_in_each_of_its_forms(headers, seconds):
-    assert wait_of(headers, NOW) == (None if seconds is None else pytest.approx(seconds))
+    assert requested_wait(headers, NOW) == (None if seconds is None else pytest.approx(seconds))

@@ -16,13 +16,13 @@ from recuse.collect.requests import (
     Request,
 )
 from recuse.collect.responses import choice_in
-from recuse.collect.rubrics import criterion_of, verdict_of, wording_of
+from recuse.collect.rubrics import find_criterion, find_wording, verdict_criterion
 
 ENDPOINT = Endpoint("judge", "m")
-PLAIN = wording_of("ratings", "plain", {})
-PAPER = wording_of("ratings", "play_favorites", {})
-ONE = (criterion_of("Helpfulness", PLAIN, {}),)
-TWO = (*ONE, criterion_of("Logical correctness", PLAIN, {}))
+PLAIN = find_wording("ratings", "plain", {})
+PAPER = find_wording("ratings", "play_favorites", {})
+ONE = (find_criterion("Helpfulness", PLAIN, {}),)
+TWO = (*ONE, find_criterion("Logical correctness", PLAIN, {}))
 
 
 def request(criteria=ONE, mode=SCHEMA, reads="reply"):
@@ -109,19 +109,19 @@ def test_a_text_that_was_filtered_is_none_and_half_a_surrogate_can_be_sent():
 
 
 def test_labels_of_the_paper_are_numbers_of_its_data():
-    criterion = (criterion_of("Helpfulness", PAPER, {}),)
+    criterion = (find_criterion("Helpfulness", PAPER, {}),)
     content = "Explanation: fine, Answer: neither helpful nor unhelpful"
     assert read(content, criterion, NUMBER) == [Score(3)]
     assert read("Explanation: fine. Answer: somewhat", criterion, NUMBER) == [
         Score(None, UNREADABLE)
     ]
-    ends = [criterion_of(name, PAPER, {}) for name in ("Faithfulness", "Logical correctness")]
-    assert [each.value_of(each.labels[-1]) for each in ends] == [4, 2]
+    ends = [find_criterion(name, PAPER, {}) for name in ("Faithfulness", "Logical correctness")]
+    assert [each.rating_for(each.labels[-1]) for each in ends] == [4, 2]
 
 
 def test_verdicts_are_read_where_their_wording_has_them():
-    last = wording_of("verdicts", "chen_explanation_first", {})
-    criterion = (verdict_of(last),)
+    last = find_wording("verdicts", "chen_explanation_first", {})
+    criterion = (verdict_criterion(last),)
     assert read("Answer1 is longer.\nAnswer2", criterion, NUMBER, reads=LAST_LINE) == [Score(2)]
     assert read("Tie\nAnswer1 is longer", criterion, NUMBER, reads=FIRST_LINE) == [Score(1)]
     assert read("Answer1 or Answer2", criterion, NUMBER, reads=LAST_LINE) == [

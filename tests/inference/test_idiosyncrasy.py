@@ -298,7 +298,7 @@ def test_families_of_models_may_leave_no_bias_established(sizes, expected):
 )
 def test_a_fit_whose_effects_of_models_diverge_is_refused(dials, seed):
     world = MonteCarloWorld(
-        families=(6, 1, 1, 1), **dials, intercept=0.3, slope=0.5, family_preference=0.03
+        families=[6, 1, 1, 1], **dials, intercept=0.3, slope=0.5, family_preference=0.03
     )
     (each,) = idiosyncrasies(MAIN, world.draw(default_rng(seed)))
     rows = list(idiosyncrasy_rows([each], confidence=0.9))

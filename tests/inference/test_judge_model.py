@@ -21,7 +21,7 @@ from recuse.validation.world import MonteCarloWorld
 )
 def test_sampling_variance_of_a_cell_is_that_of_the_errors_over_its_rows(spec, dials):
     world = {
-        "families": (3, 2, 2, 2),
+        "families": [3, 2, 2, 2],
         "dimensions": 4,
         "prompts": 150,
         "intercept": 0.3,
@@ -184,7 +184,7 @@ def test_sampling_variances_are_by_judge_where_judges_differ_in_noise(judges):
     the safe side.
     """
     world = {
-        "families": (3, 2, 2, 2),
+        "families": [3, 2, 2, 2],
         "dimensions": 2,
         "prompts": 60,
         "intercept": 0.3,

@@ -256,7 +256,8 @@ def test_models_that_no_judge_compares_have_no_scores():
 
 @pytest.mark.parametrize("families", [[2], [1, 1]])
 def test_without_biases_that_are_estimable_two_judges_compare_nothing(families):
-    world = MonteCarloWorld(
+    # Not checked: settings want two families
+    world = MonteCarloWorld.model_construct(
         families=families, dimensions=2, prompts=20, intercept=0.2, slope=0.5, noise=0.1
     )
     rows = list(board(MAIN, world.draw(default_rng(1)), Removed(SHRUNK, {})))

@@ -40,7 +40,7 @@ from recuse.validation.estimators import try_estimators
 from recuse.validation.world import RATERS, MonteCarloWorld
 
 WORLD = {
-    "families": (2, 1),
+    "families": [2, 1],
     "dimensions": 2,
     "prompts": 60,
     "intercept": 0.3,
@@ -185,7 +185,7 @@ def test_blocks_of_prompts_may_be_of_any_size(monkeypatch):
 
 def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():
     world = MonteCarloWorld(
-        **{**WORLD, "families": (2, 1, 2), "dimensions": 1, "reliability": 0.55}, quality_gap=0.3
+        **{**WORLD, "families": [2, 1, 2], "dimensions": 1, "reliability": 0.55}, quality_gap=0.3
     )
     names = ["A_CR1", "A_moments", "A_moments_of_raters", "A_split_raters"]
     rows = try_estimators(

@@ -46,17 +46,10 @@ SIZE = {
     "slope": 0.6,
     "noise": 0.2,
 }
-OTHERS = {"preference": (0.03, 0.05), "quality_gap": 0.2, "reliability": 0.55}
+OTHERS = {"preference": [0.03, 0.05], "quality_gap": 0.2, "reliability": 0.55}
 WORLD = MonteCarloWorld(**SIZE, **OTHERS)
-NINE = replace(
-    WORLD,
-    families=[3, 2, 2, 2],
-    dimensions=3,
-    prompts=100,
-    preference=0.02,
-    quality_gap=0.0,
-    reliability=1.0,
-)
+OF_NINE = SIZE | {"families": [3, 2, 2, 2], "dimensions": 3, "prompts": 100, "preference": 0.02}
+NINE = MonteCarloWorld(**OF_NINE)
 DRAWS = 700
 LEVEL = {"self_bias": 0.02, "power": 0.8, "confidence": 0.9}
 
@@ -78,7 +71,7 @@ def plan_of(world):
     """The plan of a world: three raters, whose error makes its reliability over all models."""
     quality = 0.7 + world.quality_gap * np.linspace(-0.5, 0.5, len(world.names))
     error = math.sqrt(3 * (0.15**2 + quality.var()) * (1 / world.reliability - 1))
-    count, family = len(quality), [world.family_names[place] for place in world.family_of]
+    count, family = len(quality), [world.family_names[place] for place in world.model_family]
     like = {
         "judges": world.names,
         "models": world.names,
@@ -358,7 +351,9 @@ def test_cells_that_are_not_rated_and_the_order_of_names_do_not_matter():
 
 
 def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
-    plan = plan_of(replace(WORLD, families=[3, 2, 2, 2], preference=(0.008, 0.012)))
+    plan = plan_of(
+        MonteCarloWorld(**SIZE | OTHERS | {"families": [3, 2, 2, 2], "preference": [0.008, 0.012]})
+    )
     for self_bias in (0.1, 0.15):
         for row in plan_for(plan, self_bias):
             plans = (replace(plan, prompts=row["prompts_needed"] - fewer) for fewer in (0, 1))
@@ -597,13 +592,15 @@ def test_a_plan_promises_no_verdict_that_the_fit_would_refuse():
         ([2, 1, 1], Reason.FEW_CELLS),
         ([6, 1, 1, 1], Reason.DOMINANT_FAMILY),
     ):
-        plan = plan_of(replace(NINE, families=families))
+        plan = plan_of(MonteCarloWorld(**OF_NINE | {"families": families}))
         rows = where(power_by_judge(plan, judges=["Model 1"], prompts=[500], **LEVEL), estimand=C)
         assert [(code(row.get("reason", "")), "prompts_needed" in row) for row in rows] == [
             (reason, reason is None)
         ]
     certain = expected(
-        plan_of(replace(NINE, families=[1, 1, 1, 1], preference=0.001)), "Model 1", estimand=C
+        plan_of(MonteCarloWorld(**OF_NINE | {"families": [1, 1, 1, 1], "preference": 0.001})),
+        "Model 1",
+        estimand=C,
     )
     assert certain.df > certain.t_df == 5  # as the cells support no more
 

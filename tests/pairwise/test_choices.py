@@ -14,7 +14,7 @@ from conftest import CONFIG
 from picked_rows import fields, only, where
 from random_comparisons import compared, few_replicates, random_rows, resampled, write
 from recuse.config.studies import Study
-from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, choices_of, label_noise
+from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, count_choices, label_noise
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import verbosity
 from verdict_files import run_released
@@ -24,7 +24,7 @@ FAMILIES = {"Careful": "C", "m": "C", "n": "C", "Hasty": "H", "o": "H"}
 
 
 def of(path, families=FAMILIES):
-    return choices_of(open_pairs(path, {}), families)
+    return count_choices(open_pairs(path, {}), families)
 
 
 def choices_in(rows, folder):

@@ -10,7 +10,7 @@ from random_comparisons import write
 from recuse.base.reasons import Reason, code, parse
 from recuse.base.tables import read_table, write_table
 from recuse.inference.verdict import VERDICTS, Verdict
-from recuse.pairwise.choices import choices, choices_of
+from recuse.pairwise.choices import choices, count_choices
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.regression import REGRESSION, Regression, read_compared, regression_rows
 from recuse.pairwise.verdicts import verdicts
@@ -198,7 +198,7 @@ def no_own_answers(tmp_path):
 
 @pytest.mark.parametrize("by_regression", [False, True])
 def test_judges_that_compare_no_own_answers_get_no_verdict_on_them(no_own_answers, by_regression):
-    of = choices_of(open_pairs(no_own_answers, {}), {})
+    of = count_choices(open_pairs(no_own_answers, {}), {})
     rows = list(choices(of, confidence=0.9, seed=1))
     regression = (
         list(regression_rows(Regression(read_compared(no_own_answers, {})), confidence=0.9))

@@ -90,14 +90,14 @@ def raters(dimension, statistic, value):
 
 
 def mean(dimension, judge, model, value):
-    return {("means", (dimension, judge, model)): Value(value)}
+    return {("mean_scores", (dimension, judge, model)): Value(value)}
 
 
 def changed(results, *changes):
     """`results` with other values at the given (table, key)."""
     tables = {
         name: dict(getattr(results, name))
-        for name in ("estimates", "means", "correlations", "agreement")
+        for name in ("estimates", "mean_scores", "correlations", "agreement")
     }
     for change in changes:
         for (table, key), value in change.items():
@@ -211,7 +211,7 @@ def test_what_is_missing_is_data_absent(ideal):
     empty = Results({}, {}, {}, {})
     assert {claim_verdict(claim, empty)[0] for claim in CLAIMS} == {ABSENT}
     of_means = {"scores_cluster", "own_scores_look_high", "llama_marks_faithfulness_low"}
-    without = replace(empty, means=ideal.means)
+    without = replace(empty, mean_scores=ideal.mean_scores)
     assert {
         claim.name for claim in CLAIMS if claim_verdict(claim, without)[0] != ABSENT
     } == of_means
@@ -231,7 +231,7 @@ def test_what_is_missing_is_data_absent(ideal):
 def test_a_pooled_claim_is_absent_where_a_dimension_is(ideal):
     two = ("", "Faithfulness", "Logical correctness")
     fewer = replace(
-        ideal, means={key: value for key, value in ideal.means.items() if key[0] in two}
+        ideal, mean_scores={key: value for key, value in ideal.mean_scores.items() if key[0] in two}
     )
     rest = {claim.name for claim in CLAIMS if claim_verdict(claim, fewer)[0] != ABSENT}
     assert rest == {"llama_marks_faithfulness_low", "ordinal_llama_faithfulness"}

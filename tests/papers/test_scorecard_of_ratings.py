@@ -33,7 +33,7 @@ THEIRS = Results.from_tables(**PAPER)
 NUMBERS = {"estimate": 361, "mean_score": 630, "correlation": 162}
 KEYS = {
     "estimates": ("by_dimension", "Faithfulness", "self_bias", "GPT-4o"),
-    "means": ("Faithfulness", "GPT-4o", "Mistral 7B"),
+    "mean_scores": ("Faithfulness", "GPT-4o", "Mistral 7B"),
     "correlations": ("Faithfulness", "GPT-4o", "pearson"),
 }
 
@@ -54,7 +54,7 @@ def is_repeated(row):
 def row_of(rows, table, key):
     wanted = {
         "estimates": dict(zip(("spec", "slice", "quantity", "term"), key, strict=False)),
-        "means": dict(zip(("slice", "term", "model"), key, strict=False)),
+        "mean_scores": dict(zip(("slice", "term", "model"), key, strict=False)),
         "correlations": dict(zip(("slice", "term", "quantity"), key, strict=False)),
     }[table]
     return next(row for row in rows if all(row.get(name) == text for name, text in wanted.items()))
@@ -156,7 +156,9 @@ def test_tolerances():
     assert row_of(rows, "estimates", KEYS["estimates"])["tolerance"] == pytest.approx(
         1.3 * resolution
     )
-    assert row_of(rows, "means", KEYS["means"])["tolerance"] == pytest.approx(0.005, abs=2e-9)
+    assert row_of(rows, "mean_scores", KEYS["mean_scores"])["tolerance"] == pytest.approx(
+        0.005, abs=2e-9
+    )
     ordinal = {
         float(row["resolution"]) for row in PAPER["estimates"] if row["figure"] == "Figure 8"
     }
@@ -182,7 +184,7 @@ def test_error_of_a_mean_is_the_largest_possible():
         {"dimension": "", "judge": judge, "model": "m", "mean": "0.8", "n": "400"}
         for judge in ("one", "two", HUMAN)
     ]
-    means = Results.from_tables(estimates=(), mean_scores=rows, correlations=()).means
+    means = Results.from_tables(estimates=(), mean_scores=rows, correlations=()).mean_scores
     assert means["", "one", "m"].std_error == pytest.approx(0.4 / 20)
     # Two judges repeat each human score
     assert means["", HUMAN, "m"].std_error == pytest.approx(0.4 / math.sqrt(200))
@@ -190,8 +192,8 @@ def test_error_of_a_mean_is_the_largest_possible():
 
 def test_causes_that_are_known():
     key = ("Faithfulness", "Claude 3 Sonnet", "Llama 3 8B")
-    rows = values(with_value(THEIRS, "means", key, Value(0.965)))
-    row = row_of(rows, "means", key)
+    rows = values(with_value(THEIRS, "mean_scores", key, Value(0.965)))
+    row = row_of(rows, "mean_scores", key)
     assert fields(row, "published verdict cause") == (0.97, MATCH, EXACT_HALF)
     key = ("ordinal_as_coded", "Faithfulness", "self_bias", "GPT-4o")
     known = THEIRS.estimates[key]
@@ -204,7 +206,10 @@ def test_causes_that_are_known():
 def test_a_pooled_value_is_absent_where_a_dimension_is():
     two = ("", "Faithfulness", "Logical correctness")
     rows = values(
-        replace(THEIRS, means={key: value for key, value in THEIRS.means.items() if key[0] in two})
+        replace(
+            THEIRS,
+            mean_scores={key: value for key, value in THEIRS.mean_scores.items() if key[0] in two},
+        )
     )
     causes = Counter(row["cause"] for row in rows if row["verdict"] == ABSENT)
     assert causes["the study has no ratings of Helpfulness"] == 9 + 9 + 90 + 27
@@ -215,8 +220,8 @@ def test_a_pooled_value_is_absent_where_a_dimension_is():
 
 def test_other_models_are_other_data():
     for judge, model in (("GPT-4o", "a tenth model"), ("a tenth judge", "GPT-4o")):
-        means = {**THEIRS.means, ("Faithfulness", judge, model): Value(0.5)}
-        rows = values(replace(THEIRS, means=means))
+        means = {**THEIRS.mean_scores, ("Faithfulness", judge, model): Value(0.5)}
+        rows = values(replace(THEIRS, mean_scores=means))
         assert {row["cause"] for row in rows} == {
             "the study has other judges or models than the paper"
         }

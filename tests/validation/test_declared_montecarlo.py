@@ -3,14 +3,13 @@ that there are.
 """
 
 import copy
-from dataclasses import fields
 
 import pytest
 import yaml
 
 from recuse.base.errors import ConfigError
-from recuse.validation.estimators import dials_of, estimators_of
-from recuse.validation.settings import WorldDials, check_montecarlo, montecarlo_settings
+from recuse.validation.estimators import grid_estimators, world_dials
+from recuse.validation.settings import check_montecarlo, montecarlo_settings
 from recuse.validation.world import MonteCarloWorld
 from text_tables import cases
 
@@ -18,11 +17,10 @@ SETTINGS = montecarlo_settings()
 
 
 def test_worlds_of_the_project_are_worlds():
-    assert list(WorldDials.model_fields) == [field.name for field in fields(MonteCarloWorld)]
     for grid, settings in SETTINGS["grids"].items():
-        assert estimators_of(SETTINGS, grid)
+        assert grid_estimators(SETTINGS, grid)
         for setting in settings["values"]:
-            MonteCarloWorld(**dials_of(SETTINGS, grid, str(setting)))
+            MonteCarloWorld(**world_dials(SETTINGS, grid, str(setting)))
 
 
 # The place of a setting and a wrong value, and below it the message
@@ -52,7 +50,9 @@ grids prompts values: [30, 0.5]
 grids judges_3 world: {judges: 10}
     grids: judges_3: self_bias of 0: judges: found 10 of 9 models;
 grids none world: {slope: [0.2, 0.3, 0.4]}
-    grids: none: self_bias of 0: slope: found 3 numbers; write
+    grids: none: self_bias of 0: slope: found 3 numbers; write one, those of the first and the last
+grids none world: {model_prompts: [5, 1300]}
+    grids: none: self_bias of 0: model_prompts: found [5.0, 1300.0], with
 world noise: [0.1]
     world: noise: should have at least 2 entries, found [0.1]
 world noise: [0.1, 0]

@@ -23,7 +23,7 @@ from recuse.validation.world import MonteCarloWorld
 from text_tables import lines
 
 PAPER = {
-    "families": (3, 2, 2, 2),
+    "families": [3, 2, 2, 2],
     "dimensions": 1,
     "prompts": 60,
     "intercept": 0.3,
@@ -257,11 +257,11 @@ def test_worlds_without_humans_refuse_a(tmp_path):
 @pytest.mark.parametrize(
     ("dials", "inconclusive"),
     [
-        ({"families": (1, 1, 1, 1), "judges": 2}, 1),
-        ({"families": (1, 1, 1, 1)}, 0),
-        ({"families": (1, 1, 1, 1), "hole": True}, 1),
-        ({"families": (1, 1, 1, 1, 1), "hole": True}, 0),
-        ({"families": (1, 1, 1, 1, 1), "prompts": 9}, 1),
+        ({"families": [1, 1, 1, 1], "judges": 2}, 1),
+        ({"families": [1, 1, 1, 1]}, 0),
+        ({"families": [1, 1, 1, 1], "hole": True}, 1),
+        ({"families": [1, 1, 1, 1, 1], "hole": True}, 0),
+        ({"families": [1, 1, 1, 1, 1], "prompts": 9}, 1),
     ],
 )
 def test_verdicts_are_those_of_the_study(tmp_path, dials, inconclusive):

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import CONFIG
 from picked_rows import fields
-from recuse.validation.estimators import dials_of, estimators_of, try_estimators
+from recuse.validation.estimators import grid_estimators, try_estimators, world_dials
 from recuse.validation.settings import montecarlo_settings
 from recuse.validation.world import MonteCarloWorld
 
@@ -82,11 +82,11 @@ def tried(grid, value, replicates):
     (setting,) = [str(each) for each in SETTINGS["grids"][grid]["values"] if each == value]
     names = [
         name
-        for name in estimators_of(SETTINGS, grid)
+        for name in grid_estimators(SETTINGS, grid)
         if (grid, value, name) in {entry[:3] for entry in expectations()}
     ]
     return try_estimators(
-        MonteCarloWorld(**dials_of(SETTINGS, grid, setting)),
+        MonteCarloWorld(**world_dials(SETTINGS, grid, setting)),
         names,
         key=f"{grid} {setting}",
         replicates=replicates,

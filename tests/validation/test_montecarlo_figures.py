@@ -48,7 +48,7 @@ def test_worlds_in_the_table_are_those_of_grids_without_estimators_of_their_own(
 
 
 def test_every_dial_has_words():
-    assert {*DIALS, *SIZE} == set(MonteCarloWorld.__dataclass_fields__)
+    assert {*DIALS, *SIZE} == set(MonteCarloWorld.model_fields)
 
 
 OF_WORLDS = pd.read_csv(

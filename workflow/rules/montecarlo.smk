@@ -3,8 +3,8 @@
 from recuse.validation.settings import montecarlo_settings
 from recuse.validation.estimators import (
     TABLES,
-    dials_of,
-    estimators_of,
+    world_dials,
+    grid_estimators,
     world_titles,
     worlds_figure,
 )
@@ -42,8 +42,8 @@ rule montecarlo_world:
         **SAMPLING,
         contents=contents("montecarlo_world.py"),
         dial=lambda wildcards: MONTECARLO["grids"][wildcards.grid]["dial"],
-        world=lambda wildcards: dials_of(MONTECARLO, wildcards.grid, wildcards.setting),
-        estimators=lambda wildcards: estimators_of(MONTECARLO, wildcards.grid),
+        world=lambda wildcards: world_dials(MONTECARLO, wildcards.grid, wildcards.setting),
+        estimators=lambda wildcards: grid_estimators(MONTECARLO, wildcards.grid),
         replicates=MONTECARLO["replicates"],
         draws=MONTECARLO["draws"],
     message:

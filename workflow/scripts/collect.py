@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from recuse.base.digests import sha256_of
 from recuse.base.outputs import write_text
 from recuse.collect.inputs import read_plan, stopping_rule
-from recuse.collect.study import Collected, ask
-from recuse.collect.words import of_run
+from recuse.collect.study import ask
+from recuse.collect.table import Collected
+from recuse.collect.words import run_summary
 from recuse.config.studies import Study
 from recuse.workflow.runner import run
 
@@ -19,7 +20,7 @@ def collect_study(
     asked = Study(study, config)
     plan = read_plan(asked)
     for part, outcome in ask(plan, enough=stopping_rule(asked)):
-        print(of_run(part, outcome), file=sys.stderr)
+        print(run_summary(part, outcome), file=sys.stderr)
     left = sha256_of(plan.ledger)
     answers = Collected.in_ledger(plan)
     answers.write(answered)

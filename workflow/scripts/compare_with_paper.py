@@ -31,11 +31,11 @@ def judge(
     paper = read_published(Path(published[0]).parent)
     ours = Results.read(
         estimates=estimates,
-        mean_scores=mean_scores,
-        correlations=correlations,
-        agreement=next(iter(agreement), None),
+        mean_scores=[mean_scores],
+        correlations=[correlations],
+        agreement=agreement,
     )
-    of_helm = Results.read(estimates=helm[:1], mean_scores=helm[1]) if helm else None
+    of_helm = Results.read(estimates=helm[:1], mean_scores=helm[1:]) if helm else None
     theirs = Results.from_tables(**paper)
     judged = list(
         judged_claims(read_claims(sentences), study, ours, theirs, kind=kind, helm=of_helm)

@@ -92,7 +92,7 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
     """The end of a message about an unknown name: the known name most like it, or all of them."""
     names = sorted(map(str, known))  # a key of YAML may be a number
     close = difflib.get_close_matches(str(name), names, n=1)
-    return f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(names)}"
+    return f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(names) or 'none'}"
 
 
 FULL = ("No space left on device", "Disk quota exceeded")

@@ -23,7 +23,7 @@ from recuse.collect.client import (
     PASSING,
     SERVER_ERROR,
     ServerReply,
-    entry_of,
+    ledger_entry,
     now,
     object_in,
     reply_failure,
@@ -147,7 +147,8 @@ def _under_way(collection: Collection, desk: Desk) -> list[_Batch]:
     These are all in which requests of the queue are open, and those of its judge that are not known
     to have ended.
     """
-    batches, ledger = [], collection.ledger
+    batches = []
+    ledger = collection.ledger
     queued = {request.key: request for request in desk.queue}
     ours = _server(desk), desk.endpoint.name
     for (server, file), record in ledger.batches.items():
@@ -161,7 +162,6 @@ def _under_way(collection: Collection, desk: Desk) -> list[_Batch]:
             if money[key] is None:
                 money[key] = collection.worst(request)
                 collection.purse.reserved += money[key]
-        started = record["started"]
         batches.append(
             _Batch(
                 server,
@@ -169,7 +169,7 @@ def _under_way(collection: Collection, desk: Desk) -> list[_Batch]:
                 requests,
                 money,
                 record.get("batch"),
-                started,
+                record["started"],
                 earlier=True,
                 tried=True,
             )
@@ -189,9 +189,11 @@ def _line(request: Request) -> bytes:
 
 def _choose(collection: Collection, desk: Desk) -> list[Request]:
     """Take the next batch from the queue: as much as its file and the budget hold."""
-    chosen, size = [], 0
+    chosen = []
+    size = 0
     while desk.queue and len(chosen) < MOST and not (collection.stopping.is_set() or desk.stopped):
-        worst, length = collection.worst(desk.queue[0]), len(_line(desk.queue[0]))
+        worst = collection.worst(desk.queue[0])
+        length = len(_line(desk.queue[0]))
         if not collection.purse.allows(worst) or (chosen and size + length > LARGEST):
             break
         collection.purse.reserved += worst
@@ -241,9 +243,13 @@ async def _find(collection: Collection, desk: Desk, batch: _Batch) -> str | None
     """
     after: dict[str, str] = {}
     for _ in range(PAGES):
-        parameters = {"limit": "100", **after}
         page = await _call(
-            collection, desk, "GET", "batches", _Page.model_validate_json, params=parameters
+            collection,
+            desk,
+            "GET",
+            "batches",
+            _Page.model_validate_json,
+            params={"limit": "100", **after},
         )
         if page is None:
             return None
@@ -266,14 +272,16 @@ async def _fetch(collection: Collection, desk: Desk, batch: _Batch) -> bool:
     if over is None:
         return False
     status, replies = over
-    # Rest: reserved for those of which nothing came, or which the plan does not have
-    attempts, kept, rest = [], {}, 0.0
+    attempts = []
+    kept = {}
+    rest = 0.0  # is reserved for those of which nothing came, or which the plan does not have
     times = {"started": batch.started, "seconds": time.monotonic() - batch.clock}
     for key, money in batch.money.items():
-        request, reply = batch.requests.get(key), replies.get(key)
+        request = batch.requests.get(key)
+        reply = replies.get(key)
         # One that stands for a request of another plan
         asked = request or Request(desk.endpoint, (), {})
-        entry = reply and entry_of(asked, reply, collection.secrets, batch=batch.id, **times)
+        entry = reply and ledger_entry(asked, reply, collection.secrets, batch=batch.id, **times)
         if request and entry:
             attempts.append((request, entry, money or 0.0))
             continue
@@ -311,21 +319,22 @@ async def _result(
     )
     if state is None or state.status not in OVER:
         return None
-    replies, whole = {}, state.status != GONE
+    replies = {}
+    whole = state.status != GONE
     for file in filter(None, (state.output_file_id, state.error_file_id)):
-        path = f"files/{quote(file, safe='')}/content"
         part = await _call(
             collection,
             desk,
             "GET",
-            path,
+            f"files/{quote(file, safe='')}/content",
             _replies,
             ({}, False) if gone else None,
             largest=LARGEST_RESULT,
         )
         if part is None:
             return None
-        replies, whole = replies | part[0], whole and part[1]
+        replies = replies | part[0]
+        whole = whole and part[1]
     if state.status == "failed":
         reasons = collection.secrets.removed(json.dumps(state.errors))
         collection.outcome.stop(
@@ -341,11 +350,14 @@ def _replies(content: bytes) -> tuple[dict[str, ServerReply], bool]:
     """(what came by the key of the request, whether all lines are whole) of a file of the server;
     ValueError if none is.
     """
-    replies, lines, whole = {}, [line for line in content.splitlines() if line.strip()], 0
+    replies = {}
+    lines = [line for line in content.splitlines() if line.strip()]
+    whole = 0
     for line in lines:
         with contextlib.suppress(ValueError):
             record = _Line.model_validate(object_in(line))
-            response, error = record.response, record.error or _Error()
+            response = record.response
+            error = record.error or _Error()
             reason = EXPIRED if error.code == "batch_expired" else SERVER_ERROR
             reply = ServerReply(problem=(reason, str(error.message)))
             if response is not None:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import cycle
-from types import ModuleType
 
 from recuse.base.errors import LONGEST, ConfigError
 from recuse.collect.cost import cost, worst_cost
@@ -59,17 +58,6 @@ class ServerReply:
     sent: bool = True  # False: nothing reached the server
 
 
-def http_client() -> ModuleType:
-    """The package httpx2, which is imported only to ask; ConfigError if it is absent."""
-    try:
-        import httpx2
-    except ImportError as error:
-        raise ConfigError(
-            "collecting needs a client of HTTP: pip install 'recuse[collect]'"
-        ) from error
-    return httpx2
-
-
 class Client:
     """A client of the server of one endpoint, which leaves it to others to try again."""
 
@@ -77,9 +65,15 @@ class Client:
         """Connects only when it is used. ConfigError if the package httpx2 is absent, or
         certificates cannot be read.
         """
+        try:
+            import httpx2 as httpx  # imported only to ask
+        except ImportError as error:
+            raise ConfigError(
+                "collecting needs a client of HTTP: pip install 'recuse[collect]'"
+            ) from error
         self.endpoint = endpoint
-        self._httpx = httpx = http_client()
-        key = secrets.key_of(endpoint)
+        self._httpx = httpx
+        key = secrets.key_for(endpoint)
         # One timeout holds for all of an attempt. Redirects, which may lead to another host, are
         # not followed.
         settings = {"timeout": None, "follow_redirects": False}
@@ -107,10 +101,12 @@ class Client:
         """Send a request once, and take what comes within the endpoint's timeout, at most `LARGEST`
         bytes.
         """
-        body = json.dumps(request.sent).encode()
-        headers = {"Content-Type": "application/json"}
         return await self.call(
-            "POST", self._completions, self.endpoint.timeout, content=body, headers=headers
+            "POST",
+            self._completions,
+            self.endpoint.timeout,
+            content=json.dumps(request.sent).encode(),
+            headers={"Content-Type": "application/json"},
         )
 
     async def call(
@@ -119,7 +115,9 @@ class Client:
         """Call an address; largest: bytes of the body that are taken, if not LARGEST; content: as
         of httpx2.
         """
-        httpx, largest, body = self._httpx, largest or LARGEST, bytearray()
+        httpx = self._httpx
+        largest = largest or LARGEST
+        body = bytearray()
         try:
             async with (
                 asyncio.timeout(seconds),
@@ -152,7 +150,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def entry_of(
+def ledger_entry(
     request: Request,
     reply: ServerReply,
     secrets: Secrets,
@@ -170,7 +168,8 @@ def entry_of(
     response = None if reply.problem else object_in(reply.body)
     problem = _problem(request, reply, response)
     response = secrets.removed(response)
-    usage, price = usage_in(response), request.endpoint.price
+    usage = usage_in(response)
+    price = request.endpoint.price
     money = None
     if price is not None and usage is not None:
         money = cost(price, usage.prompt_tokens, usage.completion_tokens, batch is not None)
@@ -224,7 +223,8 @@ def reply_failure(reply: ServerReply, response: Mapping | None) -> tuple[str, st
     if reply.problem is not None:
         return reply.problem
     response = response or {}
-    error, status = response.get("error"), reply.status
+    error = response.get("error")
+    status = reply.status
     error = error if isinstance(error, Mapping) else {"message": error}
     if status < 300 and not response.get("choices") and error.get("code"):
         status = error["code"] if error["code"] in range(300, 600) else 500
@@ -240,7 +240,7 @@ def reply_failure(reply: ServerReply, response: Mapping | None) -> tuple[str, st
             ),
         )
     message = str(error.get("message") or reply.body.decode("utf-8", "replace"))
-    return _reason_of(status, error), f"status {status}: {message}"
+    return _status_reason(status, error), f"status {status}: {message}"
 
 
 def _problem(
@@ -262,7 +262,7 @@ def _problem(
     return None
 
 
-def _reason_of(status: int, error: Mapping) -> str:
+def _status_reason(status: int, error: Mapping) -> str:
     """The reason by a status of HTTP from 400 and by what the server says of it."""
     if status == 402 or "insufficient_quota" in (error.get("code"), error.get("type")):
         return NO_QUOTA

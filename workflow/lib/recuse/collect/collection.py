@@ -76,7 +76,9 @@ class Purse:
 
     def __init__(self, budget: float | None, spent: float) -> None:
         """Start with what is spent; None: no limit."""
-        self.budget, self.spent, self.reserved = budget, spent, 0.0
+        self.budget = budget
+        self.spent = spent
+        self.reserved = 0.0
 
     def allows(self, worst: float) -> bool:
         """Whether a request may be sent that costs so much at worst."""
@@ -122,15 +124,14 @@ class Collection:
         """Find what is missing. ConfigError if it cannot be asked: no key, no client, or no price
         for a budget.
         """
-        self.ledger, self.follow = ledger, follow
-        # For this plan or another
-        self.outcome, self.purse = Outcome(), Purse(budget, ledger.spent)
+        self.ledger = ledger
+        self.follow = follow
+        self.outcome = Outcome()
+        self.purse = Purse(budget, ledger.spent)  # for this plan or another
         self.desks: list[Desk] = []
-        self.stopping, self.changed, self.unsynced = (
-            asyncio.Event(),
-            asyncio.Event(),
-            asyncio.Event(),
-        )
+        self.stopping = asyncio.Event()
+        self.changed = asyncio.Event()
+        self.unsynced = asyncio.Event()
         self._progress = progress or (lambda outcome: None)
         self._clock = time.monotonic()
         self._keys: set[str] = set()
@@ -139,7 +140,8 @@ class Collection:
         busy = [desk for desk in self.desks if desk.queue]
         self.secrets = Secrets([desk.endpoint for desk in busy], environment)
         for desk in busy:
-            desk.client, desk.busy = Client(desk.endpoint, self.secrets), desk.endpoint.batch
+            desk.client = Client(desk.endpoint, self.secrets)
+            desk.busy = desk.endpoint.batch
         of_batches = (ledger.open_in(batch).values() for batch in ledger.batches.values())
         # Also for another plan
         self.purse.reserved = sum(money or 0.0 for each in of_batches for money in each)
@@ -226,7 +228,8 @@ class Collection:
 
     def close_desk(self, desk: Desk, reason: str, problem: str) -> None:
         """Ask an endpoint no more; problem: what the server said."""
-        endpoint, desk.stopped = desk.endpoint, True
+        endpoint = desk.endpoint
+        desk.stopped = True
         key = f"the key in the environment variable {endpoint.key}"
         sentences = {
             NOT_ALLOWED: f"the server does not accept {key}; set it to a valid key, and run again",

@@ -50,8 +50,9 @@ def run_collect(arguments: Namespace) -> None:
     """
     from recuse.collect.dry_run import page_before
     from recuse.collect.inputs import read_plan, stopping_rule
-    from recuse.collect.study import UNLIMITED, Collected, ask
-    from recuse.collect.words import of_counts, of_run
+    from recuse.collect.study import UNLIMITED, ask
+    from recuse.collect.table import Collected
+    from recuse.collect.words import counts_summary, run_summary
     from recuse.config.load import load
     from recuse.config.read import read
 
@@ -96,9 +97,9 @@ def run_collect(arguments: Namespace) -> None:
             write_page(page)
             return
         for part, outcome in ask(plan, budget=budget, enough=stopping_rule(study)):
-            write_page(f"{of_run(part, outcome)}\n")
+            write_page(f"{run_summary(part, outcome)}\n")
         counts = Collected.in_ledger(plan).counts()
-        write_page(f"{of_counts(counts)}\n")
+        write_page(f"{counts_summary(counts)}\n")
         if not any(row["ratings"] for row in counts):
             raise CollectError(
                 f"{plan.ledger}: no reply could be read; look at them, and change `mode` or"

@@ -54,7 +54,8 @@ def worst_cost(request: Request) -> float | None:
     """The most that one attempt may cost; None if the price, or the length of the answer, has no
     limit.
     """
-    price, out = request.endpoint.price, most_out(request)
+    price = request.endpoint.price
+    out = most_out(request)
     if price is None or out is None:
         return None
     return cost(price, tokens_in(request, FEWEST_CHARACTERS), out, request.endpoint.batch)
@@ -67,7 +68,8 @@ def characters_per_token(entries: Iterable[LedgerEntry]) -> dict[tuple[str, bool
     It is that of `tokens_in`: characters / (tokens − eight a message). Short prompts, as for
     answers, have relatively more of the marks that servers add.
     """
-    lengths, tokens = Counter(), Counter()
+    lengths = Counter()
+    tokens = Counter()
     for entry in entries:
         if entry.usage is not None:
             kind = entry.judge, bool(entry.asked["rubric"])

@@ -60,7 +60,8 @@ def assigned(
     number of judges that there are not, and about one judge an answer where that would be its own
     model's.
     """
-    models, judges = sorted(set(models)), sorted(set(judges))
+    models = sorted(set(models))
+    judges = sorted(set(judges))
     if number == len(judges):
         return set(product(judges, prompts, models))
     if not 1 <= number <= len(judges):
@@ -75,8 +76,8 @@ def assigned(
             " alone, where a self-bias and a good answer look the same; write 2 or more"
         )
     luck_of_prompt = np.random.default_rng(seed)
-    # Ratings by judge and model; answers by two judges that rate them
-    of_model, together = Counter(), Counter()
+    of_model = Counter()  # ratings by judge and model
+    together = Counter()  # answers by two judges that rate them
     ratings = set()
     ordered = in_order(prompts, seed, strata)
     for name in sorted({strata.get(prompt, "") for prompt in ordered}):

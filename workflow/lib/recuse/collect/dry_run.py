@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from recuse.check.prompts_needed import planned, prompts_in_words, published, requests_for
 from recuse.collect.estimate import cost_page, estimates
 from recuse.collect.plan import RATINGS
-from recuse.collect.study import Collected, merged_in_words
+from recuse.collect.study import merged_in_words
+from recuse.collect.table import Collected
 
 ABSENT = 200  # words of an answer that is not written yet, for the estimate
 
@@ -18,7 +19,8 @@ def page_before(
 
     Answers that are not written yet stand as texts of usual length. families: family -> models.
     """
-    plan, entries = collected.plan, collected.entries
+    plan = collected.plan
+    entries = collected.entries
     answers = plan.answers(entries, absent="word " * ABSENT)
     requests = [request for wave in plan.waves(answers) for request in wave]
     if not requests:

@@ -122,9 +122,11 @@ def _minutes(endpoint: Endpoint, requests: int, tokens: float, seconds: float) -
     """Minutes by the limits of an endpoint; seconds: of all responses, one after the other."""
     if endpoint.batch and requests:
         return None
-    by_requests = requests / (endpoint.requests_per_minute or float("inf"))
-    by_tokens = tokens / (endpoint.tokens_per_minute or float("inf"))
-    return max(seconds / 60 / endpoint.concurrency, by_requests, by_tokens)
+    return max(
+        seconds / 60 / endpoint.concurrency,
+        requests / (endpoint.requests_per_minute or float("inf")),
+        tokens / (endpoint.tokens_per_minute or float("inf")),
+    )
 
 
 def total(of_judges: Sequence[CostEstimate], name: str = "all") -> CostEstimate:
@@ -149,7 +151,8 @@ def cost_page(
     request: one that is shown, as far as there is room. spent: money for all attempts in the ledger
     so far. notes: lines that follow the table.
     """
-    whole, rest = total(of_judges), of_judges[ROWS - 1 :]
+    whole = total(of_judges)
+    rest = of_judges[ROWS - 1 :]
     rows = (
         [*of_judges[: ROWS - 1], total(rest, f"{len(rest)} more")]
         if len(rest) > 1

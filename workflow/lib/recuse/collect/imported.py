@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from recuse.base.errors import ConfigError
 from recuse.collect.parse import REASONS
 from recuse.collect.requests import LOGPROBS
-from recuse.collect.rubrics import criterion_of, criterion_scale, wording_of
+from recuse.collect.rubrics import criterion_scale, find_criterion, find_wording
 from recuse.collect.settings import Collect
 from recuse.config.declared.sections import validated
 from recuse.data.registry import COMPARED, RATED, finest_step
@@ -63,9 +63,9 @@ def _scales(collect: Collect) -> dict[str, list[int]]:
     """The scale of each criterion; ConfigError if two wordings have different ones."""
     scales: dict[str, list[int]] = {}
     for each in collect.wordings:
-        wording = wording_of("ratings", each, collect.templates)
+        wording = find_wording("ratings", each, collect.templates)
         for name in collect.names_of_criteria():
-            scale = criterion_scale(criterion_of(name, wording, collect.criteria))
+            scale = criterion_scale(find_criterion(name, wording, collect.criteria))
             if scales.setdefault(name, scale) != scale:
                 first = collect.wordings[0]
                 ends = [f"from {low} to {high}" for low, high in (scales[name], scale)]

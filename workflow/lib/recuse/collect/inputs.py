@@ -13,7 +13,7 @@ from recuse.check.prompts_needed import enough
 from recuse.collect.ledger import SEEN
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.settings import Collect
-from recuse.collect.study import Collected
+from recuse.collect.table import Collected
 from recuse.collect.texts import prices_in
 from recuse.config.declared.sections import validated
 from recuse.config.read import read
@@ -70,9 +70,9 @@ def stopping_rule(study: Study) -> Callable[[Collected], bool] | None:
         # `check` says what it has to say of these ratings
         with redirect_stderr(StringIO()), in_folder(inputs) as folder:
             inputs = _with_answers(inputs, collected, folder)
-            level = study.config["confidence"]
-            tables = RatingsPipeline(inputs, folder).tables
-            return enough(tables, width, confidence=level)
+            return enough(
+                RatingsPipeline(inputs, folder).tables, width, confidence=study.config["confidence"]
+            )
 
     return enough_collected
 

@@ -6,11 +6,16 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import Field, InstanceOf, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    InstanceOf,
+    model_validator,
+)
 
 from recuse.base.errors import REMEDIES, ConfigError, DataError, DiskError
 from recuse.base.log import warn
@@ -21,38 +26,6 @@ VERSION = 1
 START = b'{"recuse": '  # of every line
 NAMED_LINES = 5  # of those that are cut off, in a warning
 SEEN = "results/{study}/raw/ledger.json"  # digests of a ledger as the last job found it and left it
-
-
-@dataclass(frozen=True)
-class LedgerEntry:
-    """An attempt to have a request answered, and what came of it. Fields that do not apply are
-    None.
-    """
-
-    key: str  # of the request
-    judge: str
-    asked: Mapping[str, object]  # the identity of the request
-    about: Mapping[str, str]
-    started: str  # time in UTC, ISO 8601
-    seconds: float
-    attempt: int  # in its run, from 1
-    response: Mapping | None = None  # the JSON object that came
-    text: str | None = None  # the start of what came, if it is none
-    status: int | None = None  # of HTTP
-    error: Mapping[str, str] | None = None  # {"reason", "message"}; None: the response is an answer
-    cost: float | None = None  # None: the price is not known, or whether anything was charged
-    at_most: float | None = None  # what it may have cost, if the cost is not known but the price is
-    batch: str | None = None  # id of the batch
-
-    @property
-    def reason(self) -> str | None:
-        """Why this is no answer; None if it is one."""
-        return None if self.error is None else self.error["reason"]
-
-    @property
-    def usage(self) -> Usage | None:
-        """The tokens that the server counted, if it says so credibly."""
-        return usage_in(self.response)
 
 
 MOST_MONEY = 1e12  # of an attempt; larger sums are not believed
@@ -73,20 +46,54 @@ class _Failure(ResponsePart):
     message: Text
 
 
-class _Attempt(ResponsePart):
-    """What a line about an attempt must have."""
+def credible(money: object) -> float | None:
+    """A sum of money as a number; None if it is not one, or cannot be true."""
+    is_number = isinstance(money, int | float) and not isinstance(money, bool)
+    return float(money) if is_number and 0 <= money <= MOST_MONEY else None
 
-    key: Text
+
+def _with_keys(part: type[ResponsePart]) -> object:
+    """The type of a dict that has the keys of a part, and any others."""
+
+    def check(value: dict) -> dict:
+        part.model_validate(value)
+        return value
+
+    return Annotated[InstanceOf[dict], AfterValidator(check)]
+
+
+Money = Annotated[float | None, BeforeValidator(credible)]
+
+
+class LedgerEntry(ResponsePart):
+    """An attempt to have a request answered, and what came of it. Fields that do not apply are
+    None. A line of the ledger is checked by these types.
+    """
+
+    key: Text  # of the request
     judge: Text
-    asked: _Asked
+    asked: _with_keys(_Asked)  # the identity of the request
     about: InstanceOf[dict]
-    started: Text
+    started: Text  # time in UTC, ISO 8601
     seconds: float
-    attempt: int
-    response: InstanceOf[dict] | None = None
-    status: int | None = None
-    error: _Failure | None = None
-    batch: Text | None = None
+    attempt: int  # in its run, from 1
+    response: InstanceOf[dict] | None = None  # the JSON object that came
+    text: object = None  # the start of what came, if it is none
+    status: int | None = None  # of HTTP
+    error: _with_keys(_Failure) | None = None  # None: the response is an answer
+    cost: Money = None  # None: the price is not known, or whether anything was charged
+    at_most: Money = None  # what it may have cost, if the cost is not known but the price is
+    batch: Text | None = None  # id of the batch
+
+    @property
+    def reason(self) -> str | None:
+        """Why this is no answer; None if it is one."""
+        return None if self.error is None else self.error["reason"]
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens that the server counted, if it says so credibly."""
+        return usage_in(self.response)
 
     @model_validator(mode="after")
     def _check_outcome(self) -> Self:
@@ -123,7 +130,7 @@ def read_ledger(path: str | Path) -> Iterator[LedgerEntry]:
     Needs no lock: a process may be writing. Raises ConfigError if the file is no ledger, DataError
     if a later version wrote it.
     """
-    return (_entry(record) for _, record in _records(path) if "key" in record)
+    return (LedgerEntry.model_validate(record) for _, record in _records(path) if "key" in record)
 
 
 class LedgerAnswers(Mapping[str, LedgerEntry]):
@@ -144,7 +151,7 @@ class LedgerAnswers(Mapping[str, LedgerEntry]):
         """Read the answer from the file."""
         with self.path.open("rb") as file:
             file.seek(self._places[key])
-            return _entry(json.loads(file.readline()))
+            return LedgerEntry.model_validate(json.loads(file.readline()))
 
     def __contains__(self, key: object) -> bool:
         """Whether there is an answer; reads nothing."""
@@ -169,12 +176,6 @@ class LedgerAnswers(Mapping[str, LedgerEntry]):
             and fault_in(record.get("response"), record["asked"]["mode"]) is None
         ):
             self._places[record["key"]] = place
-
-
-def credible(money: object) -> float | None:
-    """A sum of money as a number; None if it is not one, or cannot be true."""
-    is_number = isinstance(money, int | float) and not isinstance(money, bool)
-    return float(money) if is_number and 0 <= money <= MOST_MONEY else None
 
 
 def answers_in(path: str | Path) -> LedgerAnswers:
@@ -260,7 +261,8 @@ class Ledger(LedgerAnswers):
             self._cut = True
             while rest:
                 written = os.write(self._file, rest)
-                self._size, rest = self._size + written, rest[written:]
+                self._size += written
+                rest = rest[written:]
             self._cut = False
         for record, place in noted:
             self.note(record, place)
@@ -345,15 +347,10 @@ def _record_in(line: bytes) -> dict | None:
     try:
         record = json.loads(line)
         if line.startswith(START) and record["recuse"] == VERSION:
-            (_Attempt if "key" in record else _Step).model_validate(record)
+            (LedgerEntry if "key" in record else _Step).model_validate(record)
     except (ValueError, RecursionError):
         return None
     return record if line.startswith(START) else None
-
-
-def _entry(record: Mapping) -> LedgerEntry:
-    values = {name: record.get(name) for name in LedgerEntry.__dataclass_fields__}
-    return LedgerEntry(**values | {name: credible(values[name]) for name in ("cost", "at_most")})
 
 
 def _lock(file: int, path: Path) -> None:

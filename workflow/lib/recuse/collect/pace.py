@@ -20,19 +20,19 @@ class Bucket:
 
     def __init__(self, per_minute: float, clock: Callable[[], float]) -> None:
         """Start full."""
-        self._rate, self._clock = per_minute / 60, clock
+        self._rate = per_minute / 60
+        self._clock = clock
         self._most = max(1.0, self._rate * BURST)
-        self._level, self._since = self._most, clock()
+        self._level = self._most
+        self._since = clock()
 
     def wait(self, amount: float) -> float:
         """Seconds until `amount` may be taken; more than the bucket holds, when it is full."""
         if math.isinf(self._rate):
             return 0.0
         now = self._clock()
-        self._level, self._since = (
-            min(self._most, self._level + (now - self._since) * self._rate),
-            now,
-        )
+        self._level = min(self._most, self._level + (now - self._since) * self._rate)
+        self._since = now
         return max(0.0, (min(amount, self._most) - self._level) / self._rate)
 
     def take(self, amount: float) -> None:
@@ -84,7 +84,8 @@ class Pace:
         """An answer came."""
         self._answers += 1
         if self._answers >= self.limit:
-            self.limit, self._answers = min(self.most, self.limit + 1), 0
+            self.limit = min(self.most, self.limit + 1)
+            self._answers = 0
 
     def slow_down(self, sent: float, wait: float | None) -> None:
         """The server was asked too much by a request sent at `sent`; wait: seconds in which it
@@ -92,12 +93,14 @@ class Pace:
         """
         now = self._clock()
         if sent > self._cut_at:
-            self.limit, self._answers, self._cut_at = max(1, self.limit // 2), 0, now
+            self.limit = max(1, self.limit // 2)
+            self._answers = 0
+            self._cut_at = now
         if wait is not None:
             self._resume_at = max(self._resume_at, now + wait)
 
 
-def wait_of(headers: Mapping[str, str], now: float) -> float | None:
+def requested_wait(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds that a server asks to wait, by `retry-after-ms` or `retry-after`, a number or a date;
     None if it does not say.
 

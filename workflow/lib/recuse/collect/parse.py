@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from recuse.collect.requests import FIRST_LINE, FREE, LOGPROBS, Criterion, Request
 from recuse.collect.responses import Choice, choice_in, fault_in, likeliest
-from recuse.collect.rubrics import words_of
+from recuse.collect.rubrics import template_texts
 
 # Why a rating is missing.
 REASONS = REFUSAL, TRUNCATED, OFF_SCALE, UNREADABLE, NOT_ANSWERED = (
@@ -82,8 +82,7 @@ def scores(request: Request, response: Mapping) -> dict[str, Score]:
     if request.mode == LOGPROBS:
         return {each.dimension: _expected(each, choice) for each in request.criteria}
 
-    reply = _readable_part(choice.text, request.reads)
-    read = _stated(request.criteria, reply)
+    read = _stated(request.criteria, _readable_part(choice.text, request.reads))
     if REFUSING.match(choice.text) and all(score.reason == UNREADABLE for score in read.values()):
         return {dimension: Score(None, REFUSAL) for dimension in read}
     return read
@@ -145,7 +144,8 @@ def _split(reply: str) -> tuple[_Pairs, str]:
     open: it may be cut off, and has neither. A colon before the object, as in `My rating: {"score":
     4}`, belongs to it.
     """
-    start, end = reply.find("{"), reply.rfind("}") + 1
+    start = reply.find("{")
+    end = reply.rfind("}") + 1
     for candidate in (reply[start:end], TRAILING_COMMA.sub(r"\1", reply[start:end])):
         try:
             # Numbers stay as they are written, and keys that occur twice stay twice.
@@ -207,7 +207,7 @@ def _labelled(criterion: Criterion, value: object) -> Score:
     if not isinstance(value, str) or len(value) > LONGEST_VALUE:
         return Score(None, UNREADABLE)
     for text in _unwrapped(value, "".join(criterion.labels)):
-        rating = criterion.value_of(_without_scale(criterion, text))
+        rating = criterion.rating_for(_without_scale(criterion, text))
         if rating is not None:
             return Score(rating)
     return Score(None, OFF_SCALE if NUMBER.fullmatch(text) else UNREADABLE)
@@ -260,7 +260,7 @@ def _expected(criterion: Criterion, choice: Choice) -> Score:
     weights: dict[int, float] = {}
     tokens = likeliest(choice)
     for token in tokens:
-        rating = criterion.value_of(token.token.strip())
+        rating = criterion.rating_for(token.token.strip())
         if rating is not None:
             weights[rating] = weights.get(rating, 0.0) + math.exp(token.logprob)
     seen = sum(weights.values())
@@ -282,7 +282,9 @@ def repair(request: Request, response: Mapping) -> Request | None:
     choice = choice_in(response)
     if choice is None or choice.text is None or not reasons & {*REPAIRED}:
         return None
-    how = words_of(request.criteria, request.mode if request.reads == FREE else LOGPROBS)["reply"]
+    how = template_texts(request.criteria, request.mode if request.reads == FREE else LOGPROBS)[
+        "reply"
+    ]
     asked = {"role": "user", "content": f"Your reply could not be read. {how}"}
     messages = (*request.messages, {"role": "assistant", "content": choice.text}, asked)
     return replace(request, messages=messages, repairs=request.key)

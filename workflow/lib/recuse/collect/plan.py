@@ -29,14 +29,14 @@ from recuse.collect.requests import (
 from recuse.collect.responses import choice_in
 from recuse.collect.rubrics import (
     Wording,
-    criterion_of,
-    schema_of,
-    verdict_of,
-    wording_of,
-    words_of,
+    find_criterion,
+    find_wording,
+    response_format,
+    template_texts,
+    verdict_criterion,
 )
 from recuse.collect.settings import AskedModel, Collect
-from recuse.collect.texts import ModelAnswer, path_of, read_answers, read_prompts
+from recuse.collect.texts import ModelAnswer, read_answers, read_prompts, table_path
 
 RATINGS, VERDICTS = "ratings", "verdicts"
 SHOWN = "[model]"  # in place of a name that a judge may not see
@@ -46,6 +46,9 @@ FIRST, GROWTH = 20, 1.5
 TOP_LOGPROBS = 20  # the most that OpenAI returns
 LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute", "timeout", "attempts", "batch")
 HERE = ("localhost", "127.0.0.1", "::1")
+
+
+_Texts = Mapping[str, str]
 
 
 class Asked(NamedTuple):
@@ -72,8 +75,8 @@ class Plan:
     study: str
     kind: str  # RATINGS or VERDICTS
     collect: Collect
-    prompts: Mapping[str, str]  # id -> text, in the order of the file
-    datasets: Mapping[str, str]
+    prompts: _Texts  # id -> text, in the order of the file
+    datasets: _Texts
     given: Sequence[ModelAnswer]  # answers in a file
     judges: Mapping[str, Asked]
     writers: Mapping[str, Asked]
@@ -112,9 +115,9 @@ class Plan:
             if answer.model in writers:
                 raise ConfigError(
                     f"collect: writers: {answer.model}: has answers in"
-                    f" {path_of(collect.answers)}; leave it out here"
+                    f" {table_path(collect.answers)}; leave it out here"
                 )
-        wordings = [wording_of(kind, name, collect.templates) for name in collect.wordings]
+        wordings = [find_wording(kind, name, collect.templates) for name in collect.wordings]
         named = collect.names_of_criteria()
         models = _in_order(answers, writers)
         check_known(
@@ -138,7 +141,7 @@ class Plan:
         hidden = [name for name in names if len(name) > 1] if collect.blind else []
         if collect.design.strata and not datasets:
             raise ConfigError(
-                f"collect: design: strata: {path_of(collect.prompts)} has no column dataset;"
+                f"collect: design: strata: {table_path(collect.prompts)} has no column dataset;"
                 " leave `strata` out"
             )
         _check_used(collect, kind, named)
@@ -201,9 +204,10 @@ class Plan:
     def criteria(self, wording: Wording) -> list[Criterion]:
         """What a judge rates in this wording."""
         if self.kind == VERDICTS:
-            return [verdict_of(wording)]
+            return [verdict_criterion(wording)]
         return [
-            criterion_of(dimension, wording, self.collect.criteria) for dimension in self.dimensions
+            find_criterion(dimension, wording, self.collect.criteria)
+            for dimension in self.dimensions
         ]
 
     def writing(self) -> list[Request]:
@@ -266,7 +270,7 @@ class Plan:
             for part in parts
         ]
 
-    def _of_prompt(self, prompt: str, texts: Mapping[str, str], among: set) -> list[Request]:
+    def _of_prompt(self, prompt: str, texts: _Texts, among: set) -> list[Request]:
         """The requests about a prompt in random order; among: (judge, prompt, model) of the ratings
         to be made.
         """
@@ -283,9 +287,7 @@ class Plan:
         random.Random(f"{self.seed}: {prompt}").shuffle(requests)
         return requests
 
-    def _shown(
-        self, prompt: str, texts: Mapping[str, str]
-    ) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+    def _shown(self, prompt: str, texts: _Texts) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
         """What each request about a prompt is about, and the texts that a judge is shown."""
         blinded = {model: self.blinded(text) for model, text in texts.items()}
         values = {"prompt": self.prompts[prompt]}
@@ -311,8 +313,8 @@ class Plan:
         self,
         asked: Asked,
         wording: Wording,
-        about: Mapping[str, str],
-        values: Mapping[str, str],
+        about: _Texts,
+        values: _Texts,
         replicate: int,
     ) -> Iterator[Request]:
         criteria = self.criteria(wording)
@@ -326,13 +328,12 @@ class Plan:
             mode = NUMBER if wording.says_how else asked.mode
             body = asked.body(1 if mode == LOGPROBS else wording.longest or 32 + 24 * len(together))
             if mode == SCHEMA:
-                body |= {"response_format": schema_of(together)}
+                body |= {"response_format": response_format(together)}
             elif mode == LOGPROBS:
                 body = {"logprobs": True, "top_logprobs": TOP_LOGPROBS, **body}
-            messages = wording.messages({**values, **words_of(together, mode)})
             yield Request(
                 asked.endpoint,
-                tuple(messages),
+                tuple(wording.messages({**values, **template_texts(together, mode)})),
                 body,
                 tuple(together),
                 mode,

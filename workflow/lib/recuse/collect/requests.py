@@ -58,7 +58,7 @@ class Criterion:
     labels: Sequence[str]
     low: int = 1  # the rating of the first label; the others follow by steps of one
 
-    def value_of(self, label: str) -> int | None:
+    def rating_for(self, label: str) -> int | None:
         """The rating that a label stands for, in any case; None if it is none of them."""
         lowered = [each.lower() for each in self.labels]
         return self.low + lowered.index(label.lower()) if label.lower() in lowered else None

@@ -74,12 +74,12 @@ def dimensions() -> list[str]:
     return [*_published()["criteria"]]
 
 
-def wordings_of(kind: str) -> list[str]:
+def wording_names(kind: str) -> list[str]:
     """The wordings that need no words of the user's; kind: `ratings` or `verdicts`."""
     return [*_published()[kind]]
 
 
-def wording_of(kind: str, name: str, declared: Mapping[str, "OwnWording"]) -> Wording:
+def find_wording(kind: str, name: str, declared: Mapping[str, "OwnWording"]) -> Wording:
     """A wording by its name, of those `declared` in the plan or of the project's; ConfigError if
     there is none.
 
@@ -108,7 +108,7 @@ def wording_of(kind: str, name: str, declared: Mapping[str, "OwnWording"]) -> Wo
     return wording
 
 
-def criterion_of(
+def find_criterion(
     dimension: str, wording: Wording, declared: Mapping[str, "OwnCriterion"]
 ) -> Criterion:
     """A criterion as a wording asks for it: on its own labels, else from 1 to 5.
@@ -138,7 +138,7 @@ def criterion_scale(criterion: Criterion) -> list[int]:
     return [criterion.low, criterion.low + len(criterion.labels) - 1]
 
 
-def words_of(criteria: Sequence[Criterion], mode: str) -> dict[str, str]:
+def template_texts(criteria: Sequence[Criterion], mode: str) -> dict[str, str]:
     """The texts of a template that follow from the criteria, in their order, and from how the judge
     states its ratings.
     """
@@ -166,7 +166,7 @@ def _reply(criteria: Sequence[Criterion], mode: str) -> str:
     return f"Reply with one line for each criterion:\n{lines}"
 
 
-def schema_of(criteria: Sequence[Criterion]) -> dict:
+def response_format(criteria: Sequence[Criterion]) -> dict:
     """The `response_format` that allows the labels of each criterion only; whole numbers where all
     labels are.
     """
@@ -187,6 +187,6 @@ def schema_of(criteria: Sequence[Criterion]) -> dict:
     }
 
 
-def verdict_of(wording: Wording) -> Criterion:
+def verdict_criterion(wording: Wording) -> Criterion:
     """The criterion of a verdict: 0 for the first answer, 1 for neither, 2 for the second."""
     return Criterion(VERDICT, "Which answer is better?", tuple(wording.labels), 0)

@@ -25,7 +25,7 @@ from recuse.collect.client import (
     PASSING,
     RATE_LIMIT,
     ServerReply,
-    entry_of,
+    ledger_entry,
     now,
 )
 from recuse.collect.collection import (
@@ -40,7 +40,7 @@ from recuse.collect.collection import (
 )
 from recuse.collect.cost import most_out, tokens_in
 from recuse.collect.ledger import Ledger, LedgerEntry
-from recuse.collect.pace import wait_of
+from recuse.collect.pace import requested_wait
 from recuse.collect.requests import Request
 
 GRACE = 5.0  # seconds that requests under way are given after Ctrl-C
@@ -70,32 +70,27 @@ def collect(
     poll: seconds between two looks at a batch. Ctrl-C and SIGTERM end it in good order. Raises
     ConfigError before anything is asked if that is not possible: a key or a price is missing.
     """
-
-    async def run() -> Outcome:
-        collection = Collection(
-            requests, ledger, follow, budget=budget, progress=progress, environment=environment
-        )
-        return await _Run(collection, wait, poll).whole()
-
-    return asyncio.run(run())
+    limits = {"budget": budget, "progress": progress, "environment": environment}
+    return asyncio.run(_Run(requests, ledger, follow, wait=wait, poll=poll, **limits).whole())
 
 
-class _Run:
-    """The tasks of a run."""
+class _Run(Collection):
+    """A collection and the tasks that ask what it holds."""
 
-    def __init__(self, collection: Collection, wait: float, poll: float) -> None:
-        self.collection, self._wait, self._poll = collection, wait, poll
+    def __init__(self, *asked: object, wait: float, poll: float, **limits: object) -> None:
+        super().__init__(*asked, **limits)
+        self._wait = wait
+        self._poll = poll
         self._tasks: set[asyncio.Task] = set()
         self._fault: BaseException | None = None
         self._order = count()  # of requests that are to be asked again at the same time
 
     async def whole(self) -> Outcome:
-        collection = self.collection
-        busy = [desk for desk in collection.desks if desk.client]
+        busy = [desk for desk in self.desks if desk.client]
         syncing = asyncio.create_task(self._sync())
         for desk in busy:
             if desk.endpoint.batch:
-                self._start(ask_in_batches(collection, desk, self._poll))
+                self._start(ask_in_batches(self, desk, self._poll))
         try:
             with self._signals():
                 await self._ask([desk for desk in busy if not desk.endpoint.batch])
@@ -108,15 +103,15 @@ class _Run:
         if self._fault is not None:
             raise self._fault
         with self._stopping_if_full():
-            collection.ledger.sync()
-        collection.report()
-        return collection.outcome
+            self.ledger.sync()
+        self.report()
+        return self.outcome
 
     async def _ask(self, desks: Sequence[Desk]) -> None:
         """Send what may be sent, wait for a change, and again, until nothing is left or under
         way.
         """
-        changed = self.collection.changed
+        changed = self.changed
         while True:
             changed.clear()
             pause = min((self._send(desk) for desk in desks), default=math.inf)
@@ -124,24 +119,21 @@ class _Run:
                 break
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(changed.wait(), None if math.isinf(pause) else pause)
-        left = any(desk.queue or desk.later for desk in self.collection.desks if not desk.stopped)
-        if left and not self.collection.stopping.is_set():
-            purse, missing = (
-                self.collection.purse,
-                counted(self.collection.outcome.missing, "request"),
-            )
+        left = any(desk.queue or desk.later for desk in self.desks if not desk.stopped)
+        if left and not self.stopping.is_set():
+            purse = self.purse
+            missing = counted(self.outcome.missing, "request")
             message = (
                 f"the next request could exceed the budget of {purse.budget:g} ({purse.spent:.4g}"
                 f" spent, {missing} left)"
             )
-            self.collection.outcome.stop(BUDGET, f"{message}; allow a larger one to go on")
+            self.outcome.stop(BUDGET, f"{message}; allow a larger one to go on")
 
     def _send(self, desk: Desk) -> float:
         """Send all that may be sent now; seconds until more may be, infinity if something must end
         first or nothing is left.
         """
-        collection = self.collection
-        while not (collection.stopping.is_set() or desk.stopped):
+        while not (self.stopping.is_set() or desk.stopped):
             clock = time.monotonic()
             again = bool(desk.later) and desk.later[0][0] <= clock
             if not again and not desk.queue:
@@ -150,24 +142,21 @@ class _Run:
             tokens = tokens_in(request) + (most_out(request) or 0)
             if pause := desk.pace.wait(tokens):
                 return pause
-            worst = collection.worst(request)
-            if not collection.purse.allows(worst):
+            worst = self.worst(request)
+            if not self.purse.allows(worst):
                 return math.inf
-            under_way = sum(each.pace.under_way for each in collection.desks)
-            if collection.ledger.room() < ROOM * (under_way + 1):
+            under_way = sum(each.pace.under_way for each in self.desks)
+            if self.ledger.room() < ROOM * (under_way + 1):
                 kept = (
-                    f"the disk is nearly full, and {counted(len(collection.ledger), 'answer')} are"
-                    " kept"
+                    f"the disk is nearly full, and {counted(len(self.ledger), 'answer')} are kept"
                 )
-                collection.stop(
-                    DISK, f"{collection.ledger.path}: {kept}; make room there, and run again"
-                )
+                self.stop(DISK, f"{self.ledger.path}: {kept}; make room there, and run again")
                 return math.inf
             if again:
                 heapq.heappop(desk.later)
             else:
                 desk.queue.popleft()
-            collection.purse.reserved += worst
+            self.purse.reserved += worst
             self._start(self._attempt(desk, request, attempt, worst, desk.pace.start(tokens)))
         return math.inf
 
@@ -182,9 +171,9 @@ class _Run:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             self._fault = self._fault or task.exception()
-            self.collection.stopping.set()
+            self.stopping.set()
             self._cancel()
-        self.collection.changed.set()
+        self.changed.set()
 
     def _cancel(self) -> None:
         for task in self._tasks:
@@ -194,7 +183,8 @@ class _Run:
         self, desk: Desk, request: Request, attempt: int, worst: float, sent: float
     ) -> None:
         """Send a request once; store what comes; see to what follows from it."""
-        collection, started, clock = self.collection, now(), time.monotonic()
+        started = now()
+        clock = time.monotonic()
         try:
             reply = await desk.client.send(request)
         except asyncio.CancelledError:
@@ -202,10 +192,10 @@ class _Run:
         finally:
             desk.pace.end()
         seconds = time.monotonic() - clock
-        entry = entry_of(
-            request, reply, collection.secrets, attempt=attempt, started=started, seconds=seconds
+        entry = ledger_entry(
+            request, reply, self.secrets, attempt=attempt, started=started, seconds=seconds
         )
-        if not collection.record(desk, [(request, entry, worst)]):
+        if not self.record(desk, [(request, entry, worst)]):
             self._cancel()  # there is no room for what is under way
         elif entry.reason is None:
             desk.pace.speed_up()
@@ -225,14 +215,12 @@ class _Run:
         # says nothing
         pause = None
         if entry.reason == RATE_LIMIT or entry.status in OVERLOADED:
-            pause = wait_of(headers, time.time())
+            pause = requested_wait(headers, time.time())
             desk.pace.slow_down(sent, pause)
         if entry.reason in CLOSING:
-            self.collection.close_desk(desk, entry.reason, entry.error["message"])
+            self.close_desk(desk, entry.reason, entry.error["message"])
         elif pause is not None and pause > LONGEST_PAUSE:
-            self.collection.close_desk(
-                desk, entry.reason, f"the server asks to wait {duration(pause)}"
-            )
+            self.close_desk(desk, entry.reason, f"the server asks to wait {duration(pause)}")
         elif entry.reason in PASSING and entry.attempt < desk.endpoint.attempts:
             wait = min(LONGEST_WAIT, self._wait * 2 ** (entry.attempt - 1)) * random.uniform(
                 0.5, 1.5
@@ -247,22 +235,22 @@ class _Run:
                     f"{GIVEN_UP} requests in a row got no answer; the last: {entry.reason},"
                     f" {entry.error['message']}"
                 )
-                self.collection.close_desk(desk, entry.reason, problem)
+                self.close_desk(desk, entry.reason, problem)
 
     async def _sync(self) -> None:
         """fsync what was stored since the last time, all at once."""
         while True:
-            await self.collection.unsynced.wait()
-            self.collection.unsynced.clear()
+            await self.unsynced.wait()
+            self.unsynced.clear()
             with self._stopping_if_full():
-                await asyncio.to_thread(self.collection.ledger.sync)
+                await asyncio.to_thread(self.ledger.sync)
 
     @contextlib.contextmanager
     def _stopping_if_full(self) -> Iterator[None]:
         try:
             yield
         except DiskError as error:
-            self.collection.stop(DISK, str(error))
+            self.stop(DISK, str(error))
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
@@ -272,10 +260,10 @@ class _Run:
         loop = asyncio.get_running_loop()
 
         def heed() -> None:
-            if self.collection.stopping.is_set():
+            if self.stopping.is_set():
                 self._cancel()
                 return
-            self.collection.stop(BY_USER, "stopped by the user; run again to ask what is missing")
+            self.stop(BY_USER, "stopped by the user; run again to ask what is missing")
             loop.call_later(GRACE, self._cancel)
 
         # Signal handlers need the main thread

@@ -36,7 +36,7 @@ class Secrets:
             )
         }
 
-    def key_of(self, endpoint: Endpoint) -> str | None:
+    def key_for(self, endpoint: Endpoint) -> str | None:
         """The key of an endpoint; None if its server needs none."""
         return None if endpoint.key is None else self._keys[endpoint.key]
 

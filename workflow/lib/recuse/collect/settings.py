@@ -15,7 +15,7 @@ from recuse.collect.requests import (
     Criterion,
     Endpoint,
 )
-from recuse.collect.rubrics import ONE_TO_FIVE, PLAIN, dimensions, wordings_of
+from recuse.collect.rubrics import ONE_TO_FIVE, PLAIN, dimensions, wording_names
 from recuse.config.declared.sections import (
     File,
     Name,
@@ -239,8 +239,8 @@ class Collect(Section):
     )
     wordings: Names = optional(
         "The wordings in which judges are asked; with several, each is asked in all, and intervals"
-        f" allow for their variance. Ratings: {', '.join(wordings_of('ratings'))}; verdicts:"
-        f" {', '.join(wordings_of('verdicts'))}; and `templates`; default: {PLAIN}.",
+        f" allow for their variance. Ratings: {', '.join(wording_names('ratings'))}; verdicts:"
+        f" {', '.join(wording_names('verdicts'))}; and `templates`; default: {PLAIN}.",
         default=[PLAIN],
     )
     templates: dict[Name, OwnWording] = optional(

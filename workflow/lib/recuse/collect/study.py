@@ -1,90 +1,26 @@
-"""Collecting for a study: ask what is missing, and make the table of what was answered."""
+"""Collecting for a study: ask what is missing, within a budget."""
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 from recuse.base.errors import CollectError, ConfigError
 from recuse.base.log import warn
-from recuse.base.tables import write_table
 from recuse.base.words import counted
 from recuse.collect.collection import DONE, Outcome
-from recuse.collect.ledger import Ledger, LedgerAnswers, answers_in
-from recuse.collect.plan import RATINGS, Plan, is_here
+from recuse.collect.ledger import Ledger, LedgerAnswers
+from recuse.collect.plan import Plan, is_here
 from recuse.collect.progress import progress
 from recuse.collect.requests import Request
 from recuse.collect.responses import choice_in
 from recuse.collect.run import collect
-from recuse.collect.table import (
-    COLLECTED,
-    COLLECTED_RATINGS,
-    COLLECTED_VERDICTS,
-    collected_rows,
-    request_counts,
-)
+from recuse.collect.table import Collected
 from recuse.collect.texts import ModelAnswer
 
 UNLIMITED = "unlimited"
 
 
-@dataclass(frozen=True)
-class Collected:
-    """What a plan asks, and what its ledger holds of that."""
-
-    plan: Plan
-    entries: LedgerAnswers
-
-    @classmethod
-    def in_ledger(cls, plan: Plan) -> "Collected":
-        """What is in the ledger, which another process may be writing."""
-        return cls(plan, answers_in(plan.ledger))
-
-    @cached_property
-    def answers(self) -> list[ModelAnswer]:
-        """The answers to be judged, without those that are still to be written."""
-        return self.plan.answers(self.entries)
-
-    @cached_property
-    def waves(self) -> list[list[Request]]:
-        """The requests to judges in the parts in which they are made; one part unless the plan may
-        stop early.
-        """
-        return self.plan.waves(self.answers)
-
-    @cached_property
-    def requests(self) -> list[Request]:
-        """The requests to judges, up to the last part of which any was answered."""
-        begun, before = 0, set()  # a request of an earlier part may have the same words
-        for place, wave in enumerate(self.waves):
-            keys = {request.key for request in wave} - before
-            begun = place if any(key in self.entries for key in keys) else begun
-            before |= keys
-        return [request for wave in self.waves[: begun + 1] for request in wave]
-
-    def write(self, path: str) -> None:
-        """Write the table of ratings or verdicts; CollectError if nothing is answered."""
-        if not any(request.key in self.entries for request in self.requests):
-            raise CollectError(
-                f"{self.plan.ledger}: holds no answer to what {self.plan.study} asks; run `recuse"
-                " collect` first"
-            )
-        columns = COLLECTED_RATINGS if self.plan.kind == RATINGS else COLLECTED_VERDICTS
-        write_table(
-            path, columns, collected_rows(self.plan, self.requests, self.answers, self.entries)
-        )
-
-    def counts(self) -> list[dict]:
-        """The counts of each judge, with the columns COLLECTED."""
-        return request_counts(self.plan, self.requests, self.entries)
-
-    def write_counts(self, path: str) -> None:
-        """Write the counts of each judge."""
-        write_table(path, COLLECTED, self.counts())
-
-
-def budget_of(plan: Plan, budget: float | str | None = None) -> float | None:
+def spending_limit(plan: Plan, budget: float | str | None = None) -> float | None:
     """The most money that may be spent, None if unlimited; ConfigError if a server that may charge
     is to be asked without one.
 
@@ -144,8 +80,8 @@ def ask(
     outcome.
 
     CollectError if a part was stopped before all of it was asked. The ledger is whole however this
-    ends. budget: as of `budget_of`, which matters only if something is left to ask. enough: whether
-    intervals are narrow enough, for a plan that may stop early.
+    ends. budget: as of `spending_limit`, which matters only if something is left to ask. enough:
+    whether intervals are narrow enough, for a plan that may stop early.
     """
     with Ledger(plan.ledger) as ledger:
         if plan.writers:
@@ -182,7 +118,7 @@ def _asked(
     plan: Plan, requests: Sequence[Request], ledger: Ledger, budget: float | str | None
 ) -> Outcome:
     answered = (entry for request in requests for _, entry in plan.asked_for(request, ledger))
-    limit = budget_of(plan, budget) if any(entry is None for entry in answered) else None
+    limit = spending_limit(plan, budget) if any(entry is None for entry in answered) else None
     outcome = collect(requests, ledger, progress=progress(), follow=plan.follow, budget=limit)
     if outcome.stopped == DONE:
         return outcome

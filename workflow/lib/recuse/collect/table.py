@@ -3,10 +3,13 @@ that is missing.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
-from recuse.base.tables import column_names
-from recuse.collect.ledger import LedgerEntry
+from recuse.base.errors import CollectError
+from recuse.base.tables import column_names, write_table
+from recuse.collect.ledger import LedgerAnswers, LedgerEntry, answers_in
 from recuse.collect.parse import NOT_ANSWERED, Score, scores
 from recuse.collect.plan import RATINGS, Plan
 from recuse.collect.requests import Request
@@ -43,80 +46,123 @@ def read_scores(asked: Sequence[tuple[Request, LedgerEntry | None]]) -> dict[str
     return best or {each.dimension: Score(None, NOT_ANSWERED) for each in asked[0][0].criteria}
 
 
-def collected_rows(
-    plan: Plan,
-    requests: Sequence[Request],
-    answers: Sequence[ModelAnswer],
-    entries: Mapping[str, LedgerEntry],
-) -> Iterator[dict]:
-    """A row for each rating or verdict that the requests ask for; a missing one has its reason in
-    place of a number.
+@dataclass(frozen=True)
+class Collected:
+    """What a plan asks, and what its ledger holds of that."""
 
-    Columns are COLLECTED_RATINGS or COLLECTED_VERDICTS. Lengths are words.
-    """
-    lengths = {(answer.prompt, answer.model): len(answer.text.split()) for answer in answers}
-    for request in requests:
-        read = read_scores(plan.asked_for(request, entries))
-        about = dict(request.about)
-        prompt, order = about.pop("prompt"), about.get("order")
-        shared = {**about, "dataset": plan.datasets.get(prompt, ALL)}
-        if plan.kind == RATINGS:
-            shared |= {
-                "prompt": prompt,
-                "length": lengths[prompt, about["model"]],
-                "replicate": request.replicate,
-            }
-            shared["criteria"] = " | ".join(each.dimension for each in request.criteria)
-            for dimension, score in read.items():
-                rating = score.reason if score.value is None else f"{score.value:.12g}"
-                yield {**shared, "dimension": dimension, "rating": rating}
-        else:
-            score = read[VERDICT]
-            outcome = "error" if score.value is None else OUTCOMES[order][int(score.value)]
-            pair = {
-                f"length_{side}": lengths[prompt, about[f"model_{side}"]] for side in ("a", "b")
-            }
-            yield {
-                **shared,
-                **pair,
-                "item": prompt,
-                "outcome": outcome,
-                "vote": request.replicate,
-                "reason": score.reason,
-            }
+    plan: Plan
+    entries: LedgerAnswers
 
+    @classmethod
+    def in_ledger(cls, plan: Plan) -> "Collected":
+        """What is in the ledger, which another process may be writing."""
+        return cls(plan, answers_in(plan.ledger))
 
-def request_counts(
-    plan: Plan, requests: Sequence[Request], entries: Mapping[str, LedgerEntry]
-) -> list[dict]:
-    """For each judge, its requests, those answered and repaired, and its ratings: those there, and
-    the missing by reason.
+    @cached_property
+    def answers(self) -> list[ModelAnswer]:
+        """The answers to be judged, without those that are still to be written."""
+        return self.plan.answers(self.entries)
 
-    Also tokens and money of these answers, as far as servers said them. A request that stands for
-    two answers of the same words counts twice, but its tokens once.
-    """
-    counts = {judge: Counter() for judge in plan.judges}
-    counted: set[str] = set()
-    for request in requests:
-        of_judge = counts[request.about["judge"]]
-        asked = plan.asked_for(request, entries)
-        repaired = any(entry is not None for _, entry in asked[1:])
-        of_judge.update(requests=1, answered=asked[0][1] is not None, repaired=repaired)
-        of_judge.update(
-            (score.reason or "ratings").replace(" ", "_") for score in read_scores(asked).values()
-        )
-        for each, entry in asked:
-            if entry is not None and each.key not in counted:
-                counted.add(each.key)
-                of_judge.update(money=entry.cost or 0)
-                if entry.usage is not None:
-                    of_judge.update(
-                        tokens_in=entry.usage.prompt_tokens,
-                        tokens_out=entry.usage.completion_tokens,
-                    )
-    rows = []
-    for judge, of_judge in counts.items():
-        rows.append(
-            {"study": plan.study, "judge": judge, **{key: of_judge[key] for key in COLLECTED[2:]}}
-        )
-    return rows
+    @cached_property
+    def waves(self) -> list[list[Request]]:
+        """The requests to judges in the parts in which they are made; one part unless the plan may
+        stop early.
+        """
+        return self.plan.waves(self.answers)
+
+    @cached_property
+    def requests(self) -> list[Request]:
+        """The requests to judges, up to the last part of which any was answered."""
+        begun, before = 0, set()  # a request of an earlier part may have the same words
+        for place, wave in enumerate(self.waves):
+            keys = {request.key for request in wave} - before
+            begun = place if any(key in self.entries for key in keys) else begun
+            before |= keys
+        return [request for wave in self.waves[: begun + 1] for request in wave]
+
+    def write(self, path: str) -> None:
+        """Write the table of ratings or verdicts; CollectError if nothing is answered."""
+        if not any(request.key in self.entries for request in self.requests):
+            raise CollectError(
+                f"{self.plan.ledger}: holds no answer to what {self.plan.study} asks; run `recuse"
+                " collect` first"
+            )
+        columns = COLLECTED_RATINGS if self.plan.kind == RATINGS else COLLECTED_VERDICTS
+        write_table(path, columns, self.rows())
+
+    def rows(self) -> Iterator[dict]:
+        """Yield a row for each rating or verdict that the requests ask for; a missing one has its
+        reason in place of a number.
+
+        Columns are COLLECTED_RATINGS or COLLECTED_VERDICTS. Lengths are words.
+        """
+        lengths = {
+            (answer.prompt, answer.model): len(answer.text.split()) for answer in self.answers
+        }
+        for request in self.requests:
+            read = read_scores(self.plan.asked_for(request, self.entries))
+            about = dict(request.about)
+            prompt = about.pop("prompt")
+            order = about.get("order")
+            shared = {**about, "dataset": self.plan.datasets.get(prompt, ALL)}
+            if self.plan.kind == RATINGS:
+                shared |= {
+                    "prompt": prompt,
+                    "length": lengths[prompt, about["model"]],
+                    "replicate": request.replicate,
+                }
+                shared["criteria"] = " | ".join(each.dimension for each in request.criteria)
+                for dimension, score in read.items():
+                    rating = score.reason if score.value is None else f"{score.value:.12g}"
+                    yield {**shared, "dimension": dimension, "rating": rating}
+            else:
+                score = read[VERDICT]
+                outcome = "error" if score.value is None else OUTCOMES[order][int(score.value)]
+                pair = {
+                    f"length_{side}": lengths[prompt, about[f"model_{side}"]] for side in ("a", "b")
+                }
+                yield {
+                    **shared,
+                    **pair,
+                    "item": prompt,
+                    "outcome": outcome,
+                    "vote": request.replicate,
+                    "reason": score.reason,
+                }
+
+    def counts(self) -> list[dict]:
+        """For each judge, its requests, those answered and repaired, and its ratings: those there,
+        and the missing by reason. The columns are COLLECTED.
+
+        Also tokens and money of these answers, as far as servers said them. A request that stands
+        for two answers of the same words counts twice, but its tokens once.
+        """
+        counts = {judge: Counter() for judge in self.plan.judges}
+        counted: set[str] = set()
+        for request in self.requests:
+            of_judge = counts[request.about["judge"]]
+            asked = self.plan.asked_for(request, self.entries)
+            repaired = any(entry is not None for _, entry in asked[1:])
+            of_judge.update(requests=1, answered=asked[0][1] is not None, repaired=repaired)
+            of_judge.update(
+                (score.reason or "ratings").replace(" ", "_")
+                for score in read_scores(asked).values()
+            )
+            for each, entry in asked:
+                if entry is not None and each.key not in counted:
+                    counted.add(each.key)
+                    of_judge.update(money=entry.cost or 0)
+                    if entry.usage is not None:
+                        of_judge.update(
+                            tokens_in=entry.usage.prompt_tokens,
+                            tokens_out=entry.usage.completion_tokens,
+                        )
+        rows = []
+        for judge, of_judge in counts.items():
+            row = {"study": self.plan.study, "judge": judge}
+            rows.append(row | {key: of_judge[key] for key in COLLECTED[2:]})
+        return rows
+
+    def write_counts(self, path: str) -> None:
+        """Write the counts of each judge."""
+        write_table(path, COLLECTED, self.counts())

@@ -22,7 +22,7 @@ class ModelAnswer(NamedTuple):
     text: str
 
 
-def path_of(settings: str | Section) -> str:
+def table_path(settings: str | Section) -> str:
     """The file of a table, by its name or with columns of other names."""
     return settings if isinstance(settings, str) else settings.file
 
@@ -35,7 +35,7 @@ def _rows(
 
     The text is the last column that is needed; no two rows may have the same values before it.
     """
-    path = path_of(settings)
+    path = table_path(settings)
     connection = connect()
     named = {} if isinstance(settings, str) else settings.as_written()
     file = Table(connection, path, named, table="objects")
@@ -94,7 +94,7 @@ def read_answers(settings: str | Section, prompts: Mapping[str, str]) -> list[Mo
                 f"the prompt '{answer.prompt}' is not in the table of"
                 f" prompts{did_you_mean(answer.prompt, prompts)}"
             )
-            raise DataError(f"{place_of(path_of(settings), record)}: {unknown}")
+            raise DataError(f"{place_of(table_path(settings), record)}: {unknown}")
         answers.append(answer)
     return answers
 

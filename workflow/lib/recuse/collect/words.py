@@ -7,7 +7,7 @@ from recuse.collect.collection import Outcome
 from recuse.collect.parse import REASONS
 
 
-def of_run(part: str, outcome: Outcome) -> str:
+def run_summary(part: str, outcome: Outcome) -> str:
     """What a run did: `asked` new requests, and attempts that failed by reason."""
     asked = (
         f"{part}: {outcome.before:,} of {counted(outcome.total, 'request')} answered before,"
@@ -24,7 +24,7 @@ def of_run(part: str, outcome: Outcome) -> str:
     return f"{line}; failed attempts: {failed}" if failed else line
 
 
-def of_counts(counts: Sequence[Mapping]) -> str:
+def counts_summary(counts: Sequence[Mapping]) -> str:
     """A line for each judge: how many of its ratings there are, how many were repaired, and why the
     others are missing.
     """

@@ -19,7 +19,7 @@ from recuse.data.verdicts import CONTROL
 from recuse.inference.gold import GRID
 from recuse.inference.verdict import AGAINST_PEOPLE
 from recuse.model.least_squares import wald_p_value
-from recuse.pairwise.questions import Group, bootstrap, groups_of, quotient, share_intervals
+from recuse.pairwise.questions import Group, bootstrap, quotient, read_groups, share_intervals
 
 CHOICES = column_names(
     "study quantity term model draws question judge_share human_share",
@@ -41,6 +41,9 @@ HALF, EXCLUDED = DRAWS = ("half", "excluded")
 # How draws count, first of all
 MAIN = {SELF: HALF, FAMILY: HALF, WINS: HALF, LONGER: EXCLUDED, FIRST: EXCLUDED}
 SWAYING = ("compassion", "bandwagon", "attentional")  # conditions made to sway a judge
+# SQL: whether a row of a table is of neither these nor an experiment with a control group
+UNSWAYED = f"""condition not in ({", ".join(map(text, SWAYING))})
+          and experiment not in (select experiment from {{table}} where condition = {text(CONTROL)})"""
 # Of a comparison: what both orders agree on, or else a draw; the verdict of a single order.
 VERDICT = "if(outcome_ab is null or outcome_ba is null, single, debiased)"
 VOTES = "humans_a + humans_b + coalesce(humans_tie, 0)"  # NULL if single votes are not known
@@ -76,7 +79,7 @@ class Choices(NamedTuple):
     agreeing: tuple[int, int]
 
 
-def choices_of(connection: Connection, families: Mapping[str, str]) -> Choices:
+def count_choices(connection: Connection, families: Mapping[str, str]) -> Choices:
     """Count, for each judge and family, the points of answers of a kind, and the humans' in the
     same comparisons.
 
@@ -102,8 +105,7 @@ def choices_of(connection: Connection, families: Mapping[str, str]) -> Choices:
     connection.execute(f"""
         create temp table compared as
         select *, {VERDICT} as verdict from pairs
-        where condition not in ({", ".join(map(text, SWAYING))})
-          and experiment not in (select experiment from pairs where condition = {text(CONTROL)})""")
+        where {UNSWAYED.format(table="pairs")}""")
     (labelled,) = connection.execute("select count(human) > 0 from compared").fetchone()
     sides = " union all ".join(
         f"""select judge, item, model_{side} as model, model_{other} as other, length_{side} > length_{other} as longer,
@@ -144,7 +146,7 @@ def choices_of(connection: Connection, families: Mapping[str, str]) -> Choices:
                coalesce(sum((humans_a + humans_b) * (humans_a + humans_b - 1) / 2), 0)::bigint
         from (select distinct experiment, condition, item, model_a, model_b, humans_a, humans_b from compared)"""
     ).fetchone()
-    groups = groups_of(connection, query, ("quantity", "term", "model"), COUNTS)
+    groups = read_groups(connection, query, ("quantity", "term", "model"), COUNTS)
     return Choices(groups, judges, labelled, agreeing)
 
 
@@ -183,10 +185,9 @@ def choices(of: Choices, *, confidence: float, seed: int) -> Iterator[dict]:
         for group, ends in zip(
             groups, share_intervals(groups, share, confidence=confidence, seed=seed), strict=True
         ):
-            values = share(group.sums.sum(axis=0))
             ends = (each.tolist() for each in ends)
             for place, (value, low, high, questions) in enumerate(
-                zip(values.tolist(), *ends, strict=True)
+                zip(share(group.sums.sum(axis=0)).tolist(), *ends, strict=True)
             ):
                 judge, human, n = group.sums[:, 3 * place : 3 * place + 3].T
                 if not n.sum():
@@ -217,7 +218,8 @@ def clustered_test(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
 
     sums, counts: (questions,) sum and number of the differences of each question.
     """
-    sums, counts = sums[counts > 0], counts[counts > 0]
+    sums = sums[counts > 0]
+    counts = counts[counts > 0]
     if len(sums) < 2:
         return math.nan, math.nan
     mean = sums.sum() / counts.sum()
@@ -255,7 +257,8 @@ def label_noise(of: Choices, *, confidence: float, seed: int) -> Iterator[dict]:
     rates = [*FLIPS, *shown_by_votes]
     flips = np.array(rates)
     for group in groups:
-        quantity, term = group.names["quantity"], group.names["term"]
+        quantity = group.names["quantity"]
+        term = group.names["term"]
         main = 3 * DRAWS.index(MAIN[quantity])
         _, human, n = group.sums[:, main : main + 3].sum(axis=0)
         if not n:

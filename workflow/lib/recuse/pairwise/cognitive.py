@@ -11,7 +11,7 @@ from typing import NamedTuple
 from recuse.base.database import connect, files, name
 from recuse.base.tables import column_names
 from recuse.data.verdicts import ORDERS
-from recuse.pairwise.questions import OWN, create_pairs, groups_of, shares
+from recuse.pairwise.questions import OWN, create_pairs, read_groups, shares
 
 COGNITIVE_BIASES = column_names(
     "study experiment judge size bias origin share ci_low ci_high biased n left_out",
@@ -123,10 +123,11 @@ def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> Itera
         f"select experiment, judge, item, {columns} from pairs group by all order by experiment,"
         " judge, item"
     )
-    groups = groups_of(connection, query, ("experiment", "judge"), counts)
+    groups = read_groups(connection, query, ("experiment", "judge"), counts)
     statistics = {bias: (bias, f"{bias} n") for bias in BIASES}
     for share in shares(groups, counts, statistics, confidence=confidence, seed=seed):
-        bias, totals = share.statistic, share.totals
+        bias = share.statistic
+        totals = share.totals
         biased, n, concerned, chosen = (
             totals[f"{bias}{what}"] for what in ("", " n", " concerned", " chosen")
         )

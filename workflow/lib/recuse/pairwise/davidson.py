@@ -73,28 +73,25 @@ class Terms:
 
     def __init__(self, verdicts: Verdicts) -> None:
         """The terms of the names of some verdicts."""
-        judges = len(verdicts.judges)
-        self.sizes = dict.fromkeys(KINDS, judges) | {
+        self.sizes = dict.fromkeys(KINDS, len(verdicts.judges)) | {
             STRENGTH: len(verdicts.models),
             FAMILY: len(verdicts.families),
         }
         starts = np.cumsum([0, *self.sizes.values()])
-        self.start, self.count = (
-            dict(zip(KINDS, starts[:-1].tolist(), strict=True)),
-            int(starts[-1]),
-        )
+        self.start = dict(zip(KINDS, starts[:-1].tolist(), strict=True))
+        self.count = int(starts[-1])
 
     def places(self, kind: str) -> np.ndarray:
         """Places of a kind, (size,)."""
         return self.start[kind] + np.arange(self.sizes[kind])
 
-    def of_kinds(self, kinds: Collection[str]) -> np.ndarray:
+    def mask(self, kinds: Collection[str]) -> np.ndarray:
         """Which terms are of some kinds, (terms,) of bool."""
         return np.concatenate([np.full(size, kind in kinds) for kind, size in self.sizes.items()])
 
     def defaults(self) -> np.ndarray:
         """Coefficients where nothing is estimated, (terms,)."""
-        return self.of_kinds([SENSITIVITY]) * 1.0
+        return self.mask([SENSITIVITY]) * 1.0
 
 
 class PairCells:
@@ -103,7 +100,8 @@ class PairCells:
     def __init__(self, verdicts: Verdicts) -> None:
         """Sum the verdicts."""
         self.verdicts, self.terms = verdicts, Terms(verdicts)
-        models, judges = len(verdicts.models), len(verdicts.judges)
+        models = len(verdicts.models)
+        judges = len(verdicts.judges)
         code = ((verdicts.judge * models + verdicts.first) * models + verdicts.second) * 2 + (
             verdicts.sign > 0
         )
@@ -112,7 +110,8 @@ class PairCells:
         self.judge, pair = np.divmod(present // 2, models * models)
         self.first, self.second = np.divmod(pair, models)
         self.sign = np.where(present % 2, 1.0, -1.0)
-        family, model = verdicts.family_of_judge[self.judge], verdicts.model_of_judge[self.judge]
+        family = verdicts.family_of_judge[self.judge]
+        model = verdicts.model_of_judge[self.judge]
         sides = [
             (side == model, (verdicts.family_of_model[side] == family))
             for side in (self.first, self.second)
@@ -142,10 +141,8 @@ class PairCells:
     @cached_property
     def present(self) -> np.ndarray:
         """Which terms some verdict carries, (terms,) of bool."""
-        ones, lengths = (
-            np.ones(len(self.judge)),
-            np.bincount(self.group, np.abs(self.verdicts.x), len(self.judge)),
-        )
+        ones = np.ones(len(self.judge))
+        lengths = np.bincount(self.group, np.abs(self.verdicts.x), len(self.judge))
         entries = [ones, ones, ones, self.own, self.of_family, ones, lengths, self.counts[TIED]]
         return (
             np.bincount(self.places.ravel(), np.abs(np.concatenate(entries)), self.terms.count) > 0
@@ -165,7 +162,8 @@ class PairCells:
         """Derivatives of eta by the coefficients at `places`, but of length by x and of log nu by
         tie, (8, groups).
         """
-        strength, ones = coefficients[self.terms.places(STRENGTH)], np.ones(len(self.judge))
+        strength = coefficients[self.terms.places(STRENGTH)]
+        ones = np.ones(len(self.judge))
         sensitivity = coefficients[self.places[2]]
         difference = strength[self.first] - strength[self.second]
         return np.stack(
@@ -196,11 +194,13 @@ class State:
         nu = np.where(cells.has_ties[cells.judge], np.exp(coefficients[cells.places[7]]), 0.0)
         log_nu = coefficients[cells.places[7]]
         if cells.has_lengths:
-            nu, log_nu = nu[cells.group], log_nu[cells.group]
+            nu = nu[cells.group]
+            log_nu = log_nu[cells.group]
         # Weights over that of the likelier answer: 1, half^2 and nu half
         half = np.exp(-np.abs(eta) / 2)
         total = 1 + half * (half + nu)
-        likelier, other = 1 / total, half * half / total
+        likelier = 1 / total
+        other = half * half / total
         ahead = eta > 0
         # Of each group or verdict, (3, groups or verdicts).
         self.probability = np.stack(
@@ -223,7 +223,8 @@ class State:
     @cached_property
     def _residuals(self) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of the log-likelihood by eta and by log nu of each group or verdict."""
-        (n, lead, ties), (a, b, tie) = self.cells.outcomes, self.probability
+        n, lead, ties = self.cells.outcomes
+        a, b, tie = self.probability
         return (lead - n * (a - b)) / 2, ties - n * tie
 
     @cached_property
@@ -239,23 +240,20 @@ class State:
         """Minus the Hessian, or its expectation, (terms, terms): they differ where strengths meet
         sensitivities.
         """
-        n, (a, b, tie) = self.cells.outcomes[0], self.probability
+        n = self.cells.outcomes[0]
+        a, b, tie = self.probability
         both = n * (a + b - (a - b) ** 2) / 4, -n * tie * (a - b) / 2, n * tie * (1 - tie)
         eta, eta_x, eta_xx = (self._summed(both[0], power) for power in range(3))
-        mixed, mixed_x, ties = (
-            self._summed(both[1]),
-            self._summed(both[1], 1),
-            self._summed(both[2]),
-        )
         weights = {
             (0, 0): eta,
             (0, 1): eta_x,
             (1, 1): eta_xx,
-            (0, 2): mixed,
-            (1, 2): mixed_x,
-            (2, 2): ties,
+            (0, 2): self._summed(both[1]),
+            (1, 2): self._summed(both[1], 1),
+            (2, 2): self._summed(both[2]),
         }
-        count, places = self.cells.terms.count, self.cells.places
+        count = self.cells.terms.count
+        places = self.cells.places
         total = np.zeros(count * count)
         for one, other in combinations_with_replacement(range(len(places)), 2):
             weight = weights[max(0, one - LINEAR + 1), max(0, other - LINEAR + 1)]
@@ -274,7 +272,9 @@ class State:
         """Gradients of the verdicts of each question, (items, terms)."""
         cells, count = self.cells, self.cells.terms.count
         a, b, tie = self.probability if cells.has_lengths else self.probability[:, cells.group]
-        outcome, x, start = cells.verdicts.outcome, cells.verdicts.x, cells.verdicts.item * count
+        outcome = cells.verdicts.outcome
+        x = cells.verdicts.x
+        start = cells.verdicts.item * count
         of_eta = ((outcome == A_WINS) * 1.0 - (outcome == B_WINS) - a + b) / 2
         multiples = [*[of_eta] * LINEAR, of_eta * x, (outcome == TIED) - tie]
         total = np.zeros(cells.verdicts.items * count)

@@ -5,11 +5,10 @@ Preferring one's own right answer to a wrong one is legitimate, preferring one's
 a right one is harmful (Chen et al., arXiv 2504.03846).
 """
 
-from recuse.base.database import Connection, text
+from recuse.base.database import Connection
 from recuse.base.errors import DataError
-from recuse.data.verdicts import CONTROL
 from recuse.inference.gold import BOTH_RIGHT, BOTH_WRONG, HARMFUL, LEGITIMATE
-from recuse.pairwise.choices import SWAYING
+from recuse.pairwise.choices import UNSWAYED
 
 # None for an error
 POINTS = "case {0} when '{1}' then 1.0 when 'tie' then 0.5 when '{2}' then 0.0 end"
@@ -27,18 +26,14 @@ def create_marks_of_pairs(connection: Connection, comparisons: str) -> list[str]
     without a key for both answers. comparisons: SQL for the rows of the canonical table. DataError
     if no pair has a key.
     """
-    swaying = ", ".join(map(text, SWAYING))
     connection.execute(
         f"""
         create temp table keyed as
         select * from {comparisons}
-        where right_a is not null and right_b is not null and condition not in ({swaying})
-          and experiment not in (select experiment from {comparisons} where condition = {text(CONTROL)})"""
+        where right_a is not null and right_b is not null and {UNSWAYED.format(table=comparisons)}"""
     )
-    judges = [
-        name
-        for (name,) in connection.execute("select distinct judge from keyed order by 1").fetchall()
-    ]
+    query = "select distinct judge from keyed order by 1"
+    judges = [name for (name,) in connection.execute(query).fetchall()]
     if not judges:
         raise DataError(
             "no comparison has a key; write columns right_a and right_b (true or false), or leave"

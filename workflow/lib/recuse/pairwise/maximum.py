@@ -85,7 +85,8 @@ class MaximumFit:
         """Covariance (k, k) of what has this influence, (items, k): G / (G - 1) (n - 1) / (n -
         rank) sum_g d_g d_g' (CR1).
         """
-        questions, n = self.questions, len(self.cells.verdicts.item)
+        questions = self.questions
+        n = len(self.cells.verdicts.item)
         factor = (
             questions / (questions - 1) * (n - 1) / (n - self.rank)
             if questions > 1 and n > self.rank
@@ -117,12 +118,12 @@ def fit_maximum(
         prior[terms.places(kind)] = value
     bilinear = {STRENGTH, SENSITIVITY} <= {*free}
     while True:
-        estimated = terms.of_kinds(free) & cells.present
+        estimated = terms.mask(free) & cells.present
         fitted = None
         # From the fit without sensitivities: where strengths are alike, there are none to find
         if bilinear:
             fitted = _maximised(
-                cells, estimated & ~terms.of_kinds([SENSITIVITY]), start, prior, bilinear=False
+                cells, estimated & ~terms.mask([SENSITIVITY]), start, prior, bilinear=False
             )
         fitted = _maximised(
             cells, estimated, fitted.coefficients if fitted else start, prior, bilinear=bilinear
@@ -141,7 +142,8 @@ def _maximised(
     """The fit of the terms `free`, (terms,) of bool, from some coefficients; prior: (terms,)
     precisions.
     """
-    coefficients, default = start.copy(), cells.terms.defaults()
+    coefficients = start.copy()
+    default = cells.terms.defaults()
     state = cells.at(coefficients)
     basis = _basis(cells, free, state.information(observed=False), bilinear=bilinear)
 
@@ -158,7 +160,8 @@ def _maximised(
                 basis.T @ (state.information(observed=False) + np.diag(prior)) @ basis
             )
         step = inverse @ gradient
-        gain, before = float(gradient @ step), objective(state, coefficients)
+        gain = float(gradient @ step)
+        before = objective(state, coefficients)
         for _ in range(HALVINGS):
             tried = coefficients + basis @ step
             state = cells.at(tried)
@@ -186,12 +189,11 @@ def _basis(
 ) -> np.ndarray:
     """Orthonormal directions, (terms, k), in which the free terms may move."""
     strengths, sensitivities, positions = (
-        free & cells.terms.of_kinds([of]) for of in (STRENGTH, SENSITIVITY, POSITION)
+        free & cells.terms.mask([of]) for of in (STRENGTH, SENSITIVITY, POSITION)
     )
     constraints = [kind for kind in (strengths, sensitivities & bilinear) if kind.any()]
     basis = _orthogonal(free, constraints)
-    others = basis.T @ information @ basis
-    _, null, _ = inverse_information(others)
+    _, null, _ = inverse_information(basis.T @ information @ basis)
     moved = np.abs(basis @ null) > IDENTIFIED
     shared = moved[strengths].any(axis=0) & moved[positions].any(axis=0)
     # Each model has its place: an effect of places common to all judges is one of strengths
@@ -246,11 +248,13 @@ def separation(fitted: MaximumFit) -> np.ndarray:
     from scipy.sparse import csr_array
 
     cells, terms = fitted.cells, fitted.cells.terms
-    verdicts, entries = cells.verdicts, cells.entries(fitted.coefficients)
-    moving = fitted.free & ~(
-        terms.of_kinds([SENSITIVITY]) & fitted.free[terms.places(STRENGTH)].any()
-    )
-    rows, places, values, of = [], [], [], []
+    verdicts = cells.verdicts
+    entries = cells.entries(fitted.coefficients)
+    moving = fitted.free & ~(terms.mask([SENSITIVITY]) & fitted.free[terms.places(STRENGTH)].any())
+    rows = []
+    places = []
+    values = []
+    of = []
     count = 0
     for outcome in OUTCOMES:
         for end in (np.minimum, np.maximum) if cells.has_lengths else (np.minimum,):

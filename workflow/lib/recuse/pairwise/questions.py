@@ -15,6 +15,10 @@ from recuse.base.database import Connection, connect, create_table, files, name
 from recuse.base.errors import ConfigError
 from recuse.base.log import steps
 
+# Lower and upper ends of intervals, (m,) each
+Ends = tuple[np.ndarray, np.ndarray]
+# From totals (..., k) to values (..., m)
+Statistic = Callable[[np.ndarray], np.ndarray]
 REPLICATES = 10_000
 BLOCK = 2_000_000  # weights held at a time
 # Both orders must agree for a verdict to count; a comparison with an error or in one order only
@@ -113,10 +117,10 @@ def summed(
         select experiment, label as condition, judge, {totals}
         from by_condition join members using (condition)
         group by experiment, place, label, judge, item order by experiment, place, judge, item"""
-    return groups_of(connection, query, ("experiment", "condition", "judge"), columns)
+    return read_groups(connection, query, ("experiment", "condition", "judge"), columns)
 
 
-def groups_of(
+def read_groups(
     connection: Connection, query: str, names: Sequence[str], columns: Iterable[str]
 ) -> list[Group]:
     """Return the rows of `query`, one for each question, sorted by `names`, as groups by `names`;
@@ -183,7 +187,7 @@ def shares(
 
 def share_intervals(
     groups: Sequence[Group],
-    statistic: Callable[[np.ndarray], np.ndarray],
+    statistic: Statistic,
     *,
     confidence: float,
     seed: int,
@@ -199,7 +203,8 @@ def share_intervals(
         groups, bootstrap(groups, statistic, confidence=confidence, seed=seed), strict=True
     ):
         by_question = statistic(group.sums)  # (questions, m)
-        least, most = np.fmin.reduce(by_question), np.fmax.reduce(by_question)
+        least = np.fmin.reduce(by_question)
+        most = np.fmax.reduce(by_question)
         questions = np.isfinite(by_question).sum(axis=0)
         alike = (least == most) & (questions > 1)
         low, high = np.where(questions > 1, ends, np.nan)
@@ -209,9 +214,7 @@ def share_intervals(
         yield low, high, questions
 
 
-def ends_without_variation(
-    shares: np.ndarray, questions: np.ndarray, *, confidence: float
-) -> tuple[np.ndarray, np.ndarray]:
+def ends_without_variation(shares: np.ndarray, questions: np.ndarray, *, confidence: float) -> Ends:
     """Return the ends of the interval of shares that are the same in all of `questions` > 0
     questions, so no resample differs.
 
@@ -241,11 +244,11 @@ def exact_interval(count: int, n: int, confidence: float) -> tuple[float, float]
 
 def bootstrap(
     groups: Sequence[Group],
-    statistic: Callable[[np.ndarray], np.ndarray],
+    statistic: Statistic,
     *,
     confidence: float,
     seed: int,
-) -> list[tuple[np.ndarray, np.ndarray]]:
+) -> list[Ends]:
     """Return the two ends, (m,) each, of the percentile intervals of each group; see
     `percentile_intervals`.
 
@@ -260,11 +263,11 @@ def bootstrap(
         # (questions, groups, k)
         sums = np.stack([groups[number].sums for number in numbers], axis=1)
 
-        def of_all(totals: np.ndarray, shape: tuple[int, int] = sums.shape[1:]) -> np.ndarray:
+        def statistics(totals: np.ndarray, shape: tuple[int, int] = sums.shape[1:]) -> np.ndarray:
             return statistic(totals.reshape(-1, *shape)).reshape(len(totals), -1)
 
         ends = percentile_intervals(
-            sums.reshape(len(sums), -1), of_all, confidence=confidence, seed=seed
+            sums.reshape(len(sums), -1), statistics, confidence=confidence, seed=seed
         )
         intervals.update(
             zip(
@@ -278,12 +281,12 @@ def bootstrap(
 
 def percentile_intervals(
     sums: np.ndarray,
-    statistic: Callable[[np.ndarray], np.ndarray],
+    statistic: Statistic,
     *,
     confidence: float,
     seed: int,
     replicates: int = REPLICATES,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Ends:
     """Return the ends, low (m,) and high (m,), of percentile intervals by a bootstrap over
     questions.
 

@@ -38,10 +38,9 @@ from recuse.base.database import connect, create_table, files, text
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.registry import HUMAN
-from recuse.data.verdicts import CONTROL
 from recuse.model.design import ALL_JUDGES
 from recuse.model.least_squares import quantile, wald_columns
-from recuse.pairwise.choices import FEW, SWAYING, VOTES
+from recuse.pairwise.choices import FEW, UNSWAYED, VOTES
 from recuse.pairwise.davidson import (
     FAMILY,
     KINDS,
@@ -106,28 +105,20 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
     connection.execute(
         f"""
         create temp table chosen as
-        select * from {files([comparisons])}
-        where condition not in ({", ".join(map(text, SWAYING))})
-          and experiment not in (select experiment from {files([comparisons])} where condition = {text(CONTROL)})"""
+        select * from {files([comparisons])} where {UNSWAYED.format(table=files([comparisons]))}"""
     )
 
     def listed(query: str) -> list[str]:
-        return [
-            name
-            for (name,) in connection.execute(
-                f"select distinct * from ({query}) order by 1"
-            ).fetchall()
-        ]
+        rows = connection.execute(f"select distinct * from ({query}) order by 1").fetchall()
+        return [name for (name,) in rows]
 
     def place(column: str, names: Sequence[str]) -> str:
         return (
             f"coalesce(list_position([{', '.join(map(text, names))}]::varchar[], {column}), 0) - 1"
         )
 
-    judges, models = (
-        listed("select judge from chosen"),
-        listed("select model_a from chosen union select model_b from chosen"),
-    )
+    judges = listed("select judge from chosen")
+    models = listed("select model_a from chosen union select model_b from chosen")
     wordings = listed("select wording from chosen where wording is not null")
     of = {name: families.get(name, name) for name in (*judges, *models)}
     family = {name: code for code, name in enumerate(sorted(set(of.values())))}
@@ -149,7 +140,7 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
             select distinct experiment, item, first, second, coalesce(longer, 0) as longer, human, {VOTES} > 0 as voted,
                    humans_a, humans_b, humans_tie
             from rows_coded where human is not null)
-        select item, first, second, longer, unnest([0, 1, 2]) as outcome,
+        select item, 0 as judge, first, second, 1.0 as sign, longer, unnest([0, 1, 2]) as outcome,
                unnest([if(voted, humans_a, (human = 'a')::integer), if(voted, humans_b, (human = 'b')::integer),
                        if(voted, coalesce(humans_tie, 0), (human = 'tie')::integer)]) as votes
         from labels order by all""").fetchnumpy()
@@ -164,32 +155,26 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
     shared |= {"family_of_model": np.array([family[of[name]] for name in models], dtype=np.int64)}
 
     def verdicts(
-        names: Sequence[str], families: Sequence[int], columns: Mapping[str, np.ndarray], **others
+        names: Sequence[str], families: Sequence[int], columns: Mapping[str, np.ndarray]
     ) -> Verdicts:
         codes = {
             key: np.asarray(columns[key]).astype(np.int64)
-            for key in ("first", "second", "outcome", "item")
+            for key in ("judge", "first", "second", "outcome", "item")
         }
         x = np.tanh(np.asarray(columns["longer"], dtype=float) / (spread or 1.0))
         return Verdicts(
             names,
             family_of_judge=np.array(families, dtype=np.int64),
+            sign=np.asarray(columns["sign"], dtype=float),
             x=x,
             **codes,
-            **others,
             **shared,
         )
 
-    of_judges = {
-        "judge": np.asarray(rows["judge"]).astype(np.int64),
-        "sign": np.asarray(rows["sign"], dtype=float),
-    }
-    count = len(labels["item"])
-    of_humans = {"judge": np.zeros(count, dtype=np.int64), "sign": np.ones(count)}
     return Compared(
-        verdicts(judges, [family[of[name]] for name in judges], rows, **of_judges),
+        verdicts(judges, [family[of[name]] for name in judges], rows),
         np.asarray(rows["labelled"]).astype(bool),
-        verdicts([HUMAN], [-1], labels, **of_humans) if count else None,
+        verdicts([HUMAN], [-1], labels) if len(labels["item"]) else None,
         {"errors": errors, "no_length": lengthless},
         wordings,
         np.asarray(rows["wording"]),
@@ -260,9 +245,10 @@ class Regression:
         given = cells.terms.defaults()
         given[cells.terms.places(STRENGTH)] = np.where(known, humans.coefficients[of_humans], 0.0)
         fitted = fit_maximum(cells, [kind for kind in KINDS if kind != STRENGTH], given=given)
-        influence = humans.influence[:, of_humans[known]]
         p_value = _p_value_of_all(
-            humans.coefficients[of_humans[known]], influence, humans.questions
+            humans.coefficients[of_humans[known]],
+            humans.influence[:, of_humans[known]],
+            humans.questions,
         )
         return Answered(
             A, cells, fitted, fitted.moved_by(humans.influence[:, of_humans] * known), p_value
@@ -318,11 +304,9 @@ def preference_table(verdicts: Verdicts) -> CellMeans:
     of = {"judge": np.array(verdicts.judges)[judge], "model": np.array(verdicts.models)[model]}
     of |= {"judge_family": np.array(verdicts.families)[verdicts.family_of_judge[judge]]}
     of |= {"model_family": np.array(verdicts.families)[verdicts.family_of_model[model]]}
-    mean, questions, cells = (
-        np.concatenate(means),
-        np.array([each.sum() for each in asked])[judge],
-        np.arange(len(judge)),
-    )
+    mean = np.concatenate(means)
+    questions = np.array([each.sum() for each in asked])[judge]
+    cells = np.arange(len(judge))
     kinds = {
         "cell_of_kind": cells,
         "level": mean,
@@ -370,7 +354,8 @@ def _of_fit(answered: Answered, confidence: float) -> Iterator[dict]:
         wanted = range(len(names)) if quantity != FAMILY else _families_of_judges(verdicts)
         carried = np.transpose(carrying(cells, quantity)).tolist()
         for code in wanted:
-            place, (n, questions) = terms.start[quantity] + code, carried[code]
+            place = terms.start[quantity] + code
+            n, questions = carried[code]
             row = {
                 "question": answered.question,
                 "quantity": quantity,
@@ -380,7 +365,7 @@ def _of_fit(answered: Answered, confidence: float) -> Iterator[dict]:
             }
             reason = _reason(answered, quantity, code, n)
             if not reason:
-                row |= numbers_of(
+                row |= estimate_columns(
                     answered.fit.coefficients[place],
                     answered.std_error[place],
                     questions - 1,
@@ -399,7 +384,8 @@ def _families_of_judges(verdicts: Verdicts) -> list[int]:
 
 def carrying(cells: PairCells, quantity: str) -> tuple[np.ndarray, np.ndarray]:
     """How many verdicts, and how many questions, carry each term of a kind, (size,) each."""
-    size, items = cells.terms.sizes[quantity], cells.verdicts.items
+    size = cells.terms.sizes[quantity]
+    items = cells.verdicts.items
     entry = {SELF: cells.own, FAMILY: cells.of_family}.get(quantity, np.ones(len(cells.judge)))
     code = cells.places[1 + KINDS.index(quantity)] - cells.terms.start[quantity]
     rows = (entry != 0)[cells.group]
@@ -409,7 +395,9 @@ def carrying(cells: PairCells, quantity: str) -> tuple[np.ndarray, np.ndarray]:
     return table.sum(axis=1), (table > 0).sum(axis=1)
 
 
-def numbers_of(estimate: float, std_error: float, df: float, confidence: float) -> dict[str, float]:
+def estimate_columns(
+    estimate: float, std_error: float, df: float, confidence: float
+) -> dict[str, float]:
     """The columns of an estimate and, with degrees of freedom, of its error."""
     return (
         wald_columns(estimate, std_error, df=df, confidence=confidence)
@@ -420,7 +408,8 @@ def numbers_of(estimate: float, std_error: float, df: float, confidence: float) 
 
 def _reason(answered: Answered, quantity: str, code: int, n: int) -> str:
     """Why a coefficient has no estimate, or ""."""
-    fitted, place = answered.fit, answered.cells.terms.start[quantity] + code
+    fitted = answered.fit
+    place = answered.cells.terms.start[quantity] + code
     if fitted.separated[place]:
         return because(Reason.ALWAYS_OR_NEVER)
     if fitted.identified[place]:
@@ -444,7 +433,8 @@ def _refusal(
         return because(Reason.FEW_QUESTIONS, questions=questions, least=FEW)
     # Else there are no strengths to follow
     if answered.p_value <= 1 - confidence and quantity in BIASES:
-        verdicts, terms = answered.cells.verdicts, answered.cells.terms
+        verdicts = answered.cells.verdicts
+        terms = answered.cells.terms
         judges = [code] if quantity == SELF else np.flatnonzero(verdicts.family_of_judge == code)
         slopes = [terms.start[SENSITIVITY] + judge for judge in judges]
         half = quantile(confidence, answered.fit.questions - 1)
@@ -459,7 +449,8 @@ def _refusal(
 
 def _of_table(of: Regression, confidence: float) -> Iterator[dict]:
     """The rows of C."""
-    verdicts, cells = of.verdicts, of.cells
+    verdicts = of.verdicts
+    cells = of.cells
     tests = (
         {}
         if of.preferences is None
@@ -476,21 +467,21 @@ def _of_table(of: Regression, confidence: float) -> Iterator[dict]:
             yield row | {"reason": because(Reason.ONE_JUDGE if n else ABSENT[quantity])}
             continue
         if not math.isnan(test.estimate) and test.std_error > 0:
-            row |= numbers_of(test.estimate, test.std_error, test.df, confidence)
+            row |= estimate_columns(test.estimate, test.std_error, test.df, confidence)
             row["spread"] = _spread(of.preferences, term, quantity)
         yield row | {"reason": test.reason, "doubt": test.doubt}
     whole = tests.get((SELF, ALL_JUDGES))
     if whole is not None and not whole.reason:
         row = {"question": C, "quantity": SELF, "term": ALL_JUDGES, "n": whole.cells}
-        yield row | numbers_of(whole.estimate, whole.std_error, whole.df, confidence)
+        yield row | estimate_columns(whole.estimate, whole.std_error, whole.df, confidence)
 
 
 def _spread(preferences: Idiosyncrasy, term: str, quantity: str) -> float:
     """Standard deviation of the ordinary preferences of a judge, or the least of a family's judges,
     in log odds.
     """
-    cells, fit = preferences.cells, preferences.fit
+    cells = preferences.cells
     judges = np.unique(
         cells.judge[(cells.judge if quantity == SELF else cells.judge_family) == term]
     )
-    return float(fit.spreads[np.searchsorted(np.unique(cells.judge), judges)].min())
+    return float(preferences.fit.spreads[np.searchsorted(np.unique(cells.judge), judges)].min())

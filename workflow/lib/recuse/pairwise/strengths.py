@@ -71,22 +71,21 @@ def strength_rows(of: Regression, *, confidence: float, seed: int) -> Iterator[d
         kinds[HUMAN] = _raw(of.compared.humans)
     for kind, strengths in kinds.items():
         verdicts = of.compared.humans if kind == HUMAN else of.verdicts
-        questions = len(np.unique(verdicts.item))
         for model, row in zip(
             of.verdicts.models,
-            _rows(kinds[RAW], strengths, questions, confidence, seed),
+            _rows(kinds[RAW], strengths, len(np.unique(verdicts.item)), confidence, seed),
             strict=True,
         ):
             yield {"scores": kind, "model": model, **row}
 
 
 def _raw(verdicts: Verdicts) -> Strengths:
-    return _of(
+    return _fitted_strengths(
         fit_maximum(PairCells(replace(verdicts, x=np.zeros(len(verdicts.x)))), (STRENGTH, TIE))
     )
 
 
-def _of(fitted: MaximumFit) -> Strengths:
+def _fitted_strengths(fitted: MaximumFit) -> Strengths:
     places = fitted.cells.terms.places(STRENGTH)
     return Strengths(
         fitted.identified[places], fitted.coefficients[places], fitted.influence[:, places]
@@ -104,7 +103,9 @@ def _standardised(fitted: MaximumFit, *, lengths: bool) -> Strengths:
     what is left of x: without e, and without both orders, models would be further apart than in the
     verdicts as they are.
     """
-    terms, verdicts, plain = fitted.cells.terms, fitted.cells.verdicts, _of(fitted)
+    terms = fitted.cells.terms
+    verdicts = fitted.cells.verdicts
+    plain = _fitted_strengths(fitted)
     if not plain.models.any():
         return plain
     known = fitted.identified
@@ -128,7 +129,8 @@ def _standardised(fitted: MaximumFit, *, lengths: bool) -> Strengths:
     moved_mean = lengths * (sums - counts * mean) / count  # (items, models)
     left = verdicts.x - mean[verdicts.first] + mean[verdicts.second]
     of_judges = np.bincount(verdicts.judge, minlength=len(verdicts.judges)) / len(verdicts.judge)
-    share, influence = np.zeros(len(mean)), np.zeros_like(plain.influence)
+    share = np.zeros(len(mean))
+    influence = np.zeros_like(plain.influence)
     for e, sign in product(np.quantile(np.concatenate([left, -left]), QUANTILES), (-1, 1)):
         x = mean * lengths + e
         # (models, judges)
@@ -151,12 +153,11 @@ def _rows(
 ) -> Iterator[dict]:
     """Yield the columns of each model."""
     models, values, influence = strengths
-    change, moved = values - raw.values, np.linalg.norm(influence - raw.influence, axis=0)
+    change = values - raw.values
+    moved = np.linalg.norm(influence - raw.influence, axis=0)
     correction = np.sqrt(questions / (questions - 1)) if questions > 1 else np.nan
-    errors, half = (
-        correction * np.linalg.norm(influence, axis=0),
-        quantile(confidence, max(1, questions - 1)),
-    )
+    errors = correction * np.linalg.norm(influence, axis=0)
+    half = quantile(confidence, max(1, questions - 1))
     sets = None
     if questions > 1 and models.sum() > 1:
         root = np.linalg.qr(influence[:, models], mode="r")  # whose square is the covariance
@@ -166,7 +167,8 @@ def _rows(
         sets = rank_sets(
             values[models], values[models] + normal @ root, prompts=questions, confidence=confidence
         )
-    place, rank = np.cumsum(models) - 1, score_ranks(values[models])
+    place = np.cumsum(models) - 1
+    rank = score_ranks(values[models])
     for model, value in enumerate(values):
         if not models[model]:
             yield {"note": because(Reason.NO_STRENGTH)}
@@ -176,7 +178,8 @@ def _rows(
         if has_change:
             row["change"] = change[model]
         if sets is not None:
-            low, high = value - half * errors[model], value + half * errors[model]
+            low = value - half * errors[model]
+            high = value + half * errors[model]
             row |= {
                 "std_error": errors[model],
                 "ci_low": low,

@@ -245,10 +245,8 @@ def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) 
         check_filled(path, count, "verdict")
         check_lines(path, count, {*COMPARISONS} - {"item", "wording"})
         read.append((path, rows))
-    words, empty = (
-        ", ".join(f"({text(word)})" for word in ("", *ORDERS, *OUTCOMES, *LABELS, *MARKS)),
-        [],
-    )
+    words = ", ".join(f"({text(word)})" for word in ("", *ORDERS, *OUTCOMES, *LABELS, *MARKS))
+    empty = []
     for kind, columns in KINDS.items():
         texts = {
             column: " union all ".join(
@@ -296,12 +294,11 @@ def _filled(connection: Connection, rows: str, number: int, empty: Collection[st
     """SQL for the rows of a source with their texts as enums and their numbers, without columns
     that are empty.
     """
-    selected, joins = ["record"], ""
+    selected = ["record"]
+    joins = ""
     for column in (column for column in KIND_OF if column not in empty):
-        values, numbers = (
-            f"{column}_values_{number}",
-            as_number("text") if column in NUMBERS else "null",
-        )
+        values = f"{column}_values_{number}"
+        numbers = as_number("text") if column in NUMBERS else "null"
         connection.execute(f"""
             create temp table {values} as
             select stored, text::{KIND_OF[column]} as value, {numbers}::double + 0 as number

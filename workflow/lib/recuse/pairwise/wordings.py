@@ -5,7 +5,7 @@ too.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from recuse.inference.wordings import Crossed, Part
-from recuse.pairwise.regression import BIASES, Regression, numbers_of, regression_rows
+from recuse.pairwise.regression import BIASES, Regression, estimate_columns, regression_rows
 
 _Key = tuple[str, str, str]  # question, quantity, term
 
@@ -18,7 +18,8 @@ def rows_over_wordings(of: Regression, *, confidence: float) -> Iterator[dict]:
     each wording; `one_ci_low` and `one_ci_high` are for those that were asked. wordings: in how
     many the judges of the term were asked.
     """
-    rows, compared = regression_rows(of, confidence=confidence), of.compared
+    rows = regression_rows(of, confidence=confidence)
+    compared = of.compared
     if len(compared.wordings) < 2:
         yield from rows
         return
@@ -57,6 +58,6 @@ def _over(row: Mapping, parts: Sequence[Part], confidence: float) -> dict:
     }
     if len(parts) > 1:
         error, df = Crossed(whole, parts).generalised()
-        wider = numbers_of(whole.estimate, error, df, confidence)
+        wider = estimate_columns(whole.estimate, error, df, confidence)
         crossed |= wider if wider["ci_low"] < row["ci_low"] else {}
     return crossed

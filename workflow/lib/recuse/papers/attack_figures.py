@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from recuse.papers.attack_values import key_of_attack, read_attacks
+from recuse.papers.attack_values import attack_key, read_attacks
 from recuse.plot.colours import BLUE, INK, ORANGE, VERMILION
 from recuse.plot.page import (
     BY_CONDITION,
@@ -70,7 +70,7 @@ def attack_success(
 
     rates, ranks: the tables of success rates and of average ranks, in whose order judges are drawn;
     see `recuse.papers.attacks` and `ranks`. published: the file of printed rates, in a list; each
-    is drawn beside the rate of the same attack on the same judge; see `key_of_attack`.
+    is drawn beside the rate of the same attack on the same judge; see `attack_key`.
     """
     if rates.empty:
         return page_of_words(subject, NO_RATES)
@@ -85,7 +85,7 @@ def attack_success(
     )
     quoted = [row for path in published for row in read_attacks(path) if row["quantity"] == "asr"]
     rows = rates.to_dict("records")
-    key = key_of_attack(quoted, rows)
+    key = attack_key(quoted, rows)
     values = {key(row): float(row["value"]) for row in quoted}
     printed = marks.assign(kind=PRINTED, estimate=[values.get(key(row), np.nan) for row in rows])
     printed = printed.dropna(subset="estimate")

@@ -41,7 +41,7 @@ def second_answer(model_a: str, model_b: str) -> str:
     return f"{model_b} (2)" if model_a == model_b else model_b
 
 
-def key_of_attack(*tables: _Rows) -> Callable[[_Row], tuple[str, ...]]:
+def attack_key(*tables: _Rows) -> Callable[[_Row], tuple[str, ...]]:
     """Return the function that gives the key by which rows of these tables of attack success rates
     are matched.
 
@@ -93,56 +93,45 @@ def published_ranks(rows: _Rows) -> Iterator[dict]:
         possible = _possible_ranks(members)
         shares = {(row["judge"], row["quantity"]): row["value"] for row in members}
         for row in members:
-            judge, quantity, value = row["judge"], row["quantity"], row["value"]
-            rate, half = {}, _half_unit(value)
+            judge = row["judge"]
+            quantity = row["quantity"]
+            value = row["value"]
+            rate = {}
+            half = _half_unit(value)
             if quantity == "asr" and row["printed_rank"]:
-                printed, (lowest, highest) = (
-                    int(row["printed_rank"]),
-                    possible[judge, row["column"]],
-                )
-                ends, rate = (lowest, lowest, highest), {"asr": float(value)}
-                verdict = _verdict(printed == lowest, lowest < printed <= highest)
+                rate = {"asr": float(value)}
+                printed = Fraction(row["printed_rank"])
+                half = 0
+                lowest, highest = possible[judge, row["column"]]
+                allowed = range(lowest, highest + 1)
             elif quantity == "average_rank":
-                printed, ranks_of_judge = (
-                    Fraction(value),
-                    [ends for (name, _), ends in possible.items() if name == judge],
-                )
-                lowest, highest = (sum(column) for column in zip(*ranks_of_judge, strict=True))
-                averages = [
-                    Fraction(total, len(ranks_of_judge)) for total in range(lowest, highest + 1)
-                ]
-                ends = averages[0], averages[0], averages[-1]
-                near = [abs(average - printed) <= half for average in averages]
-                verdict = _verdict(near[0], any(near))
+                printed = Fraction(value)
+                ranked = [ends for (name, _), ends in possible.items() if name == judge]
+                lowest, highest = (sum(column) for column in zip(*ranked, strict=True))
+                allowed = [Fraction(total, len(ranked)) for total in range(lowest, highest + 1)]
             elif quantity == "difference":
-                printed, first, second = (
-                    Fraction(value),
-                    shares[judge, "first"],
-                    shares[judge, "second"],
-                )
-                difference, slack = (
-                    Fraction(first) - Fraction(second),
-                    _half_unit(first) + _half_unit(second),
-                )
-                ends = difference, difference - slack, difference + slack
-                distance = abs(printed - difference)
-                verdict = _verdict(distance <= half, distance <= slack + half)
+                printed = Fraction(value)
+                first = shares[judge, "first"]
+                second = shares[judge, "second"]
+                difference = Fraction(first) - Fraction(second)
+                slack = _half_unit(first) + _half_unit(second)
+                lowest = difference - slack
+                highest = difference + slack
+                allowed = difference, lowest, min(max(printed, lowest), highest), highest
             else:
                 continue
-            names = ("printed", "recomputed", "lowest_possible", "highest_possible")
-            numbers = dict(zip(names, map(float, (printed, *ends)), strict=True))
+            near = [abs(each - printed) <= half for each in allowed]
             yield {
                 "table": table,
                 "judge": judge,
                 "column": row["column"],
                 **rate,
-                **numbers,
-                "verdict": verdict,
+                "printed": float(printed),
+                "recomputed": float(allowed[0]),
+                "lowest_possible": float(min(allowed)),
+                "highest_possible": float(max(allowed)),
+                "verdict": "equal" if near[0] else "possible" if any(near) else "impossible",
             }
-
-
-def _verdict(equal: bool, possible: bool) -> str:
-    return "equal" if equal else "possible" if possible else "impossible"
 
 
 def _possible_ranks(rows: _Rows) -> dict[tuple[str, str], tuple[int, int]]:

@@ -19,10 +19,10 @@ from recuse.data.verdicts import CONTROL, WORSENING
 from recuse.pairwise.questions import (
     bootstrap,
     exact_interval,
-    groups_of,
     percentile_intervals,
     quotient,
     ranks,
+    read_groups,
 )
 from recuse.papers.sources import load_json_lines
 
@@ -155,7 +155,7 @@ def worsening_among(rates: Sequence[Mapping], worsening: Sequence[str], *, study
     return f"perturbations: {', '.join(conditions)}; worsening: {worse}"
 
 
-column_of = itemgetter("experiment", "condition", "model_a", "model_b")
+column_key = itemgetter("experiment", "condition", "model_a", "model_b")
 
 
 def with_ranks(rows: Sequence[Mapping]) -> list[dict]:
@@ -164,7 +164,7 @@ def with_ranks(rows: Sequence[Mapping]) -> list[dict]:
     """
     columns: dict[tuple, list[Mapping]] = {}
     for row in rows:
-        columns.setdefault(column_of(row), []).append(row)
+        columns.setdefault(column_key(row), []).append(row)
     ranked = []
     for group in columns.values():
         # Equal ratios are equal numbers: division rounds correctly.
@@ -191,7 +191,7 @@ def average_ranks(rows: Sequence[Mapping]) -> list[dict]:
         ]
         for row in ranked:
             judges[row["judge"]].append(row["rank"])
-        columns = len(set(map(column_of, ranked)))
+        columns = len(set(map(column_key, ranked)))
         means = [
             sum(numbers) / columns if len(numbers) == columns > 0 else None
             for numbers in judges.values()
@@ -199,9 +199,14 @@ def average_ranks(rows: Sequence[Mapping]) -> list[dict]:
         for (judge, numbers), average, place in zip(
             judges.items(), means, ranks(means), strict=True
         ):
-            names = {"experiment": experiment, "judge": judge}
             averages.append(
-                {**names, "average_rank": average, "columns": len(numbers), "place": place}
+                {
+                    "experiment": experiment,
+                    "judge": judge,
+                    "average_rank": average,
+                    "columns": len(numbers),
+                    "place": place,
+                }
             )
     return sorted(
         averages,
@@ -223,7 +228,7 @@ def votes_by_position(connection: Connection, *, confidence: float, seed: int) -
                count(*) filter (("order", outcome) in (('ab', 'b'), ('ba', 'a'))) as second,
                count(*) filter (outcome = 'error') as errors
         from votes group by all order by experiment, judge, item"""
-    groups = groups_of(
+    groups = read_groups(
         connection, query, ("experiment", "judge"), ("first", "tie", "second", "errors")
     )
     ends = bootstrap(groups, _difference, confidence=confidence, seed=seed)
@@ -271,10 +276,11 @@ def length_curve(connection: Connection, *, confidence: float, seed: int) -> Ite
                                case outcome when 'tie' then 0.5 when longer then 1 else 0 end as score from sorted)
         select experiment, judge, item, {", ".join(f"{sql} as {column}" for column, sql in columns.items())}
         from scored group by all order by experiment, judge, item"""
-    groups = groups_of(connection, query, ("experiment", "judge"), columns)
+    groups = read_groups(connection, query, ("experiment", "judge"), columns)
     ends = bootstrap(groups, _means, confidence=confidence, seed=seed)
     for group, (low, high) in zip(groups, ends, strict=True):
-        means, votes = _means(group.sums.sum(axis=0)), group.sums[:, BINS : 2 * BINS]
+        means = _means(group.sums.sum(axis=0))
+        votes = group.sums[:, BINS : 2 * BINS]
         left_out = dict(zip(LEFT_OUT, map(int, group.sums[:, 2 * BINS :].sum(axis=0)), strict=True))
         if not votes.any():
             yield {**group.names, "n": 0, "questions": 0, **left_out}

@@ -48,10 +48,10 @@ def criterion(find: Callable[..., Findings]) -> Callable[..., _Criterion]:
     """Turn `find(results, ...)` into `find(...)`, a function of the results."""
 
     @wraps(find)
-    def of_settings(*args, **settings) -> _Criterion:
+    def with_settings(*args, **settings) -> _Criterion:
         return lambda results: find(results, *args, **settings)
 
-    return of_settings
+    return with_settings
 
 
 def most(verdicts: Sequence[bool]) -> bool:
@@ -84,7 +84,7 @@ def estimates_pass(
     """
     for term in terms:
         for name in results.slices(spec, quantity, term) if slices is None else slices:
-            value = results.estimate(spec, name, quantity, term)
+            value = results.find("estimates", spec, name, quantity, term)
             yield ClaimFinding(test(value), f"{term}{f' ({name})' if name else ''} {value}")
 
 
@@ -95,7 +95,11 @@ def in_slices(
     """`test`, in words, of the self-bias of each term in `quorum` of the slices of a spec."""
     for term in terms:
         slices = results.slices(spec, "self_bias", term)
-        passed = [name for name in slices if test(results.estimate(spec, name, "self_bias", term))]
+        passed = [
+            name
+            for name in slices
+            if test(results.find("estimates", spec, name, "self_bias", term))
+        ]
         text = (
             f"{term} {words} in {', '.join(passed) or 'none'} ({len(passed)} of {len(slices)}"
             f" slices of {spec})"
@@ -112,7 +116,7 @@ def stands_out(
     """
     for term in terms:
         biases = {
-            name: results.estimate("by_dimension", name, "self_bias", term).value
+            name: results.find("estimates", "by_dimension", name, "self_bias", term).value
             for name in DIMENSIONS
         }
         bias = biases.pop(dimension)
@@ -141,7 +145,7 @@ def compared_terms(
     pair = list(zip((spec, to), slices, strict=True))
     first, second = (", ".join(filter(None, where)) for where in pair)
     for term in terms:
-        before, after = (results.estimate(*where, quantity, term) for where in pair)
+        before, after = (results.find("estimates", *where, quantity, term) for where in pair)
         if among is None or among(before):
             yield ClaimFinding(
                 test(before, after),
@@ -155,7 +159,7 @@ def raters_agree(
 ) -> Findings:
     """`test` of a statistic of the human raters in each dimension; "" is the average."""
     for name in dimensions:
-        value = results.raters(name, statistic)
+        value = results.find("agreement", name, statistic)
         yield ClaimFinding(
             test(value), f"{statistic} {value.value:.3f} in {name or 'the average of dimensions'}"
         )
@@ -210,7 +214,8 @@ def consistent_references(results: Results) -> Findings:
 def mean_spearman(results: Results, judges: _Names, dimensions: _Names) -> float:
     """The mean over judges and dimensions of Spearman's correlation with the humans."""
     return fmean(
-        results.spearman(dimension, judge) for judge, dimension in product(judges, dimensions)
+        results.find("correlations", dimension, judge, "spearman").value
+        for judge, dimension in product(judges, dimensions)
     )
 
 
@@ -238,7 +243,9 @@ def agreed_dimensions_correlate_more(results: Results) -> Findings:
 def rho_above_0_4(results: Results) -> Findings:
     """In each of the agreed dimensions at least one judge has a Spearman correlation above 0.4."""
     for name in AGREED:
-        correlations = {judge: results.spearman(name, judge) for judge in JUDGES}
+        correlations = {
+            judge: results.find("correlations", name, judge, "spearman").value for judge in JUDGES
+        }
         best = max(correlations, key=correlations.get)
         yield ClaimFinding(
             correlations[best] > 0.4, f"{name}: highest {correlations[best]:.3f} ({best})"
@@ -279,7 +286,7 @@ def bias_like_gap(results: Results) -> Findings:
     """The self-bias of each of the two judges is within 0.01 of the gap."""
     gap = human_gap(results)
     for judge in CLEAREST:
-        value = results.estimate("main", "", "self_bias", judge)
+        value = results.find("estimates", "main", "", "self_bias", judge)
         yield ClaimFinding(
             within(0.01, of=gap)(value), f"self-bias of {judge} {value.value:.4f}, gap {gap:.3f}"
         )
@@ -318,7 +325,9 @@ def llama_lower_for_itself(results: Results) -> Findings:
 
 def helm_gpt_4_larger(results: Results) -> Findings:
     """GPT-4's self-bias is larger than that of Claude v1.3."""
-    one, other = (results.estimate("main", "", "self_bias", judge) for judge in HELM_JUDGES)
+    one, other = (
+        results.find("estimates", "main", "", "self_bias", judge) for judge in HELM_JUDGES
+    )
     yield ClaimFinding(one.value > other.value, f"GPT-4 {one}, Claude v1.3 {other}")
 
 
@@ -528,9 +537,11 @@ def judged_claims(
     None where there are none, and these claims have no data.
     """
     for claim in claims:
-        ratings, origin = results, kind
+        ratings = results
+        origin = kind
         if claim.dimensions == HELM_DIMENSIONS:
-            ratings, origin = helm, "user" if helm else "simulated"
+            ratings = helm
+            origin = "user" if helm else "simulated"
         verdict, words = claim_verdict(claim, ratings) if ratings else (ABSENT, NO_HELM)
         published_verdict, published_evidence = claim_verdict(claim, published)
         yield {

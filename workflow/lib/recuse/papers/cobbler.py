@@ -90,8 +90,15 @@ def read_quoted(folder: str) -> list[dict]:
         for row in csv.DictReader(file):
             bias = RELEASED_NAMES.get(row["bias"], row["bias"])
             valid = None if bias == "salience" else float(row["valid"])
-            names = {"judge": row["model"], "size": row["size"], "bias": bias}
-            rows.append({**names, "share": float(row["score"]), "valid": valid})
+            rows.append(
+                {
+                    "judge": row["model"],
+                    "size": row["size"],
+                    "bias": bias,
+                    "share": float(row["score"]),
+                    "valid": valid,
+                }
+            )
     return rows
 
 
@@ -214,7 +221,8 @@ def _overlaps(
     """Overlap by statistic, (one ranker, the other, instructions); the wins are (rankers,
     instructions, systems).
     """
-    human, judged = places(annotators), places(judges)
+    human = places(annotators)
+    judged = places(judges)
     together = places(annotators.sum(axis=0)), places(judges.sum(axis=0))
     one, other = np.triu_indices(len(human), k=1)
     compared = {
@@ -346,7 +354,8 @@ def valid_rates(raw: Sequence[str], folder: str) -> list[dict]:
         if judge == NO_MODEL:
             continue
         wins = wins_of_judge(folder, prompt, judge)
-        comparisons, valid = comb(len(wins.columns), 2) * len(wins), int(wins.to_numpy().sum())
+        comparisons = comb(len(wins.columns), 2) * len(wins)
+        valid = int(wins.to_numpy().sum())
         row = {
             "judge": JUDGES[judge],
             "prompt": prompt.removeprefix("model_bias/"),

@@ -78,8 +78,24 @@ def fetch(
     )
     cached = cache / blob
 
+    def obtain() -> None:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        download = _new_beside(cached)
+        with replacing(destination) as copy, replacing(cached, str(download)):
+            if isinstance(place, Path):
+                if not place.is_file():
+                    found = "a folder" if place.is_dir() else "no such file"
+                    raise _Failure(found, transient=False)
+                _check_size(place.stat().st_size, largest)
+                shutil.copyfile(place, download)
+            else:
+                _download(place, download, timeout, deadline, largest)
+            _verify(download, blob, transient=isinstance(place, str))
+            shutil.copyfile(download, copy)
+
     def announce(state: tenacity.RetryCallState) -> None:
-        failure, pause = state.outcome.exception(), state.next_action.sleep
+        failure = state.outcome.exception()
+        pause = state.next_action.sleep
         print(
             f"attempt {state.attempt_number} of {attempts}: {failure}; next in {pause:.1f} s",
             file=sys.stderr,
@@ -98,21 +114,13 @@ def fetch(
         destination.parent.mkdir(parents=True, exist_ok=True)
         destination.unlink(missing_ok=True)  # a failure must not leave an older file in its place
         if not _take_from_cache(cached, destination, blob):
-            retrying(
-                _obtain,
-                place,
-                cached,
-                destination,
-                blob,
-                timeout=timeout,
-                deadline=deadline,
-                largest=largest,
-            )
+            retrying(obtain)
             print(f"fetched {path}: {destination.stat().st_size} bytes", file=sys.stderr)
     except (_Failure, OSError) as failure:
         tried = counted(retrying.statistics.get("attempt_number", 0), "attempt")
         expected = f"blob {blob}" if isinstance(place, Path) else f"status 200 and blob {blob}"
-        problem, advice = failure, MIRROR_ADVICE
+        problem = failure
+        advice = MIRROR_ADVICE
         if isinstance(failure, OSError):  # of a copy, the second name
             problem = (
                 f"{failure.strerror or failure} at"
@@ -179,30 +187,6 @@ def _take_from_cache(cached: Path, destination: Path, blob: str) -> bool:
         return False
     print(f"taken from {cached}: {destination.stat().st_size} bytes", file=sys.stderr)
     return True
-
-
-def _obtain(
-    place: str | Path,
-    cached: Path,
-    destination: Path,
-    blob: str,
-    *,
-    timeout: tuple[float, float],
-    deadline: float,
-    largest: int,
-) -> None:
-    cached.parent.mkdir(parents=True, exist_ok=True)
-    download = _new_beside(cached)
-    with replacing(destination) as copy, replacing(cached, str(download)):
-        if isinstance(place, Path):
-            if not place.is_file():
-                raise _Failure("a folder" if place.is_dir() else "no such file", transient=False)
-            _check_size(place.stat().st_size, largest)
-            shutil.copyfile(place, download)
-        else:
-            _download(place, download, timeout, deadline, largest)
-        _verify(download, blob, transient=isinstance(place, str))
-        shutil.copyfile(download, copy)
 
 
 def _new_beside(path: Path) -> Path:
@@ -281,7 +265,7 @@ def _download(
                 requests.exceptions.ContentDecodingError,
             )
             transient = isinstance(error, (requests.ConnectionError, requests.Timeout, *broken))
-            raise _Failure(_problem_of(error, timeout), transient=transient) from error
+            raise _Failure(_network_problem(error, timeout), transient=transient) from error
         # Of headers that no library expects
         except (ValueError, LookupError, http.client.HTTPException) as error:
             raise _Failure(f"an answer that is not HTTP ({error})", transient=False) from error
@@ -291,7 +275,7 @@ def _download(
             ) from error
 
 
-def _problem_of(error: Exception, timeout: tuple[float, float]) -> str:
+def _network_problem(error: Exception, timeout: tuple[float, float]) -> str:
     """The network's problem in words, from the first of a chain of exceptions."""
     import requests
 

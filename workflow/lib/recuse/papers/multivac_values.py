@@ -79,16 +79,16 @@ def bradley_terry(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     no comparisons connect are in different groups, numbered by their first model. Newton's method.
     Source: Bradley and Terry (1952).
     """
+    from scipy.sparse.csgraph import connected_components
+
     met = wins + wins.T
-    group = _groups(met > 0)
+    _, group = connected_components(met > 0, directed=False)
     strength = np.zeros(len(wins))
     for number in np.unique(group):
         among = np.flatnonzero(group == number)
-        won, times, s = (
-            wins[np.ix_(among, among)].sum(axis=1),
-            met[np.ix_(among, among)],
-            np.zeros(len(among)),
-        )
+        won = wins[np.ix_(among, among)].sum(axis=1)
+        times = met[np.ix_(among, among)]
+        s = np.zeros(len(among))
         for _ in range(STEPS):
             expected = 1 / (1 + np.exp(s - s[:, None]))  # P(i beats j)
             weight = times * expected * (1 - expected)
@@ -103,12 +103,6 @@ def bradley_terry(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 STEPS, SETTLED = 100, 1e-12  # of Newton's method
-
-
-def _groups(linked: np.ndarray) -> np.ndarray:
-    from scipy.sparse.csgraph import connected_components
-
-    return connected_components(linked, directed=False)[1]
 
 
 def scorecard_of_multivac(
@@ -145,7 +139,8 @@ def scorecard_of_multivac(
                 HIGHEST * float(value) if value else None,
                 COUNTED if column == "std_error" else "",
             )
-    theirs, of_model = {row["model"]: row for row in ranked}, {row["model"]: row for row in ours}
+    theirs = {row["model"]: row for row in ranked}
+    of_model = {row["model"]: row for row in ours}
     centred = {}
     for component in {row["component"] for row in ranked}:
         names = [name for name, row in theirs.items() if row["component"] == component]

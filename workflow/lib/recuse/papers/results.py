@@ -1,13 +1,12 @@
 """The tables of a study, or of the paper, by key."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from recuse.base.tables import read_table
 from recuse.data.registry import HUMAN
-
-_Rows = Iterable[Mapping[str, str]]
 
 
 class AbsentError(LookupError):
@@ -24,7 +23,7 @@ class Value:
     ci_high: float = math.nan
 
     @classmethod
-    def of_row(cls, row: Mapping[str, str], column: str) -> "Value":
+    def from_row(cls, row: Mapping[str, str], column: str) -> "Value":
         """The number in `column` of a row of texts, with the row's standard error and interval."""
         error = {
             name: float(row[name]) for name in ("std_error", "ci_low", "ci_high") if row.get(name)
@@ -77,83 +76,100 @@ class Value:
         return f"{self.value:+.4f}{ends}"
 
 
+class _Keyed(NamedTuple):
+    """How the numbers of a table are found."""
+
+    column: str  # of the number
+    key: tuple[str, ...]  # columns
+    words: str  # for one number
+
+
+KEYED = {
+    "estimates": _Keyed(
+        "estimate",
+        ("spec", "slice", "quantity", "term"),
+        "{quantity} of {term} with an interval in {spec}",
+    ),
+    "mean_scores": _Keyed(
+        "mean", ("dimension", "judge", "model"), "mean score of {model} by {judge} in {dimension}"
+    ),
+    "correlations": _Keyed(
+        "value",
+        ("dimension", "judge", "statistic"),
+        "{statistic} correlation of {judge} in {dimension}",
+    ),
+    "agreement": _Keyed(
+        "value", ("dimension", "statistic"), "{statistic} of the human raters in {dimension}"
+    ),
+}
+# The dimension "" of a table
+WHOLE = {"mean_scores": "all dimensions", "agreement": "the average of dimensions"}
+
+
+_ByKey = Mapping[tuple[str, ...], Value]
+
+
 @dataclass(frozen=True)
 class Results:
-    """What a study found, by key."""
+    """What a study found: the numbers of each table in KEYED, by key."""
 
-    # (spec, slice, quantity, term), those that have an interval
-    estimates: dict[tuple[str, str, str, str], Value]
-    means: dict[tuple[str, str, str], Value]  # (dimension, judge, model)
-    correlations: dict[tuple[str, str, str], Value]  # (dimension, judge, statistic)
-    agreement: dict[tuple[str, str], Value]  # of the human raters: (dimension, statistic)
+    estimates: _ByKey  # those that have an interval
+    mean_scores: _ByKey
+    correlations: _ByKey
+    agreement: _ByKey  # of the human raters
 
     @classmethod
-    def from_tables(
-        cls, *, estimates: _Rows, mean_scores: _Rows, correlations: _Rows, agreement: _Rows = ()
-    ) -> "Results":
+    def from_tables(cls, **tables: Iterable[Mapping[str, str]]) -> "Results":
         """Index the rows of the tables of these names; of two rows with one key, the first."""
-        mean_scores = list(mean_scores)
-        judges = len({row["judge"] for row in mean_scores} - {HUMAN})
-        return cls(
-            _index(
-                (row for row in estimates if row["ci_low"]),
-                "estimate",
-                ("spec", "slice", "quantity", "term"),
-            ),
-            {
-                (row["dimension"], row["judge"], row["model"]): _mean(row, judges)
-                for row in mean_scores
-            },
-            _index(
-                (row for row in correlations if row["value"]),
-                "value",
-                ("dimension", "judge", "statistic"),
-            ),
-            _index((row for row in agreement if row["value"]), "value", ("dimension", "statistic")),
-        )
+        indexed = {}
+        for table, (column, names, _) in KEYED.items():
+            needed = "ci_low" if table == "estimates" else column
+            rows = [row for row in tables.get(table, ()) if row[needed]]
+            judges = len({row.get("judge") for row in rows} - {HUMAN})
+            index = indexed[table] = {}
+            for row in rows:
+                value = Value.from_row(row, column)
+                if table == "mean_scores":
+                    value = replace(value, std_error=_largest_error(row, judges))
+                index.setdefault(tuple(row[name] for name in names), value)
+        return cls(**indexed)
 
     @classmethod
-    def read(
-        cls,
-        *,
-        estimates: Sequence[str],
-        mean_scores: str,
-        correlations: str | None = None,
-        agreement: str | None = None,
-    ) -> "Results":
-        """Read the tables at these paths; `estimates` has one for each spec, `agreement` is None
-        where raters are unknown.
-        """
-        return cls.from_tables(
-            estimates=[row for path in estimates for row in read_table(path)],
-            mean_scores=read_table(mean_scores),
-            correlations=read_table(correlations) if correlations else (),
-            agreement=read_table(agreement) if agreement else (),
-        )
+    def read(cls, **paths: Iterable[str]) -> "Results":
+        """Read the tables of these names, each from any number of files."""
+        tables = {
+            table: [row for path in files for row in read_table(path)]
+            for table, files in paths.items()
+        }
+        return cls.from_tables(**tables)
 
     @property
     def dimensions(self) -> set[str]:
         """Names of the dimensions rated."""
-        return {dimension for dimension, _, _ in self.means} - {""}
+        return {dimension for dimension, _, _ in self.mean_scores} - {""}
 
     @property
     def judges(self) -> set[str]:
         """Names of the judges, without the humans."""
-        return {judge for _, judge, _ in self.means} - {HUMAN}
+        return {judge for _, judge, _ in self.mean_scores} - {HUMAN}
 
     @property
     def models(self) -> set[str]:
         """Names of the models that wrote completions."""
-        return {model for _, _, model in self.means}
+        return {model for _, _, model in self.mean_scores}
 
-    def estimate(self, spec: str, slice_: str, quantity: str, term: str) -> Value:
-        """Return an estimate; AbsentError if there is none, or none with an interval."""
-        where = ", ".join(filter(None, (spec, slice_)))
-        return _lookup(
-            self.estimates,
-            (spec, slice_, quantity, term),
-            f"{quantity} of {term} with an interval in {where}",
-        )
+    def find(self, table: str, *key: str) -> Value:
+        """Return a number of a table in KEYED by its key; AbsentError if there is none."""
+        values = getattr(self, table)
+        if key not in values:
+            _, names, words = KEYED[table]
+            named = dict(zip(names, key, strict=True))
+            if table == "estimates":
+                named["spec"] = ", ".join(filter(None, key[:2]))
+            else:
+                named["dimension"] = key[0] or WHOLE[table]
+            raise AbsentError(f"no {words.format(**named)}")
+        return values[key]
 
     def slices(self, spec: str, quantity: str, term: str) -> list[str]:
         """Slices of a spec that have an estimate; AbsentError if none has."""
@@ -166,41 +182,16 @@ class Results:
 
     def mean(self, dimension: str, judge: str, model: str) -> float:
         """Return a mean score; AbsentError if there is none."""
-        words = f"mean score of {model} by {judge} in {dimension or 'all dimensions'}"
-        return _lookup(self.means, (dimension, judge, model), words).value
-
-    def spearman(self, dimension: str, judge: str) -> float:
-        """Return Spearman's correlation of judge and humans; AbsentError if there is none."""
-        words = f"spearman correlation of {judge} in {dimension}"
-        return _lookup(self.correlations, (dimension, judge, "spearman"), words).value
-
-    def raters(self, dimension: str, statistic: str) -> Value:
-        """Return an agreement of the human raters ("" for the average of dimensions); AbsentError
-        if there is none.
-        """
-        words = f"{statistic} of the human raters in {dimension or 'the average of dimensions'}"
-        return _lookup(self.agreement, (dimension, statistic), words)
+        return self.find("mean_scores", dimension, judge, model).value
 
 
-def _lookup(table: Mapping, key: tuple, words: str) -> Value:
-    if key not in table:
-        raise AbsentError(f"no {words}")
-    return table[key]
-
-
-def _index(rows: _Rows, column: str, names: tuple[str, ...]) -> dict:
-    index = {}
-    for row in rows:
-        index.setdefault(tuple(row[name] for name in names), Value.of_row(row, column))
-    return index
-
-
-def _mean(row: Mapping[str, str], judges: int) -> Value:
-    """A mean score with the largest possible standard error, sqrt(mean (1 - mean) / n), as scores
-    lie between 0 and 1.
+def _largest_error(row: Mapping[str, str], judges: int) -> float:
+    """The largest possible standard error of a mean score, sqrt(mean (1 - mean) / n), as scores lie
+    between 0 and 1.
 
     The humans' n counts a completion once for every judge that rated it; published means have no n.
     """
-    mean, n = float(row["mean"]), float(row.get("n") or math.nan)
+    mean = float(row["mean"])
+    n = float(row.get("n") or math.nan)
     ratings = n / judges if row["judge"] == HUMAN else n
-    return Value(mean, math.sqrt(max(mean * (1 - mean), 0.0) / ratings))
+    return math.sqrt(max(mean * (1 - mean), 0.0) / ratings)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import sqrt
 
 from recuse.base.tables import column_names
-from recuse.papers.attack_values import MAIN, key_of_attack, second_answer
+from recuse.papers.attack_values import MAIN, attack_key, second_answer
 from recuse.papers.claims import ABSENT, FAILS, HOLDS
-from recuse.papers.results import Results, Value
+from recuse.papers.results import KEYED, Results, Value
 from recuse.papers.values import DIMENSIONS, JUDGES
 
 SCORECARD = column_names(
@@ -64,6 +64,19 @@ RBO = {"form": "truncated", "systems": "15", "ties": "listed"}
 # Columns that a row's ci_low and ci_high are of
 WITH_INTERVAL = ("verbosity_bias", "value", "asr", "difference")
 
+# Table -> the item of the scorecard, and the columns of its key by those of the table
+SCORED = {
+    "estimates": (
+        "estimate",
+        {name: name for name in ("spec", "slice", "estimand", "quantity", "term")},
+    ),
+    "mean_scores": ("mean_score", {"slice": "dimension", "term": "judge", "model": "model"}),
+    "correlations": (
+        "correlation",
+        {"slice": "dimension", "quantity": "statistic", "term": "judge"},
+    ),
+}
+
 _Row = Mapping[str, str]
 _Rows = Sequence[_Row]
 _Tables = Mapping[str, _Rows]
@@ -116,45 +129,15 @@ def _values_of_ratings(
     """Key in the scorecard, published value, the largest error of reading it, and what the study
     has for it.
     """
-    for row in published["estimates"]:
-        key = {
-            name: row[name] for name in ("figure", "spec", "slice", "estimand", "quantity", "term")
-        }
-        ours = results.estimates.get((row["spec"], row["slice"], row["quantity"], row["term"]))
-        yield (
-            {"item": "estimate", **key},
-            Value.of_row(row, "estimate"),
-            DRAWN * float(row["resolution"]),
-            ours,
-        )
-    for row in published["mean_scores"]:
-        key = {
-            "item": "mean_score",
-            "figure": row["figure"],
-            "slice": row["dimension"],
-            "quantity": "mean",
-        }
-        ours = results.means.get((row["dimension"], row["judge"], row["model"]))
-        yield (
-            {**key, "term": row["judge"], "model": row["model"]},
-            Value.of_row(row, "mean"),
-            PRINTED + ROUNDING,
-            ours,
-        )
-    for row in published["correlations"]:
-        key = {
-            "item": "correlation",
-            "figure": row["figure"],
-            "slice": row["dimension"],
-            "quantity": row["statistic"],
-        }
-        ours = results.correlations.get((row["dimension"], row["judge"], row["statistic"]))
-        yield (
-            {**key, "term": row["judge"]},
-            Value.of_row(row, "value"),
-            DRAWN * float(row["resolution"]),
-            ours,
-        )
+    for table, (item, columns) in SCORED.items():
+        column, names, _ = KEYED[table]
+        for row in published[table]:
+            key = {"item": item, "figure": row["figure"], "quantity": "mean"}
+            key |= {name: row[of_table] for name, of_table in columns.items()}
+            drawn = table != "mean_scores"
+            exactness = DRAWN * float(row["resolution"]) if drawn else PRINTED + ROUNDING
+            ours = getattr(results, table).get(tuple(row[name] for name in names))
+            yield key, Value.from_row(row, column), exactness, ours
 
 
 def _missing(slice_: str, ours: Value | None, results: Results) -> str:
@@ -250,7 +233,8 @@ def scorecard_of_comparisons(
     if source == ATTACKS:
         items += _of_attacks(attacks, tables)
     for item in items:
-        printed, ours = float(item.printed), item.ours
+        printed = float(item.printed)
+        ours = item.ours
         row = {
             "study": study,
             **item.key,
@@ -279,7 +263,9 @@ def scorecard_of_comparisons(
 
 def _of_verdicts(row: _Row, tables: _Tables) -> Item:
     """A value of the file of published values, and the row of the table that its quantity is in."""
-    condition, judge, quantity = row["condition"], row["judge"], row["quantity"]
+    condition = row["condition"]
+    judge = row["judge"]
+    quantity = row["quantity"]
     table, key, column = {
         "verbosity_bias": (
             "verbosity",
@@ -307,17 +293,20 @@ def _of_attacks(attacks: _Rows, tables: _Tables) -> Iterator[Item]:
 
     A rank is judged if the study has rates of the same judges in the same columns.
     """
-    printed, asr = [row for row in attacks if row["quantity"] == "asr"], tables.get("asr", ())
-    key_of = key_of_attack(printed, asr)
-    rates = {key_of(row): row for row in asr if row["asr"]}
+    printed = [row for row in attacks if row["quantity"] == "asr"]
+    asr = tables.get("asr", ())
+    key_for = attack_key(printed, asr)
+    rates = {key_for(row): row for row in asr if row["asr"]}
     # (experiment, condition, judge, models) of one of the two
-    differing = {key_of(row) for row in printed} ^ rates.keys()
+    differing = {key_for(row) for row in printed} ^ rates.keys()
     for row in attacks:
-        quantity, judge, experiment = row["quantity"], row["judge"], row["experiment"]
+        quantity = row["quantity"]
+        judge = row["judge"]
+        experiment = row["experiment"]
         figure = f"Chen et al., Table {row['table']}"
         key = {"figure": figure, "slice": row["condition"], "quantity": quantity, "term": judge}
         if quantity == "asr":
-            attack = key_of(row)
+            attack = key_for(row)
             rate = rates.get(attack)
             key["model"] = row["model_b"]
             yield Item(
@@ -333,13 +322,6 @@ def _of_attacks(attacks: _Rows, tables: _Tables) -> Iterator[Item]:
                 )
                 key |= {"item": "rank", "quantity": "rank"}
                 yield _ranked(key, row["printed_rank"], _value(rate, "rank"), others)
-        elif quantity == "average_rank":
-            ours = _value(
-                _matching(tables.get("ranks", ()), {"experiment": experiment, "judge": judge}),
-                "average_rank",
-            )
-            others = any(other[0] == experiment for other in differing)
-            yield _ranked(key | {"item": "ranks", "slice": experiment}, row["value"], ours, others)
         elif quantity in ("a", "b"):
             # Table 7 prints the average over the weaker models than the anchor's.
             weaker = {other["model_b"] for other in printed if other["experiment"] == experiment}
@@ -357,13 +339,14 @@ def _of_attacks(attacks: _Rows, tables: _Tables) -> Iterator[Item]:
             )
             yield Item(key | {"item": "vote_shares"}, row["value"], ours)
         else:
-            ours = _value(
-                _matching(
-                    tables.get("votes_by_position", ()), {"experiment": MAIN, "judge": judge}
-                ),
-                quantity,
-            )
-            yield Item(key | {"item": "votes_by_position"}, row["value"], ours)
+            ranked = quantity == "average_rank"
+            table = "ranks" if ranked else "votes_by_position"
+            where = {"experiment": experiment if ranked else MAIN, "judge": judge}
+            ours = _value(_matching(tables.get(table, ()), where), quantity)
+            if ranked:
+                key["slice"] = experiment
+            others = ranked and any(other[0] == experiment for other in differing)
+            yield _ranked(key | {"item": table}, row["value"], ours, others)
 
 
 def _ranked(key: _Row, printed: str, ours: Value | None, others: bool) -> Item:
@@ -384,4 +367,4 @@ def _value(row: _Row | None, column: str) -> Value | None:
     """
     if row is None or not row[column]:
         return None
-    return Value.of_row(row, column) if column in WITH_INTERVAL else Value(float(row[column]))
+    return Value.from_row(row, column) if column in WITH_INTERVAL else Value(float(row[column]))

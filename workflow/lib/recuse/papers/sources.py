@@ -96,7 +96,8 @@ def select_prd_texts(connection: Connection, files: Sequence[str]) -> list[tuple
     for first, second in PAIRS:
         for path in rated.get(("human", first, second), ()):
             for entry in load_json_lines(path):
-                question, vote = entry["question_id"], np.array(VOTES[entry["score"]])
+                question = entry["question_id"]
+                vote = np.array(VOTES[entry["score"]])
                 votes[first, second, question] += vote
                 votes[second, first, question] += vote[[1, 0, 2]]
     judged = (

@@ -85,26 +85,30 @@ def fit_raters(
     of pairs of raters that give one score, falls as `rater` grows. mean is (models,) on the unit
     scale; if `agreement` is out of reach, the result is the nearest end of the search.
     """
-    between, spread = mean.var(), (mean * (1 - mean)).mean()
+    between = mean.var()
+    spread = (mean * (1 - mean)).mean()
 
-    def quality_of(rater: float) -> float:
+    def quality_dispersion(rater: float) -> float:
         within = alpha * spread * (1 + (maximum - 1) / (rater + 1)) / maximum
         return (1 - alpha) * (between + spread) / (within - (1 - alpha) * between)
 
-    def agreement_of(rater: float) -> float:
+    def expected_agreement(rater: float) -> float:
         shares = []
         for one in mean:
-            nodes, weights = beta_nodes(one, quality_of(rater), maximum + 1)
+            nodes, weights = beta_nodes(one, quality_dispersion(rater), maximum + 1)
             shares.append(weights @ (beta_binomial(nodes, rater, maximum) ** 2).sum(axis=1))
         return float(np.mean(shares))
 
     # From nearly all-or-nothing scores to nearly binomial ones
-    low, high = np.log(0.05), np.log(500.0)
+    low = np.log(0.05)
+    high = np.log(500.0)
     for _ in range(30):
         middle = (low + high) / 2
-        low, high = (middle, high) if agreement_of(np.exp(middle)) > agreement else (low, middle)
+        low, high = (
+            (middle, high) if expected_agreement(np.exp(middle)) > agreement else (low, middle)
+        )
     rater = float(np.exp(low))
-    return quality_of(rater), rater
+    return quality_dispersion(rater), rater
 
 
 def fit_gold(
@@ -145,10 +149,8 @@ def gold_agreement(
     sums over quadrature nodes of quality, exact for the scores of two teams. mean is (models,), on
     the unit scale.
     """
-    accurate, joint = (
-        np.zeros((2, len(mean))),
-        np.zeros((2, TEAM_SIZE * maximum + 1, TEAM_SIZE * maximum + 1)),
-    )
+    accurate = np.zeros((2, len(mean)))
+    joint = np.zeros((2, TEAM_SIZE * maximum + 1, TEAM_SIZE * maximum + 1))
     for m, one in enumerate(mean):
         nodes, weights = quality_values(one, quality, maximum)
         # (nodes, K + 1)
@@ -157,7 +159,8 @@ def gold_agreement(
         )
         below = np.cumsum(experts, axis=1) - experts
         accuracy = 1 - below**TEAM_SIZE - (1 - below - experts) ** TEAM_SIZE
-        rater_sums, expert_sums = _sums(raters), _sums(experts)
+        rater_sums = _sums(raters)
+        expert_sums = _sums(experts)
         # First as if the gold team scored another quality than the raters, then the same.
         accurate[:, m] = (
             (weights @ raters) @ (weights @ accuracy),
@@ -173,9 +176,11 @@ def gold_agreement(
 
 def _sums(single: np.ndarray) -> np.ndarray:
     """Probabilities of the sum of a team's scores, from those of one score, (nodes, K + 1)."""
-    total, scores = single, single.shape[1]
+    total = single
+    scores = single.shape[1]
     for _ in range(TEAM_SIZE - 1):
-        one, total = total, np.zeros((len(single), total.shape[1] + scores - 1))
+        one = total
+        total = np.zeros((len(single), total.shape[1] + scores - 1))
         for score in range(scores):
             total[:, score : score + one.shape[1]] += one * single[:, [score]]
     return total
@@ -196,12 +201,11 @@ def fit_judges(
     misfits, in the units above: of the mean scores from `means` (judges, models), of `pearson` and
     of the logarithm of the self-bias's `std_error`, (judges,).
     """
-    judges, share, variance = (
-        np.arange(len(means)),
-        dimension.reliability,
-        dimension.quality_variance,
-    )
-    gt_variance, apart = variance / share, dimension.human_mean - dimension.human_mean.mean()
+    judges = np.arange(len(means))
+    share = dimension.reliability
+    variance = dimension.quality_variance
+    gt_variance = variance / share
+    apart = dimension.human_mean - dimension.human_mean.mean()
     # The axes: judges, slopes, dispersions, models
     level, estimated = _possible_level(dimension, means, self_bias)
     slope = SLOPES[:, None, None]
@@ -236,7 +240,8 @@ def _possible_level(
     Equation 1, with a family term for each judge, expects the published `self_bias`. Where this is
     above the bounds, all of the judge's are lower by as much; NaN where they then are below.
     """
-    human, own = dimension.human_mean, np.eye(len(means), dtype=bool)
+    human = dimension.human_mean
+    own = np.eye(len(means), dtype=bool)
     floor, ceiling = dimension.bounds(SLOPES)
     level = np.minimum(np.maximum(means[:, None], floor), ceiling)  # (judges, slopes, models)
     # Least squares of the level on gt: within all models, and between those of each kind but its
@@ -255,14 +260,16 @@ def _possible_level(
         + self_bias[:, None]
     )
     # Largest mean of an own cell with IMPERFECT_RATINGS expected below the top, (dispersions,).
-    low, high = np.zeros(DISPERSIONS.size), np.ones(DISPERSIONS.size)
+    low = np.zeros(DISPERSIONS.size)
+    high = np.ones(DISPERSIONS.size)
     for _ in range(40):
         middle = (low + high) / 2
         imperfect = dimension.prompts * (
             1 - beta_binomial(middle, DISPERSIONS, dimension.maximum)[:, -1]
         )
         enough = imperfect >= IMPERFECT_RATINGS
-        low, high = np.where(enough, middle, low), np.where(enough, high, middle)
+        low = np.where(enough, middle, low)
+        high = np.where(enough, high, middle)
     # (judges, slopes, dispersions)
     excess = np.maximum(of_own[..., None] - np.minimum(ceiling.T[..., None], low), 0)
     level = np.where(own[:, None], of_own[..., None], level)[:, :, None] - excess[..., None]
@@ -276,6 +283,7 @@ GOLD_COMPLETIONS = 210  # section 4.3
 # Gives the absences of dimensions whose file was not counted
 COUNTED_FOR_THE_REST = "Logical correctness"
 
+_Facts = Sequence[Mapping[str, str]]
 _Numbers = Callable[..., np.ndarray]
 
 
@@ -287,7 +295,7 @@ def world_in_tables(
 
 
 def published_world(
-    published: Mapping[str, Sequence[Mapping[str, str]]],
+    published: Mapping[str, _Facts],
     *,
     models: Mapping[str, str],
     scales: Mapping[str, Sequence[int]],
@@ -307,11 +315,9 @@ def published_world(
                 f"scales: {dimension}: {scale} cannot be simulated; write [0, highest], such as"
                 " [0, 4]"
             )
-    names, dimensions, maxima = (
-        tuple(models),
-        tuple(scales),
-        np.array([scale[1] for scale in scales.values()]),
-    )
+    names = tuple(models)
+    dimensions = tuple(scales)
+    maxima = np.array([scale[1] for scale in scales.values()])
     families = tuple(dict.fromkeys(models.values()))
     if len(families) < 2:
         raise ConfigError(
@@ -352,7 +358,8 @@ def published_world(
     )[0]
     std_error = numbers("estimates", "std_error_implied", **by_dimension)[0]
     _, siblings = relations(family_of, judge_of)
-    judges, bounds = [], []
+    judges = []
+    bounds = []
     for d, maximum in enumerate(maxima):
         ends = [quality_values(mean, raters[0, d], maximum)[0][[0, -1]] for mean in human[d]]
         dimension = _Dimension(
@@ -419,13 +426,16 @@ def expected_estimates(
         dimensions, np.arange(len(world.judge_of)), np.arange(len(world.models)), indexing="ij"
     )
     d, j, m = (axis.ravel() for axis in axes)
-    name, family = np.array(world.models), np.array(world.families)[world.family_of]
+    name = np.array(world.models)
+    family = np.array(world.families)[world.family_of]
     judge = world.judge_of[j]
     factors = {"dimension": np.array(world.dimensions)[d], "judge": name[judge], "model": name[m]}
     terms = terms_of(factors | {"judge_family": family[judge], "model_family": family[m]})
     terms = [term for term in terms if term.carried.any()]
     layout = regressors_of(terms, len(d), 2)  # (cells, 2, terms)
-    human, variance, share = world.human_mean[d, m], world.gt_variance[d, m], world.reliability[d]
+    human = world.human_mean[d, m]
+    variance = world.gt_variance[d, m]
+    share = world.reliability[d]
     rows = (world.rated @ world.prompts)[d] * (1 - world.absent[d, j])
     second = np.array([[np.ones(len(d)), human], [human, human**2 + variance]])  # (2, 2, cells)
     inverse = np.linalg.inv(np.einsum("g,gxt,xyg,gyu->tu", rows, layout, second, layout))
@@ -453,7 +463,8 @@ def nearest_level(
     models).
     """
     every = range(len(world.dimensions))
-    rows, targets = [], []
+    rows = []
+    targets = []
     for fitted, estimates in zip([[d] for d in every] + [list(every)], wanted, strict=True):
         terms, constant, weights = expected_estimates(world, fitted)
         for t, term in enumerate(terms):
@@ -493,20 +504,19 @@ def _parameters(
     family_bias = np.stack(
         [beyond[:, cells].sum(axis=1) / max(1, cells.sum()) for cells in pairs], axis=1
     )
-    self_bias = beyond[:, np.arange(len(judge_of)), judge_of]
     preference = np.where(
         own, 0.0, beyond - siblings * family_bias[:, family_of[judge_of]][..., None]
     )
     return {
         "intercept": intercept,
         "slope": slope,
-        "self_bias": self_bias,
+        "self_bias": beyond[:, np.arange(len(judge_of)), judge_of],
         "family_bias": family_bias,
         "preference": preference,
     }
 
 
-def _datasets(facts: Sequence[Mapping[str, str]], dimensions: tuple) -> dict:
+def _datasets(facts: _Facts, dimensions: tuple) -> dict:
     """Datasets with their prompts, and which dimension is rated on which."""
     rows = [row for row in facts if row["fact"] == "prompts"]
     only = {row["dimension"]: row["task_type"] for row in facts if row["fact"] == "task_type"}
@@ -522,9 +532,7 @@ def _datasets(facts: Sequence[Mapping[str, str]], dimensions: tuple) -> dict:
     }
 
 
-def _absences(
-    facts: Sequence[Mapping[str, str]], numbers: _Numbers, dimensions: tuple, names: tuple
-) -> dict:
+def _absences(facts: _Facts, numbers: _Numbers, dimensions: tuple, names: tuple) -> dict:
     """Shares of completions without ratings, by dimension and judge."""
     counted = {row["dimension"] for row in facts if row["fact"] == "completions"}
     source = [name if name in counted else COUNTED_FOR_THE_REST for name in dimensions]
@@ -534,7 +542,7 @@ def _absences(
     return {"absent": absent / size[:, None], "absent_for_all": for_all / size}
 
 
-def _lengths(facts: Sequence[Mapping[str, str]], numbers: _Numbers, names: tuple) -> Lengths:
+def _lengths(facts: _Facts, numbers: _Numbers, names: tuple) -> Lengths:
     """Lengths of the published means and deviations: those of the normals after the cut to
     1..maximum.
     """
@@ -546,7 +554,8 @@ def _lengths(facts: Sequence[Mapping[str, str]], numbers: _Numbers, names: tuple
     correlation = numbers("facts", "value", fact=["length_correlation"], task_type=tasks)[0]
     maximum = int(numbers("facts", "value", fact=["length_maximum"])[0])
     quantiles = np.array([NormalDist().inv_cdf((i + 0.5) / 500) for i in range(500)])
-    location, spread = mean, deviation
+    location = mean
+    spread = deviation
     for _ in range(100):
         cut = np.clip(location[..., None] + spread[..., None] * quantiles, 1, maximum)
         location = location + mean - cut.mean(axis=-1)

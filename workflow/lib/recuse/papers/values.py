@@ -107,15 +107,16 @@ def read_published(folder: str | Path) -> dict[str, list[dict[str, str]]]:
 
 
 def _estimate(row: Mapping[str, str]) -> dict[str, str]:
-    key, variant = (row["figure"], row["variant_type"]), row["variant"]
+    key = (row["figure"], row["variant_type"])
+    variant = row["variant"]
     if key not in SPECS:
         raise DataError(
             f"{FILES['estimates']}: no spec is known for figure {key[0]!r}, variant_type"
             f" {key[1]!r}; name it in SPECS"
         )
-    figure, spec = SPECS[key][0], "main" if variant in RESTATED else SPECS[key][1]
+    spec = "main" if variant in RESTATED else SPECS[key][1]
     return {
-        "figure": figure,
+        "figure": SPECS[key][0],
         "spec": spec,
         "estimand": ESTIMANDS[spec],
         "slice": "" if variant in WHOLE else variant,

@@ -48,7 +48,8 @@ def published_votes(rows: _Rows, *, seed: int) -> tuple[dict[str, np.ndarray], l
         )
         for experiment, child in zip(questions, for_anchors.spawn(len(questions)), strict=True)
     }
-    parts, planted = [], []
+    parts = []
+    planted = []
     for members, stream in zip(samples, streams, strict=True):
         parts += draw_votes(members, stream, words_a=anchors[members.experiment])
         planted += [
@@ -68,12 +69,10 @@ def published_samples(rows: _Rows) -> list[Samples]:
     # By pair or experiment, and judge
     success, places, strengths = (defaultdict(lambda: defaultdict(dict)) for _ in range(3))
     for row in rows:
-        experiment, judge, quantity, value = (
-            row["experiment"],
-            row["judge"],
-            row["quantity"],
-            float(row["value"]),
-        )
+        experiment = row["experiment"]
+        judge = row["judge"]
+        quantity = row["quantity"]
+        value = float(row["value"])
         if quantity == "asr":
             success[experiment, row["model_a"], row["model_b"]][judge][row["condition"]] = value
         elif quantity in ("first", "tie", "second"):
@@ -105,7 +104,8 @@ def _attacked(success: Mapping[str, float], places: Shares, strengths: Shares | 
     of samples without a preference, control and attacks, as a multiple of the control group's; a
     share by_tie of votes makes up what they lack.
     """
-    by_place, by_tie = abs(places["first"] - places["second"]), 0.0
+    by_place = abs(places["first"] - places["second"])
+    by_tie = 0.0
     if strengths is not None:
         by_place = min(by_place, 2 * strengths["b"])  # half of these votes are for b
         tie = (1 - strengths["a"] - strengths["b"]) / (1 - by_place)

@@ -27,10 +27,10 @@ from itertools import combinations
 import numpy as np
 
 from recuse.base.errors import ConfigError
-from recuse.data.verdicts import ORDERS, OUTCOMES
+from recuse.data.verdicts import ORDERS
 from recuse.inference.gold import BOTH_RIGHT, BOTH_WRONG, HARMFUL, LEGITIMATE
 from recuse.simulate.pairwise import ROUNDING, ComparisonWorld
-from recuse.simulate.votes import A, B, item_names, join, named
+from recuse.simulate.votes import A, B, join, named, pair_columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,27 +111,14 @@ def simulate_keyed(world: KeyWorld, *, seed: int) -> dict[str, np.ndarray]:
         by_place = generator.random(chosen.shape) < world.first
         # (questions, pairs, orders)
         outcome = np.where(by_place[..., None], [A, B], chosen[..., None].astype(int))
-        question, place, order = np.indices(outcome.shape).reshape(3, -1)
         marks = {
             f"right_{side}": named(
-                ("false", "true"), right[question, pair[place, column]].astype(int)
+                ("false", "true"), np.repeat(right[:, pair[:, column]], len(ORDERS)).astype(int)
             )
             for side, column in (("a", A), ("b", B))
         }
-        parts.append(
-            {
-                "experiment": "",
-                "condition": "",
-                "judge": judge.name,
-                "item": named(item_names(world.questions), question),
-                "model_a": named(world.models, pair[place, A]),
-                "model_b": named(world.models, pair[place, B]),
-                "order": named(ORDERS, order),
-                "outcome": named(OUTCOMES, outcome.ravel()),
-                "vote": 1,
-                **marks,
-            }
-        )
+        columns = pair_columns(judge.name, world.models, pair, outcome)
+        parts.append(columns | {"experiment": "", "condition": "", **marks})
     return join(parts)
 
 
@@ -151,7 +138,8 @@ def _first_wins(
     # What is added to the probability of the answer of each side, if it is the judge's own.
     favour = np.where(of_own, np.where(marks, judge.legitimate, judge.harmful), 0.0)
     added = favour[..., A] - favour[..., B]
-    wrong_a, wrong_b = ~marks[..., A] & marks[..., B], marks[..., A] & ~marks[..., B]
+    wrong_a = ~marks[..., A] & marks[..., B]
+    wrong_b = marks[..., A] & ~marks[..., B]
     base = np.where(
         wrong_a, mistake + deceiving[:, A], np.where(wrong_b, 1 - mistake - deceiving[:, B], 0.5)
     )

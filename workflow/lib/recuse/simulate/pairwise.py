@@ -33,7 +33,7 @@ from itertools import combinations
 import numpy as np
 
 from recuse.base.errors import ConfigError
-from recuse.data.verdicts import ORDERS, OUTCOMES, WORSENING
+from recuse.data.verdicts import OUTCOMES, WORSENING
 from recuse.simulate.votes import (
     CONTROL_PERTURBED,
     CONTROL_TIE,
@@ -46,10 +46,10 @@ from recuse.simulate.votes import (
     Samples,
     VotePart,
     draw_votes,
-    item_names,
     join,
     lengths,
     named,
+    pair_columns,
     planted_success,
 )
 
@@ -200,22 +200,14 @@ class Questions:
         errors.
         """
         outcome = np.where(generator.random(outcome.shape) < judge.invalid, ERROR, outcome)
-        question, pair, order = np.indices(outcome.shape).reshape(3, -1)
         labelled = condition == ORDER
-        return {
+        return pair_columns(judge.name, self.world.models, self.pair, outcome) | {
             "experiment": COBBLER,
             "condition": condition,
-            "judge": judge.name,
-            "item": named(item_names(self.world.questions), question),
-            "model_a": named(self.world.models, self.pair[pair, A]),
-            "model_b": named(self.world.models, self.pair[pair, B]),
-            "order": named(ORDERS, order),
-            "outcome": named(OUTCOMES, outcome.ravel()),
             "human": named(OUTCOMES, np.repeat(self.human, 2)) if labelled else None,
             "length_a": np.repeat(self.words[..., A], 2) if labelled else NONE,
             "length_b": np.repeat(self.words[..., B], 2) if labelled else NONE,
             "favoured": None,
-            "vote": 1,
         }
 
 
@@ -281,7 +273,10 @@ def _decided(
     questions: Questions, judge: SimulatedJudge, habits: Habits, generator: np.random.Generator
 ) -> np.ndarray:
     """Outcomes (questions, pairs, orders) by the places of the answers, or by the answers."""
-    shape, models, u, human = questions.shape, questions.world.models, questions.u, questions.human
+    shape = questions.shape
+    models = questions.world.models
+    u = questions.u
+    human = questions.human
     error = np.where(human == questions.longer, judge.error_longer, judge.error_shorter)
     errs = generator.random(shape) < questions.moved(error, u)
     choice = np.where(

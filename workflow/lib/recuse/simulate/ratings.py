@@ -90,7 +90,9 @@ def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
     gold = np.zeros(size, dtype=bool)  # completions that the gold team scores
     gold[for_gold.permutation(size)[: round(world.gold_share * size)]] = True
     gold = gold.reshape(-1, prompts)  # (models, prompts)
-    parts, team, gold_team = [], [], []
+    parts = []
+    team = []
+    gold_team = []
     for d in steps(range(len(world.dimensions)), "simulation", unit="dimensions"):
         asked = np.flatnonzero(world.rated[d, dataset_of])  # prompts of this dimension
         scores = rater_scores(world, d, asked.size, for_raters)  # (models, asked, raters), from 0
@@ -212,7 +214,8 @@ def _judge_scores(
     """Raw ratings (judges, models, n) given quality (models, n), by inversion: one uniform for
     each.
     """
-    lowest, maximum = world.scale_minimum[d], int(world.levels[d])
+    lowest = world.scale_minimum[d]
+    maximum = int(world.levels[d])
     beyond = world.biases[d] + world.preference[d]
     mean = (
         world.intercept[d][:, None, None]
@@ -235,7 +238,8 @@ def _draw_lengths(
 ) -> np.ndarray:
     """Tokens (models, prompts)."""
     task = lengths.task_of[dataset_of]
-    shared, apart = np.sqrt(lengths.correlation[task]), np.sqrt(1 - lengths.correlation[task])
+    shared = np.sqrt(lengths.correlation[task])
+    apart = np.sqrt(1 - lengths.correlation[task])
     of_prompt = generator.standard_normal(task.size)
     normal = shared * of_prompt + apart * generator.standard_normal(
         (lengths.location.shape[1], task.size)

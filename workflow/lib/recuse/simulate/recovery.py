@@ -43,10 +43,8 @@ def expected_ratings(moments: Moments, values: _Values) -> np.ndarray:
         for factor in ("dimension", "judge", "model", "judge_family", "model_family")
     )
     for group, (dimension, judge, model, family, other) in enumerate(zip(*names, strict=True)):
-        slope, reliability = (
-            values[dimension, "slope", judge, ""],
-            values[dimension, "reliability", "", ""],
-        )
+        slope = values[dimension, "slope", judge, ""]
+        reliability = values[dimension, "reliability", "", ""]
         constant = (
             values[dimension, "intercept", judge, ""]
             + values[dimension, "preference", judge, model]
@@ -56,7 +54,8 @@ def expected_ratings(moments: Moments, values: _Values) -> np.ndarray:
         elif family == other:
             constant += values[dimension, "family_bias", family, ""]
         constant += slope * (1 - reliability) * values[dimension, "quality", "", model]
-        expected[group, CONSTANT], expected[group, REFERENCE] = constant, slope * reliability
+        expected[group, CONSTANT] = constant
+        expected[group, REFERENCE] = slope * reliability
     return expected
 
 
@@ -100,7 +99,8 @@ def recovery(
             or not estimates[spec.name]
         ):
             continue
-        truth, expected = {}, {}
+        truth = {}
+        expected = {}
         for label, rows in slices_of(spec, study):
             levels, level = np.unique(rows.factors["dimension"], return_inverse=True)
             for term in terms_of(rows.factors, names=spec.model.terms):
@@ -186,7 +186,8 @@ def recovery_of_biases(planted: Iterable[_Row], **tables: Sequence[_Row]) -> Ite
                 table, quantity, *(row.get(name, row.get("term")) for name in TABLES[table][0])
             ] = row
     for row in planted:
-        quantity, value = row["quantity"], float(row["planted"])
+        quantity = row["quantity"]
+        value = float(row["planted"])
         if quantity == "asr":
             table = "asr"
         elif quantity in CLOSED_FORM:

@@ -122,6 +122,24 @@ def draw_votes(
             }
 
 
+def pair_columns(
+    judge: str, models: Sequence[str], pair: np.ndarray, outcome: np.ndarray
+) -> dict[str, np.ndarray | str | int]:
+    """Columns of a judge's outcomes, (questions, pairs, orders); pair: places of its two models,
+    (pairs, 2).
+    """
+    question, place, order = np.indices(outcome.shape).reshape(3, -1)
+    return {
+        "judge": judge,
+        "item": named(item_names(len(outcome)), question),
+        "model_a": named(models, pair[place, A]),
+        "model_b": named(models, pair[place, B]),
+        "order": named(ORDERS, order),
+        "outcome": named(OUTCOMES, outcome.ravel()),
+        "vote": 1,
+    }
+
+
 def lengths(generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Lengths of answers in words, before they are rounded up: log-normal."""
     return MEDIAN_WORDS * np.exp(LOG_SPREAD * generator.standard_normal(shape))
@@ -152,10 +170,9 @@ def _votes(preference: np.ndarray, attacked: Attacked, generator: np.random.Gene
     first_pairs = min(VOTES / (VOTES - 1), 1 / max(attacked.undecided, 1e-12))
     # 0 unless more votes are undecided than the others hold
     last_pair = VOTES - (VOTES - 1) * first_pairs
-    factors = (*[first_pairs] * (VOTES - 1), last_pair)
     kinds = [
         _places(generator, [*(shares * factor), 1 - shares.sum() * factor], preference.size)
-        for factor in factors
+        for factor in (*[first_pairs] * (VOTES - 1), last_pair)
     ]
     kind = np.stack(kinds, axis=1)
     verdicts = np.array([[A, B], [B, A], [TIE, TIE], [ERROR, ERROR]])  # of each kind in each order

@@ -5,14 +5,14 @@ A world may be declared in config, as a placeholder for a study whose data are n
 plan one.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
 
 import numpy as np
 
-from recuse.base.errors import ConfigError
+from recuse.base.errors import ConfigError, check_known
 
 TEAM_SIZE = 3  # raters of a completion, in each team
 # Default dispersions: the raters' alpha is then about 0.5, and a judge's correlation with the human
@@ -160,8 +160,7 @@ def beta_binomial(mean: np.ndarray, dispersion: np.ndarray, maximum: int) -> np.
     """
     ways = np.array([comb(maximum, k) for k in range(maximum + 1)], dtype=float)
     up = _rising(mean * dispersion, maximum)
-    down = _rising((1 - mean) * dispersion, maximum)
-    weights = ways * up * down[..., ::-1]
+    weights = ways * up * _rising((1 - mean) * dispersion, maximum)[..., ::-1]
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
@@ -173,12 +172,14 @@ def beta_nodes(mean: float, dispersion: float, n: int) -> tuple[np.ndarray, np.n
     Gauss-Jacobi quadrature on [0, 1], exact for polynomials up to degree 2n - 1 (Golub and Welsch
     1969).
     """
-    a, b = mean * dispersion, (1 - mean) * dispersion
+    a = mean * dispersion
+    b = (1 - mean) * dispersion
     i = np.arange(1, n)
     twice = 2 * i + a + b - 2
     diagonal = np.r_[a / (a + b), 0.5 + 0.5 * (a - b) * (a + b - 2) / (twice * (twice + 2))]
     first = a * b / ((a + b) ** 2 * (a + b + 1))  # the general form is 0/0 there when a + b = 1
-    j, twice = i[1:], twice[1:]
+    j = i[1:]
+    twice = twice[1:]
     rest = j * (j + a - 1) * (j + b - 1) * (j + a + b - 2) / (twice**2 * (twice + 1) * (twice - 1))
     off = np.sqrt(np.r_[first, rest][: n - 1])
     nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(off, 1) + np.diag(off, -1))
@@ -235,7 +236,8 @@ def qualities(
 
     Together with `rater_scores` this is as if quality had been drawn first and scored then.
     """
-    maximum, quality = int(world.levels[d]), np.empty(scores.shape[:2])
+    maximum = int(world.levels[d])
+    quality = np.empty(scores.shape[:2])
     for m, mean in enumerate(world.human_mean[d]):
         values, weights = quality_values(mean, world.quality_dispersion[d], maximum)
         single = beta_binomial(values, world.rater_dispersion[d], maximum)
@@ -253,7 +255,8 @@ def gold_scores(
     model and quality: (completions,). The team scores this quality with probability
     gold_insight[d], else another draw.
     """
-    maximum, seen = int(world.levels[d]), quality.copy()
+    maximum = int(world.levels[d])
+    seen = quality.copy()
     drawn = generator.random((len(model), 2 + TEAM_SIZE))
     for m in np.unique(model):
         values, weights = quality_values(
@@ -297,13 +300,8 @@ def declared_world(
     scale that is not two numbers, and an expected rating off the scale.
     """
     quality = settings["quality"]
-    _check_known("quality", quality, models, "`models:` of config; add it there with its family")
-    _check_known(
-        "judges",
-        settings["judges"],
-        quality,
-        "`quality`; a judge here is one of the models that are rated",
-    )
+    check_known(["simulate", "quality"], quality, models, "`models:` of config, with its family")
+    check_known(["simulate", "judges"], settings["judges"], quality, "the models of `quality`")
     for dimension, scale in scales.items():
         if isinstance(scale, str):
             raise ConfigError(
@@ -322,12 +320,8 @@ def declared_world(
     judge_of = np.array([names.index(judge) for judge in judges])
     family_bias = settings.get("family_bias", {})
     carried = [families[family] for family in carried_families(family_of, judge_of)]
-    _check_known(
-        "family_bias",
-        family_bias,
-        carried,
-        "the families of which a judge rates another model; leave it out",
-    )
+    place = "the families of which a judge rates another model"
+    check_known(["simulate", "family_bias"], family_bias, carried, place)
     human = np.array([quality[name] for name in names], dtype=float)
     slope = np.array([judge.slope for judge in judges.values()], dtype=float)
     neutral = (1 - slope) * human.mean()
@@ -336,9 +330,8 @@ def declared_world(
         for judge, default in zip(judges.values(), neutral, strict=True)
     ]
     self_bias = [judge.self_bias for judge in judges.values()]
-    spread = settings.get("preference", 0.0)
     preference = np.random.default_rng((seed, PREFERENCES)).normal(
-        scale=spread, size=(len(judges), len(names))
+        scale=settings.get("preference", 0.0), size=(len(judges), len(names))
     )
     datasets = tuple(dataset for group in task_types.values() for dataset in group) or (DATASET,)
     dispersion = DISPERSION | dict(settings.get("dispersion", {}))
@@ -383,20 +376,12 @@ def _check_expected(world: World) -> None:
     for j, judge in enumerate(world.judges):
         bias = world.biases[0, j] + world.preference[0, j]
         ends = world.intercept[0, j] + world.slope[0, j] * np.array([0.0, 1.0])
-        low, high = ends.min() + bias.min(), ends.max() + bias.max()
+        low = ends.min() + bias.min()
+        high = ends.max() + bias.max()
         if low < 0 or high > 1:
             raise ConfigError(
                 f"simulate: judges: {judge}: expected ratings run from {low:.3f} to {high:.3f} of"
                 f" the unit scale (intercept {ends[0]:.3f}, slope {world.slope[0, j]:.3f}, biases"
                 f" and preferences from {bias.min():.3f} to {bias.max():.3f}); choose an intercept,"
                 " a slope, biases and a preference that keep them within 0 and 1"
-            )
-
-
-def _check_known(key: str, names: Collection[str], known: Collection[str], place: str) -> None:
-    for name in names:
-        if name not in known:
-            raise ConfigError(
-                f"simulate: {key}: '{name}' is not one of {place} (known:"
-                f" {', '.join(sorted(known)) or 'none'})"
             )

@@ -13,7 +13,7 @@ from recuse.check.pairs import check_comparisons
 from recuse.inference.gold import CASES_OF_PAIRS, GOLD
 from recuse.inference.gold import gold as gold_rows
 from recuse.inference.verdict import VERDICTS
-from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, choices_of, label_noise
+from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, count_choices, label_noise
 from recuse.pairwise.cognitive import COGNITIVE_BIASES, cognitive_biases, judges_without_answers
 from recuse.pairwise.gold import create_marks_of_pairs
 from recuse.pairwise.questions import open_pairs
@@ -101,7 +101,7 @@ def choices_tables(
     """
     sampling = {"confidence": confidence, "seed": seed}
     pairs = open_pairs(comparisons, {})
-    chosen = choices_of(pairs, families)
+    chosen = count_choices(pairs, families)
     rows = list(choices(chosen, **sampling))
     regressed = [row for path in regression for row in read_table(path)]
     settings = {"order": list(families), "confidence": confidence, "power": power}

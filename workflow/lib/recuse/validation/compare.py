@@ -96,7 +96,8 @@ def _against_ols(
 def _against_rows(spec: Spec, study: StudyTables) -> Iterator[tuple[str, int, float]]:
     """The same for an ordinal fit or a GAM."""
     for label, cells in slices_of(spec, study):
-        terms, covariance = estimable_terms(spec, cells.factors), spec.errors.covariance
+        terms = estimable_terms(spec, cells.factors)
+        covariance = spec.errors.covariance
         if COVARIANCES[covariance].of_prompts:
             covariance = "HC0"  # cells have no prompts
         if len(cells.n) and spec.model.estimator == "gam":
@@ -241,20 +242,19 @@ def _spline(rows: _Rows, place: int, curve: Curve | None, weight: float):
 
     features = rows.of(place)
     count = min(SPLINES, len(np.unique(features[:, 0])))
-    ends = [features[:, 0].min(), features[:, 0].max()]
     form = {
         "by": 1 + place,
         "n_splines": count,
         "spline_order": min(ORDER, count - 1),
-        "edge_knots": ends,
+        "edge_knots": [features[:, 0].min(), features[:, 0].max()],
     }
     if curve is not None:
         return s(0, **form, lam=weight * curve.smoothing)
-    unit, rating = s(0, **form, lam=1.0), rows.rating[rows.features[:, 1 + place] > 0]
+    unit = s(0, **form, lam=1.0)
     single = Grouped(
         unit.build_columns(features).toarray(),
         np.ones(len(features)),
-        rating,
+        rows.rating[rows.features[:, 1 + place] > 0],
         np.zeros(len(features)),
     )
     return s(0, **form, lam=weight * cross_validated(single, unit.build_penalties().toarray()))
@@ -272,10 +272,8 @@ def _answers(
 
     A block that rows and penalty do not fully determine is NaN.
     """
-    columns, penalty = (
-        gam.terms.build_columns(rows.features),
-        gam.terms.build_penalties().toarray() / weight,
-    )
+    columns = gam.terms.build_columns(rows.features)
+    penalty = gam.terms.build_penalties().toarray() / weight
     gram = (columns.T @ columns).toarray()
     scale = np.sqrt((gram + penalty).diagonal())
     inverse = np.linalg.pinv(

@@ -181,12 +181,16 @@ def _corrected(method: str, trial: Trial, *, of_raters: bool = False) -> _Answer
 
 
 def _split_raters(trial: Trial) -> _Answers:
-    study, selection = trial.study.with_rater_errors(), WITH_LENGTH.selection
+    study = trial.study.with_rater_errors()
+    selection = WITH_LENGTH.selection
     moments = study.moments(selection)
-    blocks = study.row_blocks(selection, moments.factors)
     return _answers(
         correct(
-            EQUATION, moments, blocks, [({}, SplitRaters(), MOMENTS)], confidence=trial.confidence
+            EQUATION,
+            moments,
+            study.row_blocks(selection, moments.factors),
+            [({}, SplitRaters(), MOMENTS)],
+            confidence=trial.confidence,
         )
     )
 
@@ -209,8 +213,10 @@ def _verdicts(trial: Trial) -> dict[tuple[str, str], Verdict]:
     specs = [spec.changed(covariance="CR1") for spec in (EQUATION, MODEL)]
     checks = CHECKS
     if not trial.study.has_human_scores:
-        specs, checks = specs[1:], CHECKS[1:]
-    estimates, reasons = [], []
+        specs = specs[1:]
+        checks = CHECKS[1:]
+    estimates = []
+    reasons = []
     for spec in specs:
         about = {"spec": spec.name, "slice": ""}
         estimates += [_as_read({**about, **row}) for row in _estimates(spec, trial)]
@@ -228,10 +234,8 @@ def _verdicts(trial: Trial) -> dict[tuple[str, str], Verdict]:
             robustness, Tables({ESTIMATES: estimates, "idiosyncrasy": beyond}, reasons), order={}
         )
     )
-    judges, by_question = (
-        np.unique(trial.study.factors["judge"]).tolist(),
-        {check.name: check.name for check in checks},
-    )
+    judges = np.unique(trial.study.factors["judge"]).tolist()
+    by_question = {check.name: check.name for check in checks}
     verdicts = verdicts_on_ratings(
         rows, judges, {}, checks=by_question, confidence=trial.confidence
     )
@@ -411,6 +415,7 @@ def _means(values: np.ndarray) -> np.ndarray:
     )
 
 
+_Row = Mapping[str, str]
 # Table -> its statistics, and whether the biases are planted; None: all biases.
 TABLES = {
     "size": ((REJECTED, ANY_REJECTED, ANSWERED), False),
@@ -420,7 +425,7 @@ TABLES = {
 }
 
 
-def dials_of(settings: Mapping, grid: str, setting: str) -> dict:
+def world_dials(settings: Mapping, grid: str, setting: str) -> dict:
     """The dials of one world: those of `world`, those of the grid, and its value of the dial that
     differs.
     """
@@ -429,7 +434,7 @@ def dials_of(settings: Mapping, grid: str, setting: str) -> dict:
     return {**settings["world"], **declared.get("world", {}), declared["dial"]: value}
 
 
-def estimators_of(settings: Mapping, grid: str) -> Sequence[str]:
+def grid_estimators(settings: Mapping, grid: str) -> Sequence[str]:
     """The estimators tried in the worlds of a grid."""
     return settings["grids"][grid].get("estimators", settings["estimators"])
 
@@ -469,7 +474,7 @@ def worlds_figure(settings: Mapping, confidence: float) -> dict[str, dict]:
     }
 
 
-def table(name: str, rows: Iterable[Mapping[str, str]]) -> list[Mapping[str, str]]:
+def table(name: str, rows: Iterable[_Row]) -> list[_Row]:
     """The rows of one of TABLES among those of all worlds, as read."""
     statistics, planted = TABLES[name]
     return [
@@ -479,7 +484,7 @@ def table(name: str, rows: Iterable[Mapping[str, str]]) -> list[Mapping[str, str
     ]
 
 
-def worlds_rows(rows: Iterable[Mapping[str, str]], titles: Mapping[str, str]) -> Iterator[dict]:
+def worlds_rows(rows: Iterable[_Row], titles: Mapping[str, str]) -> Iterator[dict]:
     """Yield the rows of the table of worlds: how often each estimator, or verdict, names judges
     with one planted self-bias.
 
@@ -505,7 +510,7 @@ def worlds_rows(rows: Iterable[Mapping[str, str]], titles: Mapping[str, str]) ->
         yield about | _world_columns(kind)
 
 
-def _world_columns(kind: Mapping[tuple[str, str, str], Mapping[str, str]]) -> dict:
+def _world_columns(kind: Mapping[tuple[str, str, str], _Row]) -> dict:
     """The numbers of one estimator in one world; kind: rows by statistic, quantity and term."""
 
     def share(statistic: str, term: str, quantity: str = "self_bias") -> float | None:

@@ -49,7 +49,8 @@ def fits_by_formula(spec: Spec, study: StudyTables) -> Iterator[Fitted]:
     self_bias is the judge's name on its own completions, family_bias the family's name on those of
     its siblings.
     """
-    selection, factors = spec.selection, FACTORS
+    selection = spec.selection
+    factors = FACTORS
     rows = study.rows(selection)
     if selection.length is not None:
         rows = with_normalised_length(rows, selection.length)
@@ -74,11 +75,13 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     from statsmodels.api import OLS
     from statsmodels.formula.api import ols
 
-    terms, absent = estimable_terms(spec, factors), absent_terms(spec, factors)
+    terms = estimable_terms(spec, factors)
+    absent = absent_terms(spec, factors)
     if not terms:
         return without_terms(label, len(frame), absent)
     coded, codes = _coded(factors)
-    listed, length = spec.model.terms, ["x"] if spec.selection.length else []
+    listed = spec.model.terms
+    length = ["x"] if spec.selection.length else []
     parts = [
         code
         for name, code in FORMULA.items()
@@ -89,20 +92,25 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
         *parts,
         *(f"judge:{covariate}" for covariate in length),
     ]
-    data = frame[["rating_unit", "gt_unit", *length]].assign(**coded)
-    model = ols(f"rating_unit ~ {' + '.join(parts)}", data)
+    model = ols(
+        f"rating_unit ~ {' + '.join(parts)}",
+        frame[["rating_unit", "gt_unit", *length]].assign(**coded),
+    )
     # T. marks a factor that has a reference level
     columns = [name.replace("[T.", "[") for name in model.exog_names]
-    x, y = model.exog[:, [columns.index(_column(term, codes)) for term in terms]], model.endog
+    x = model.exog[:, [columns.index(_column(term, codes)) for term in terms]]
+    y = model.endog
     if spec.selection.absorb is not None:
-        x, y = _within(x, frame), _within(y[:, None], frame)[:, 0]
+        x = _within(x, frame)
+        y = _within(y[:, None], frame)[:, 0]
     groups = frame.groupby(["dataset", "prompt_id"], observed=True).ngroup().to_numpy()
     judge = np.unique(factors["judge"], return_inverse=True)[1]
     groups = {"CR1_judge": judge, "two_way": np.stack([groups, judge], axis=1)}.get(
         spec.errors.covariance, groups
     )
-    shared = shared_by_judges(terms, factors["judge"])
-    result = _least_squares(OLS(y, x), spec.errors.covariance, groups, shared)
+    result = _least_squares(
+        OLS(y, x), spec.errors.covariance, groups, shared_by_judges(terms, factors["judge"])
+    )
     coefficients = coefficients_of(terms, [term.carried.sum() for term in terms], result)
     return Fitted(label, result.n, coefficients, [*absent, *gaps_of(coefficients)])
 
@@ -120,15 +128,14 @@ def _least_squares(model, covariance: str, groups: np.ndarray, shared: np.ndarra
 
     shared: (terms,) of bool, terms that several judges carry.
     """
-    kind, by_prompt = (
-        COV_TYPES.get(covariance, covariance),
-        COVARIANCES[covariance].of_prompts is not None,
-    )
+    kind = COV_TYPES.get(covariance, covariance)
+    by_prompt = COVARIANCES[covariance].of_prompts is not None
     df = int(groups.max(axis=0).min()) if by_prompt else math.inf  # clusters less one
     clusters = (
         {"cov_kwds": {"groups": groups, "use_correction": df > 0}} if kind == "cluster" else {}
     )
-    fitted, identified = model.fit(cov_type=kind, **clusters), _identified(model.exog)
+    fitted = model.fit(cov_type=kind, **clusters)
+    identified = _identified(model.exog)
     spread = _jackknifed(fitted, groups) if covariance == "CR3" else fitted.cov_params()
     if clusters:  # statsmodels takes the number of columns for the rank
         spread = spread * (fitted.nobs - model.exog.shape[1]) / fitted.df_resid
@@ -142,10 +149,8 @@ def _least_squares(model, covariance: str, groups: np.ndarray, shared: np.ndarra
         values, vectors = np.linalg.eigh(spread[block])
         spread = np.full_like(spread, np.nan)
         spread[block] = vectors @ np.diag(np.maximum(values, 0.0)) @ vectors.T
-    estimate, rank = (
-        np.where(identified, fitted.params, np.nan),
-        round(fitted.df_model + fitted.k_constant),
-    )
+    estimate = np.where(identified, fitted.params, np.nan)
+    rank = round(fitted.df_model + fitted.k_constant)
     return LeastSquares(estimate, spread, identified, int(fitted.nobs), rank, df)
 
 
@@ -153,7 +158,8 @@ def _jackknifed(fitted, prompt: np.ndarray) -> np.ndarray:
     """Covariance CR3, from fits without each prompt in turn; NaN where one of them does not
     determine a coefficient.
     """
-    x, y = fitted.model.exog, fitted.model.endog
+    x = fitted.model.exog
+    y = fitted.model.endog
     changes = np.empty((prompt.max() + 1, x.shape[1]))
     for left_out in range(len(changes)):
         rows = prompt != left_out
@@ -193,7 +199,8 @@ def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[str, dict[str, st
         factors[name] for name in ("judge", "judge_family", "model", "dimension")
     )
     first = {level: np.unique(model[dimension == level])[0] for level in np.unique(dimension)}
-    self_rows, every = judge == model, np.ones(len(judge), dtype=bool)
+    self_rows = judge == model
+    every = np.ones(len(judge), dtype=bool)
     model_dimension = np.strings.add(np.strings.add(model, ", "), dimension)
     columns = {
         "judge": (judge, every),
@@ -206,7 +213,8 @@ def _coded(factors: dict[str, np.ndarray]) -> tuple[dict, dict[str, dict[str, st
             model != np.array([first[level] for level in dimension]),
         ),
     }
-    coded, codes = {}, {}
+    coded = {}
+    codes = {}
     for column, (values, rows) in columns.items():
         names, place = np.unique(values[rows], return_inverse=True)
         reference = [] if rows is every else ["none"]

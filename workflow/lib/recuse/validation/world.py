@@ -5,12 +5,15 @@ planted by each dial.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
+from pydantic.fields import FieldInfo
 
-from recuse.base.errors import ConfigError
+from recuse.config.declared.sections import Section, by_kind, optional
 from recuse.data.moments import (
     ORDER,
     Moments,
@@ -30,19 +33,175 @@ LIKE_COPIES = 0.9  # correlation of true scores and errors between near copies o
 # Standard deviation of a normalised length within a model; the models' means go from -LENGTHS to
 # LENGTHS
 LENGTHS = 0.3
+Number = Annotated[int, Field(ge=1)]
 
 
-def dial(words: str, default: object = MISSING, *, of: str = ""):
-    """A dial of a world, with its name in figures; without a default every world sets it.
+def numbers(**bounds: float) -> object:
+    """A number, or numbers of the first and the last judge or model, or of each."""
+    each = Annotated[float, Field(**bounds)]
+    return by_kind({"a number": each, "a list": Annotated[list[each], Field(min_length=2)]})
 
-    of: `judges` or `models`, where it may differ between them: one number is for all, between two
+
+def dial(
+    words: str, description: str, *, default: object = 0.0, of: str = "", **bounds: float
+) -> FieldInfo:
+    """A dial of a world, with its name in figures. A dial that is not set is at its default, where
+    what it plants is absent.
+
+    of: `judge` or `model`, where it may differ between them: one number is for all, between two
     it rises evenly from the first judge or model to the last, and otherwise there is one for each.
     """
-    return field(default=default, metadata={"words": words, "of": of})
+    if of:
+        description += f"; one number, or a list: of the first and the last, or of each {of}."
+    return optional(description, default, json_schema_extra={"words": words, "of": of}, **bounds)
 
 
-@dataclass(frozen=True)
-class MonteCarloWorld:
+class WorldDials(Section):
+    """The dials of a world, those of recuse.validation.world.MonteCarloWorld."""
+
+    families: list[Number] = optional(
+        "Number of models in each family; every model is a judge, unless `judges` is set.",
+        min_length=2,
+    )
+    dimensions: int = dial("dimensions", "Number of dimensions.", ge=1)
+    prompts: int = dial("prompts", "Number of prompts, each rated in every dimension.", ge=2)
+    intercept: numbers() = dial("judges' intercept", "Intercept of a judge (leniency)", of="judge")
+    slope: numbers() = dial(
+        "judges' slope on the true score", "Slope of a judge on the true score", of="judge"
+    )
+    noise: numbers(gt=0) = dial(
+        "sd of the errors", "Standard deviation of a rating about its expectation", of="judge"
+    )
+    judges: int = dial(
+        "judges",
+        "How many of the models judge: one of each family, then a second of each, and so on.",
+        ge=1,
+        default=None,
+    )
+    model_prompts: numbers(ge=1) = dial(
+        "prompts of a model",
+        "Prompts that a model answers, the first of them",
+        of="model",
+        default=None,
+    )
+    self_bias: numbers() = dial("self-bias", "Self-bias of a judge", of="judge")
+    family_bias: float = dial(
+        "family-bias",
+        "Family-bias of every family.",
+    )
+    preference: numbers(ge=0) = dial(
+        "sd of a judge's preference for a model",
+        "Standard deviation of a judge's preference for a model",
+        of="judge",
+    )
+    preference_factor: numbers(ge=0) = dial(
+        "factor of that sd by model",
+        "Factor of this standard deviation for a model",
+        default=1.0,
+        of="model",
+    )
+    preference_df: float = dial(
+        "degrees of freedom of that preference",
+        "Degrees of freedom of these preferences, from a t distribution; default: normal.",
+        gt=2,
+        default=None,
+    )
+    family_preference: float = dial(
+        "sd of a judge family's preference for a model family",
+        "Standard deviation of what judges of a family prefer the models of a family by.",
+        ge=0,
+    )
+    judge_family_preference: float = dial(
+        "sd of a judge's preference for a model family",
+        "Standard deviation of what a judge prefers the models of a family by.",
+        ge=0,
+    )
+    family_model_preference: float = dial(
+        "sd of a judge family's preference for a model",
+        "Standard deviation of what judges of a family prefer a model by.",
+        ge=0,
+    )
+    shared_preference: float = dial(
+        "sd of all judges' preference for a model",
+        "Standard deviation of the judges' shared preference for a model.",
+        ge=0,
+    )
+    length_preference: float = dial(
+        "effect of a unit of length, mean over judges",
+        "Mean effect of a unit of normalised length: 0 (first judge) to twice this (last).",
+    )
+    prompt_shock: float = dial(
+        "sd shared by a prompt's ratings in a dimension",
+        "Standard deviation of what all ratings of a prompt in a dimension share.",
+        ge=0,
+    )
+    completion_shock: float = dial(
+        "sd shared by a completion's ratings",
+        "Standard deviation of what all ratings of a model on a prompt share.",
+        ge=0,
+    )
+    judge_shock: float = dial(
+        "sd shared by a judge's ratings of a prompt",
+        "Standard deviation of what all ratings by a judge on a prompt share.",
+        ge=0,
+    )
+    quality_gap: float = dial(
+        "true score of the best model less the worst",
+        "Mean true score of the last model minus that of the first.",
+    )
+    difficulty: float = dial(
+        "sd of a prompt's difficulty",
+        "Standard deviation of a prompt's difficulty, whose effect on true scores is 0 (first"
+        " model) to twice this (last).",
+        ge=0,
+    )
+    humans: bool = dial("human scores", "Whether there are human scores.", default=True)
+    reliability: numbers(gt=0, le=1) = dial(
+        "reliability of the human scores",
+        "Reliability of the human scores",
+        default=1.0,
+        of="model",
+    )
+    human_preference: float = dial(
+        "sd of the humans' preference for a model",
+        "Standard deviation of what the humans favour a model by.",
+        ge=0,
+    )
+    ceiling: bool = dial("ratings above 1 set to 1", "Set ratings above 1 to 1.", default=False)
+    levels: int = dial(
+        "levels of the ratings",
+        "Round ratings to this many levels from 0 to 1; 2: binary.",
+        ge=2,
+        default=None,
+    )
+    missing: float = dial(
+        "mean share missing of judges' ratings of their own answers",
+        "Mean share of missing, low ratings of judges' own answers, rising from 0 (first judge) to"
+        " twice this (last judge).",
+        ge=0,
+        le=0.25,
+    )
+    hole: bool = dial(
+        "the first two judges do not rate each other",
+        "The first two judges do not rate each other's models.",
+        default=False,
+    )
+    likeness: float = dial(
+        "correlation between judges of preferences and errors",
+        "Correlation between judges of preferences, and of errors.",
+        ge=0,
+        le=1,
+    )
+    copies: int = dial(
+        "near copies of each prompt, with correlations of 0.9",
+        "Near copies of each prompt, among `prompts`: true scores and errors are correlated by"
+        " 0.9.",
+        ge=1,
+        default=1,
+    )
+
+
+class MonteCarloWorld(WorldDials):
     """The dials of a world. All judges rate all completions, of all prompts unless `model_prompts`
     is set, in all dimensions.
 
@@ -70,82 +229,38 @@ class MonteCarloWorld:
     dimension.
     """
 
-    families: Sequence[int]  # models of each family
-    dimensions: int = dial("dimensions")
-    prompts: int = dial("prompts")
-    intercept: float | Sequence[float] = dial("judges' intercept", of="judges")
-    slope: float | Sequence[float] = dial("judges' slope on the true score", of="judges")
-    noise: float | Sequence[float] = dial("sd of the errors", of="judges")
-    judges: int | None = dial("judges", None)  # a model of each family in turn; None: all models
-    # Its first ones; None: all
-    model_prompts: float | Sequence[float] | None = dial("prompts of a model", None, of="models")
-    self_bias: float | Sequence[float] = dial("self-bias", 0.0, of="judges")
-    family_bias: float = dial("family-bias", 0.0)
-    preference: float | Sequence[float] = dial(
-        "sd of a judge's preference for a model", 0.0, of="judges"
-    )
-    preference_factor: float | Sequence[float] = dial(
-        "factor of that sd by model", 1.0, of="models"
-    )
-    # None: normal
-    preference_df: float | None = dial("degrees of freedom of that preference", None)
-    family_preference: float = dial("sd of a judge family's preference for a model family", 0.0)
-    judge_family_preference: float = dial("sd of a judge's preference for a model family", 0.0)
-    family_model_preference: float = dial("sd of a judge family's preference for a model", 0.0)
-    shared_preference: float = dial("sd of all judges' preference for a model", 0.0)
-    length_preference: float = dial("effect of a unit of length, mean over judges", 0.0)
-    prompt_shock: float = dial("sd shared by a prompt's ratings in a dimension", 0.0)
-    completion_shock: float = dial("sd shared by a completion's ratings", 0.0)
-    judge_shock: float = dial("sd shared by a judge's ratings of a prompt", 0.0)
-    quality_gap: float = dial("true score of the best model less the worst", 0.0)
-    difficulty: float = dial("sd of a prompt's difficulty", 0.0)
-    humans: bool = dial("human scores", True)
-    reliability: float | Sequence[float] = dial("reliability of the human scores", 1.0, of="models")
-    human_preference: float = dial("sd of the humans' preference for a model", 0.0)
-    ceiling: bool = dial("ratings above 1 set to 1", False)
-    levels: int | None = dial("levels of the ratings", None)  # None: any number
-    missing: float = dial("mean share missing of judges' ratings of their own answers", 0.0)
-    hole: bool = dial("the first two judges do not rate each other", False)
-    likeness: float = dial("correlation between judges of preferences and errors", 0.0)
-    copies: int = dial("near copies of each prompt, with correlations of 0.9", 1)
-
-    def __post_init__(self) -> None:
-        """Raise ConfigError about dials that are at odds with one another."""
-        if (self.judges or 1) > len(self.family_of):
-            raise ConfigError(
-                f"judges: found {self.judges} of {len(self.family_of)} models; write at most as"
-                " many"
+    def _check(self) -> None:
+        if (self.judges or 1) > len(self.model_family):
+            problem = (
+                f"found {self.judges} of {len(self.model_family)} models; write at most as many"
             )
+            raise ValueError("judges", problem)
         for name in BY_ONE:
             if getattr(self, name) is not None:
                 self.by_one(name)
         if self.model_prompts is not None and self.by_one("model_prompts").max() > self.prompts:
-            raise ConfigError(
-                f"model_prompts: found {self.model_prompts}, with {self.prompts} prompts; write at"
-                " most as many"
-            )
+            prompts = f"found {self.model_prompts}, with {self.prompts} prompts"
+            raise ValueError("model_prompts", f"{prompts}; write at most as many")
 
     def by_one(self, name: str) -> np.ndarray:
         """A dial of BY_ONE for each judge, (J,), or each model, (M,)."""
-        value, count = (
-            np.atleast_1d(getattr(self, name)),
-            len(self.judge_of if BY_ONE[name] == "judges" else self.family_of),
-        )
+        value = np.atleast_1d(getattr(self, name))
+        of = BY_ONE[name]
+        count = len(self.judge_model if of == "judge" else self.model_family)
         if len(value) not in (1, 2, count):
             write = (
-                f"write one, those of the first and the last, or one for each of the {count}"
-                f" {BY_ONE[name]}"
+                f"write one, those of the first and the last, or one for each of the {count} {of}s"
             )
-            raise ConfigError(f"{name}: found {len(value)} numbers; {write}")
+            raise ValueError(name, f"found {len(value)} numbers; {write}")
         return value if len(value) == count else np.linspace(value[0], value[-1], count)
 
     @cached_property
-    def family_of(self) -> np.ndarray:
+    def model_family(self) -> np.ndarray:
         """Family of each model, (M,), a number."""
         return np.repeat(np.arange(len(self.families)), self.families)
 
     @cached_property
-    def judge_of(self) -> np.ndarray:
+    def judge_model(self) -> np.ndarray:
         """The model that each judge is, (J,), a number."""
         # Of a model in its family
         place = np.concatenate([np.arange(size) for size in self.families])
@@ -154,9 +269,11 @@ class MonteCarloWorld:
     @cached_property
     def bias(self) -> np.ndarray:
         """The planted biases, (J, M)."""
-        of_family = np.full(len(self.families), self.family_bias)
         return bias_matrix(
-            self.by_one("self_bias")[None], of_family, self.family_of, self.judge_of
+            self.by_one("self_bias")[None],
+            np.full(len(self.families), self.family_bias),
+            self.model_family,
+            self.judge_model,
         )[0]
 
     @cached_property
@@ -164,9 +281,10 @@ class MonteCarloWorld:
         """Quantity -> judge or family -> the planted coefficient; families whose judges rate
         another of their models.
         """
-        judges = [self.names[model] for model in self.judge_of]
+        judges = [self.names[model] for model in self.judge_model]
         families = [
-            self.family_names[family] for family in carried_families(self.family_of, self.judge_of)
+            self.family_names[family]
+            for family in carried_families(self.model_family, self.judge_model)
         ]
         return {
             "self_bias": dict(zip(judges, self.by_one("self_bias").tolist(), strict=True)),
@@ -176,7 +294,7 @@ class MonteCarloWorld:
     @cached_property
     def names(self) -> list[str]:
         """Names of the models, (M,); a judge has that of its model."""
-        return _numbered("Model", len(self.family_of))
+        return _numbered("Model", len(self.model_family))
 
     @cached_property
     def family_names(self) -> list[str]:
@@ -186,11 +304,13 @@ class MonteCarloWorld:
     @cached_property
     def factors(self) -> dict[str, np.ndarray]:
         """Factors of the groups of rows, dimension by judge by model, (groups,) of str each."""
-        models, families = np.array(self.names), np.array(self.family_names)[self.family_of]
+        models = np.array(self.names)
+        families = np.array(self.family_names)[self.model_family]
         dimensions = np.array(_numbered("Dimension", self.dimensions))
-        shape = (self.dimensions, len(self.judge_of), len(models))
+        shape = (self.dimensions, len(self.judge_model), len(models))
         dimension, judge, model = (axis.ravel() for axis in np.indices(shape))
-        judge, constant = self.judge_of[judge], np.full(len(dimension), "")
+        judge = self.judge_model[judge]
+        constant = np.full(len(dimension), "")
         names = {"judge": models[judge], "model": models[model]}
         names |= {"judge_family": families[judge], "model_family": families[model]}
         return {
@@ -206,10 +326,11 @@ class MonteCarloWorld:
             random.standard_normal,
             self.prompts,
             self.dimensions,
-            len(self.judge_of),
-            len(self.family_of),
+            len(self.judge_model),
+            len(self.model_family),
         )
-        rise, judges_rise = np.linspace(0, 2, m), np.linspace(0, 2, j)
+        rise = np.linspace(0, 2, m)
+        judges_rise = np.linspace(0, 2, j)
         quality = (
             MEAN_QUALITY
             + self.quality_gap * (rise / 2 - 0.5)
@@ -239,7 +360,8 @@ class MonteCarloWorld:
             np.clip(np.rint(rating * (self.levels - 1)) / (self.levels - 1), 0.0, 1.0, out=rating)
         present = self._present(rating, judges_rise, random)
         if not self.humans:
-            raters, reliability = np.broadcast_to(0.0, (*quality.shape, RATERS)), 1.0
+            raters = np.broadcast_to(0.0, (*quality.shape, RATERS))
+            reliability = 1.0
         else:
             spread = (
                 SPREAD**2
@@ -256,20 +378,20 @@ class MonteCarloWorld:
 
     def _leanings(self, random: np.random.Generator) -> np.ndarray:
         """Planted biases and preferences of each judge for each model, (J, M)."""
-        j, m, f = len(self.judge_of), len(self.family_of), len(self.families)
-        family, normal, df = (
-            self.family_of[self.judge_of],
-            random.standard_normal,
-            self.preference_df,
-        )
+        j = len(self.judge_model)
+        m = len(self.model_family)
+        f = len(self.families)
+        family = self.model_family[self.judge_model]
+        normal = random.standard_normal
+        df = self.preference_df
         preference = random.standard_t(df, (j, m)) * np.sqrt(1 - 2 / df) if df else normal((j, m))
         if self.likeness:
             preference = self._alike(preference, normal(m))
         return (
             self.bias
             + self.by_one("preference")[:, None] * preference * self.by_one("preference_factor")
-            + self.family_preference * normal((f, f))[family][:, self.family_of]
-            + self.judge_family_preference * normal((j, f))[:, self.family_of]
+            + self.family_preference * normal((f, f))[family][:, self.model_family]
+            + self.judge_family_preference * normal((j, f))[:, self.model_family]
             + self.family_model_preference * normal((f, m))[family]
             + self.shared_preference * normal(m)
         )
@@ -302,17 +424,17 @@ class MonteCarloWorld:
             return None
         present = np.ones(rating.shape, dtype=bool)
         if self.hole:
-            first, second = self.judge_of[:2]
+            first, second = self.judge_model[:2]
             present[:, :, 0, second] = present[:, :, 1, first] = False
         if self.model_prompts is not None:
             present &= np.arange(self.prompts)[:, None, None, None] < np.rint(
                 self.by_one("model_prompts")
             )
         if self.missing:
-            judge = np.arange(len(self.judge_of))
-            self_ratings = rating[:, :, judge, self.judge_of]  # (P, D, J)
+            judge = np.arange(len(self.judge_model))
+            self_ratings = rating[:, :, judge, self.judge_model]  # (P, D, J)
             lost = 2 * self.missing * rise * (self_ratings < np.median(self_ratings, axis=(0, 1)))
-            present[:, :, judge, self.judge_of] &= random.random(self_ratings.shape) >= lost
+            present[:, :, judge, self.judge_model] &= random.random(self_ratings.shape) >= lost
         return present
 
 
@@ -440,19 +562,22 @@ class DrawnStudy:
         return Moments(dict(self._group_factors), tensor_of(sums, variables=len(powers) + 1))
 
 
-# As a figure names them
-DIALS = {each.name: each.metadata["words"] for each in fields(MonteCarloWorld) if each.metadata}
-# Of judges or models
-BY_ONE = {
-    each.name: each.metadata["of"] for each in fields(MonteCarloWorld) if each.metadata.get("of")
+OF_DIALS = {
+    name: field.json_schema_extra
+    for name, field in WorldDials.model_fields.items()
+    if field.json_schema_extra
 }
+DIALS = {name: extra["words"] for name, extra in OF_DIALS.items()}  # as a figure names them
+BY_ONE = {name: extra["of"] for name, extra in OF_DIALS.items() if extra["of"]}
 # That every world has
-SIZE = [each.name for each in fields(MonteCarloWorld) if each.default is MISSING]
+SIZE = ("families", "dimensions", "prompts", "intercept", "slope", "noise")
 
 
 def world_in_words(world: Mapping) -> str:
     """The world that the grids start from, in which every other complication is absent."""
-    families, prompts, dimensions = world["families"], world["prompts"], world["dimensions"]
+    families = world["families"]
+    prompts = world["prompts"]
+    dimensions = world["dimensions"]
     others = _others({dial: value for dial, value in world.items() if dial not in SIZE})
     intercept, slope, noise = (_numbers(world[dial]) for dial in ("intercept", "slope", "noise"))
     return (

@@ -92,6 +92,7 @@ class Reason(StrEnum):
     ALL_DRAWS = "all_draws"
     DEPENDS_ON_DRAWS = "depends_on_draws"
     NO_OWN_COMPARED = "no_own_compared"
+    ONE_MODEL_COMPARED = "one_model_compared"
     NO_SIBLINGS_COMPARED = "no_siblings_compared"
     SAME_LENGTHS = "same_lengths"
     ONE_ORDER = "one_order"
@@ -258,6 +259,7 @@ SENTENCES = {
         " are left out"
     ),
     Reason.NO_OWN_COMPARED: "it compares no answers of its own",
+    Reason.ONE_MODEL_COMPARED: "both answers of each pair are by one model",
     Reason.NO_SIBLINGS_COMPARED: (
         "this family's judges compare no answer of its other models with another family's"
     ),

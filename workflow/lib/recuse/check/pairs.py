@@ -20,6 +20,9 @@ OF_RESULTS = (Reason.DEPENDS_ON_DRAWS, Reason.DISAGREES_WITH_PEOPLE)
 ENOUGH = 30  # questions: with fewer, intervals are somewhat too short
 LARGE = 0.1  # difference of shares that is seen without a study
 MANY, MOST = 0.25, 0.5  # share of draws from which the treatment of draws matters, and decides
+# The answer that is right by a key, if one of the two is
+RIGHT = "case when right_a and not right_b then 'a' when right_b and not right_a then 'b' end"
+PREFERRED = {"": ("human", "the humans prefer"), "key": (RIGHT, "is right by the key")}
 WEAK = 0.75  # agreement of two human votes: below, one in seven is wrong
 BY_CHANCE = 3.0  # standard errors below one half
 NOUNS = ("judge", "judges"), ("family", "families")
@@ -59,7 +62,7 @@ def check_comparisons(
             *_orders(connection),
             *_humans(connection, of),
             *_draws(rows),
-            *_own_answers(connection),
+            *_own_answers(connection, of),
             *_questions(connection),
             *_detectable(verdicts, power),
             *_summary(verdicts),
@@ -98,16 +101,21 @@ def _orders(connection: Connection) -> Iterator[Finding]:
 
 
 def _humans(connection: Connection, of: Choices) -> Iterator[Finding]:
-    n, labelled = connection.execute("select count(*), count(human) from compared").fetchone()
-    words = f"{labelled:,} of {n:,} comparisons have a human label"
-    if not labelled:
+    n, labelled, keyed = connection.execute(
+        f"select count(*), count(human), count({RIGHT}) from compared"
+    ).fetchone()
+    known, what = (
+        (keyed, "right answer by a key") if keyed > labelled else (labelled, "human label")
+    )
+    words = f"{known:,} of {n:,} comparisons have a {what}"
+    level, advice = FINE if known == n else NOTE, "those without one are left out"
+    if not known:
         words = (
             "no comparison has a human label: a judge that prefers its own, or longer, answers may"
             " be right"
         )
-    level = WARNING if not labelled else NOTE if labelled < n else FINE
-    advice = "those without one are left out" if labelled else CURES[Reason.NO_HUMAN_LABELS]
-    yield Finding("human scores", "", words, labelled, level, advice)
+        level, advice = WARNING, CURES[Reason.NO_HUMAN_LABELS]
+    yield Finding("human scores", "", words, known, level, advice)
     agree, pairs = of.agreeing
     if pairs:
         words = (
@@ -148,7 +156,7 @@ def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
         )
 
 
-def _own_answers(connection: Connection) -> Iterator[Finding]:
+def _own_answers(connection: Connection, of: Choices) -> Iterator[Finding]:
     query = """select judge, count(*) filter (judge in (model_a, model_b)) from pairs group by 1 order by 1"""
     judges = dict(connection.execute(query).fetchall())
     names = "select distinct unnest([model_a, model_b]) as m from pairs order by 1"
@@ -157,6 +165,10 @@ def _own_answers(connection: Connection) -> Iterator[Finding]:
         words = f"{judge} compares {counted(number, 'answer')} of its own with others'"
         if number:
             yield Finding("own answers", judge, words, number)
+            continue
+        if judge in of.of_one_model:
+            words = f"{judge} compares two answers of one model each time, none of them its own"
+            yield Finding("own answers", judge, words, 0)
             continue
         words = f"{judge} compares no answer of its own, so its self-bias cannot be measured"
         advice = CURES[Reason.NO_OWN_COMPARED]
@@ -177,36 +189,37 @@ def _own_answers(connection: Connection) -> Iterator[Finding]:
 
 
 def _agreement(connection: Connection) -> Iterator[Finding]:
-    """Report whether the judges together choose the answers that the humans prefer less often than
-    chance would.
+    """Report whether the judges together choose the answers that the humans prefer, or that are
+    right by a key, less often than chance would.
     """
-    decided = """
-        select item, human, unnest([outcome_ab, outcome_ba]) as outcome from pairs where human in ('a', 'b')"""
-    query = (
-        f"select count(*), count(*) filter (outcome = human), count(distinct item) from ({decided})"
-        " where outcome in ('a', 'b')"
-    )
-    n, agreeing, questions = connection.execute(query).fetchone()
-    if not n:
-        return
-    share = agreeing / n
-    words = (
-        f"judges choose the answer that the humans prefer in {percent(share)} of"
-        f" {counted(n, 'verdict')} without a tie"
-    )
-    # Verdicts on a question are not independent
-    below = share < 0.5 - BY_CHANCE * 0.5 / questions**0.5
-    words += (
-        ", less often than by chance: are `model_a` and `model_b`, or the labels, swapped or in the"
-        " wrong rows?"
-        if below
-        else ""
-    )
-    advice = (
-        "compare a few rows with what the judges wrote; if the columns are right, the judges prefer"
-        " what humans do not"
-    )
-    yield Finding("agreement", "", words, share, WARNING if below else FINE, advice, 1.0)
+    for subject, (label, which) in PREFERRED.items():
+        decided = (
+            f"select item, {label} as label, unnest([outcome_ab, outcome_ba]) as outcome from pairs"
+        )
+        query = (
+            "select count(*), count(*) filter (outcome = label), count(distinct item) from"
+            f" ({decided}) where label in ('a', 'b') and outcome in ('a', 'b')"
+        )
+        n, agreeing, questions = connection.execute(query).fetchone()
+        if not n:
+            continue
+        share = agreeing / n
+        words = (
+            f"judges choose the answer that {which} in {percent(share)} of"
+            f" {counted(n, 'verdict')} without a tie"
+        )
+        # Verdicts on a question are not independent
+        below = share < 0.5 - BY_CHANCE * 0.5 / questions**0.5
+        if below:
+            words += (
+                ", less often than by chance: are `model_a` and `model_b`, or the labels, swapped"
+                " or in the wrong rows?"
+            )
+        advice = (
+            "compare a few rows with what the judges wrote; if the columns are right, the judges"
+            " prefer other answers"
+        )
+        yield Finding("agreement", subject, words, share, WARNING if below else FINE, advice, 1.0)
 
 
 def _names(connection: Connection) -> Iterator[Finding]:

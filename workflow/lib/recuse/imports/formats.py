@@ -13,6 +13,7 @@ from recuse.base.words import visible
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import as_number
 from recuse.data.registry import ORDER_DRAWN
+from recuse.data.verdicts import PLACES
 from recuse.imports.rows import (
     RATING_COLUMNS,
     VERDICT_COLUMNS,
@@ -335,8 +336,8 @@ def verdicts_of_judge_bench(
     columns = {
         "judge": f"coalesce(judge, {only})",
         "item": "pair_id",
-        "model_a": "response_model || ' (first answer)'",
-        "model_b": "response_model || ' (second answer)'",
+        "model_a": f"response_model || '{PLACES[0]}'",
+        "model_b": f"response_model || '{PLACES[1]}'",
         "right_a": "label = 'A>B'",
         "right_b": "label = 'B>A'",
         "length_a": WORD_COUNT.format("json_extract_string(json, '/response_A')"),

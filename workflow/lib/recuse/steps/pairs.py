@@ -105,6 +105,7 @@ def choices_tables(
     rows = list(choices(chosen, **sampling))
     regressed = [row for path in regression for row in read_table(path)]
     settings = {"order": list(families), "confidence": confidence, "power": power}
+    settings["of_one_model"] = chosen.of_one_model
     concluded = list(verdicts(rows, regressed, chosen.judges, **settings))
     found = check_comparisons(pairs, chosen, rows, concluded, power=power)
     write_table(outputs["choices"], CHOICES, rows, study=study)

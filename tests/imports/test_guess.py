@@ -26,9 +26,8 @@ from conftest import ROOT
 from mutations import as_csv, examples, tables_like
 from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.config.load import load
-from recuse.data.registry import usual_scale
 from recuse.imports.guess import ASKED, guess
-from recuse.imports.names import families_of, family_of
+from recuse.imports.names import families_of
 from recuse.imports.ratings import import_ratings
 
 FORMATS = ROOT / "tests" / "formats"
@@ -492,7 +491,6 @@ def test_spellings_of_one_model_are_one(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("judges", "models", "families"),
     [
-        (["azure/gpt-4o"], ["gpt-4o-2024-08-06"], {"GPT": {"azure/gpt-4o": ["gpt-4o-2024-08-06"]}}),
         (  # two snapshots are two models
             ["openai/gpt-4o"],
             ["gpt-4o", "gpt-4o-2024-05-13"],
@@ -502,24 +500,6 @@ def test_spellings_of_one_model_are_one(tmp_path, monkeypatch):
             ["claude-3-5-sonnet-20240620"],
             ["claude-3-5-sonnet@20241022"],
             {"Claude": {"claude-3-5-sonnet-20240620": [], "claude-3-5-sonnet@20241022": []}},
-        ),
-        (
-            ["vertex_ai/gemini-1.5-pro", "together_ai/meta-llama/Llama-3-70B-Instruct-Turbo"],
-            ["gemini-1.5-pro-002", "llama-3-70b"],
-            {
-                "Gemini": {"gemini-1.5-pro-002": ["vertex_ai/gemini-1.5-pro"]},
-                "Llama": {"llama-3-70b": ["together_ai/meta-llama/Llama-3-70B-Instruct-Turbo"]},
-            },
-        ),
-        (
-            ["gpt-3.5-turbo", "gpt-4"],
-            ["gpt-3.5-turbo-instruct", "gpt-4o", "gpt-4-turbo"],
-            {
-                "GPT": {
-                    **{"gpt-3.5-turbo": [], "gpt-4": [], "gpt-3.5-turbo-instruct": []},
-                    **{"gpt-4o": [], "gpt-4-turbo": []},
-                }
-            },
         ),
         (  # names that begin alike, unless all names may
             ["LGAI-EXAONE/EXAONE-3.5-32B-Instruct", "guanaco-33b"],
@@ -644,29 +624,3 @@ def test_scales_are_those_that_python_takes(tmp_path, ends):
     with pytest.warns(UserWarning, match="no scale was passed"):
         made = recuse.ratings(tmp_path / "scored.csv").to_pandas()
     assert [*made[["scale_low", "scale_high"]].iloc[0]] == study["scales"]["default"]
-
-
-def test_names_of_models_and_their_families():
-    names = [
-        "openai/gpt-4o",
-        "anthropic.claude-3",
-        "meta-llama/Llama-3-8b",
-        "us.meta.llama3",
-        "o3-mini",
-        "mixtral-8x7b",
-        "bob",
-    ]
-    assert [family_of(name) for name in names] == [
-        "GPT",
-        "Claude",
-        "Llama",
-        "Llama",
-        "GPT",
-        "Mistral",
-        None,
-    ]
-    assert [
-        usual_scale(*ends) for ends in ((0, 1), (1, 4), (2, 5), (0, 5), (1, 9.5), (0, 87), (-3, 3))
-    ] == [
-        *((0, 1), (1, 4), (1, 5), (0, 5), (1, 10), (0, 100), (-3, 3)),
-    ]

@@ -25,10 +25,10 @@ FAMILIES = {  # beginnings of the names of models, without their maker
 PROVIDER = re.compile(r"([a-z_-]+:)+(?=[a-z])")
 REGION = re.compile(r"(us|us-gov|eu|apac|ap|au|ca|jp|sa|global)\.(?=[a-z0-9]+\.)")
 MAKER = re.compile(
-    r"(openai|anthropic|google|meta|mistralai|cohere|amazon|azure|microsoft|nvidia|x-?ai|ai21"
-    r"|deepseek-ai)[._-]|(mistral|deepseek|qwen|writer)\."
+    r"((openai|anthropic|google|meta|mistralai|cohere|amazon|azure|microsoft|nvidia|x-?ai|ai21"
+    r"|deepseek-ai|databricks)[._-]|(mistral|deepseek|qwen|writer)\.)+"
 )
-REVISION = re.compile(r"-v\d+:\d+$|:(latest|free|nitro|floor|extended)$|[-@](latest|default)$")
+REVISION = re.compile(r"-v\d+:\d+$|:(latest|free|beta|nitro|floor|extended)$|[-@](latest|default)$")
 # Not gpt-3.5-turbo-instruct, which is another model than gpt-3.5-turbo
 TUNED = re.compile(r"(?<!turbo)[-_](instruct|chat|it|hf)([-_](turbo|lite|fp8|awq|gptq))?$")
 # A date such as 2024-08-06, 08-2024, 05-06 or 0613, or a version such as 002

@@ -84,12 +84,12 @@ def test_different_models_are_never_one():
 # Words for: the answer of model_a, neither, the answer of model_b
 ALPHABETS = (
     """
-    [[A]] [[C]] [[B]]|A C B|a tie b|A>>B A=B B>>A|[[A>B]] [[A=B]] [[A<B]]|A<<B A~B B<<A|0 0.5 1
-    1 0.5 0|-1 0 1|1 0 -1|1 1.5 2|1.0 1.5 2.0|2 1.5 1|0 2 1|1 2 3|model_a tie model_b|Model-A Tie Model-B
+    [[A]] [[C]] [[B]]|A C B|a tie b|A>>B A=B B>>A|[[A>B]] [[A=B]] [[A<B]]|B<<A A~B A<<B|0 0.5 1
+    1 0.5 0|-1 0 1|1 0 -1|1 1.5 2|1.0 1.5 2.0|0 2 1|1 2 3|model_a tie model_b|Model-A Tie Model-B
     model_a tie_(bothbad) model_b|assistant_a draw assistant_b|left both right|first neither second
     Response_1 same Response_2|Answer_A equal Answer_B|win tie loss|loss tie win|true none false
     yes no_preference no|A_wins even B_wins|A_is_better both_good B_is_better|output_1 tie output_2
-    chosen tie rejected|{a} tie {b}|option_b tie option_a
+    chosen tie rejected|{a} tie {b}|option_1 tie option_2
 """.replace("\n    ", "|")
     .strip("|")
     .split("|")

@@ -81,7 +81,7 @@ def test_a_judge_with_another_spelling_is_reported(check):
         finding.words
         == "the judge 'openai/gpt-4o-2024-08-06' may be another spelling of the model 'GPT-4o'"
     )
-    assert "`ids`" in finding.advice
+    assert 'ids: ["openai/gpt-4o-2024-08-06"]' in finding.advice
 
 
 def test_which_biases_are_estimable(five, check):
@@ -129,7 +129,7 @@ def test_no_judge_is_a_model(check):
     first = next(iter(findings.values()))
     assert (first.topic, first.subject, first.level) == ("verdict", "supports", STOP)
     assert first.words == "no self-bias or family-bias can be estimated from these ratings"
-    assert "`ids`" in first.advice
+    assert "write one name for a model" in first.advice
     assert [each for each in findings.values() if each.level == STOP] == [first]
     assert findings["detectable", ""].value is None
 

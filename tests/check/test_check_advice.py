@@ -11,6 +11,7 @@ from rated_tables import FIVE, by_subject, findings_of, rated
 from recuse.check.facts import FINE, NOTE, STOP, WARNING
 from recuse.check.page import page_of
 from recuse.check.support import power_of
+from recuse.data import registry
 
 SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 
@@ -199,7 +200,7 @@ def test_advice_on_single_raters_names_the_right_key(check):
     assert "`raters:`" in check(rated())["reliability", "Tone"].advice
     advice = check(rated(), of_config={"imports": {"files": "a.csv"}})["reliability", "Tone"].advice
     assert "`raters:`" not in advice
-    assert "`import: references: columns:`" in advice
+    assert "`references: {columns: {rating: [first, second]}}`" in advice
 
 
 def test_a_model_spelt_in_two_ways(check):
@@ -225,13 +226,13 @@ def test_a_model_spelt_in_two_ways(check):
         finding.words
         == f"the models 'gpt-4O ' (20 rows) and '{GPT4}' (180 rows) may be two spellings of one"
     )
-    assert "and not under `families:`" in finding.advice
     assert findings["no human score", "model gpt-4O "].value == 1
     assert findings["own ratings missing", GPT4].value == findings["missing", ""].value == 0
-    entry = finding.advice.partition("config ")[2].partition("]}")[0] + "]}"
-    (written,) = yaml.safe_load(f"{{{entry}}}").items()
-    assert written == (GPT4, {"family": "GPT", "ids": ["gpt-4O "]})
-    corrected = check(rows, models=CONFIG["models"] | dict([written]))
+    families = yaml.safe_load(finding.advice.split("`")[1])["families"]
+    assert families == {"GPT": {GPT4: ["gpt-4O "]}}
+    corrected = check(
+        rows, models=CONFIG["models"] | registry.models_with(families, CONFIG["models"])
+    )
     assert not [subject for topic, subject in corrected if topic in ("spelling", "left out")]
     assert corrected["contents", "models"].value == 5
 

@@ -560,17 +560,35 @@ def test_formats_are_recognised_and_read(tmp_path, monkeypatch, name):
         )
 
 
-@pytest.mark.parametrize(
-    "name", ["every_eval_ever.jsonl", "langfuse.json", "lm_eval.jsonl", "phoenix.json"]
-)
+@pytest.mark.parametrize("name", ["every_eval_ever.jsonl", "lm_eval.jsonl"])
 def test_what_is_lacking_is_told(tmp_path, monkeypatch, name):
     shutil.copy(FORMATS / name, tmp_path)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(
-        RecuseError,
-        match=rf"^{name}.*(gold labels only|holds no judgments|name it under `columns:`)",
-    ):
+    with pytest.raises(RecuseError, match=rf"^{name}.*(gold labels only|holds no judgments)"):
         guess([name])
+
+
+@pytest.mark.parametrize("name", ["langfuse_scores.json", "phoenix.json"])
+def test_parts_that_no_record_names_are_asked_for(tmp_path, monkeypatch, name):
+    """With the judge that none names, and the scale of the scores."""
+    study, asked = asked_of(tmp_path, {name: (FORMATS / name).read_text("utf-8")}, monkeypatch)
+    assert asked.keys() == {"model", "prompt"}
+    assert asked["model"].startswith("which key of a record names the model? As in `metadata.")
+    assert study["import"]["judge"] == "judge"
+    assert study["scales"]
+
+
+def test_what_a_format_says_is_not_guessed(tmp_path, monkeypatch):
+    """The scale of MT-Bench, whatever its scores; families of verdicts in a tool's format, too."""
+    name = "mt_bench_single.jsonl"
+    study, _ = guessed(tmp_path, {name: (FORMATS / name).read_bytes()}, monkeypatch)
+    assert study["scales"] == {"default": [1, 10]}
+    name = "arena_hard_v2.jsonl"
+    study, _ = guessed(tmp_path, {name: (FORMATS / name).read_bytes()}, monkeypatch)
+    assert study["families"] == {
+        "GPT": ["gpt-4.1", "o3-mini-2025-01-31"],
+        "Gemini": ["gemini-2.0-flash-001"],
+    }
 
 
 def test_spoilt_tables_are_guessed_or_refused(tmp_path, monkeypatch):

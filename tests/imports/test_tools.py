@@ -477,6 +477,22 @@ def test_several_graders_of_inspect_are_one_judge(tmp_path, models, place):
     assert {row[0] for row in rows} == {"a/x, b/y"}
 
 
+def test_a_scorer_of_inspect_that_is_used_again_rates_the_same(tmp_path):
+    """With another judge; each is a judge of the first one's dimension."""
+    asked = {"model_graded_qa": "a/x", "model_graded_qa1": "b/y"}
+    scorers = [{"name": name, "options": {"model": model}} for name, model in asked.items()]
+    log = small_inspect_log(scorers=scorers)
+    for sample in log["samples"]:
+        sample["scores"]["model_graded_qa1"] = {"value": "I", "answer": "a"}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    scales = {"model_graded_qa": [0, 1]}
+    rows, _ = imported(tmp_path, tmp_path / "log.json", {}, {"default": [0, 1]})
+    assert {(row[0], row[3], row[4]) for row in rows} == {
+        ("a/x", *scales, 1),
+        ("b/y", *scales, 0),
+    }
+
+
 @pytest.mark.parametrize("values", [{"C": 1}, {"yes": 1}])
 def test_a_letter_that_values_omit_is_refused(tmp_path, values):
     settings = INSPECT | {"values": values}

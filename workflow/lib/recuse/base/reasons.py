@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from enum import StrEnum
 
+from recuse.base.settings import Setting
+
 
 class Reason(StrEnum):
     """The codes."""
@@ -336,8 +338,7 @@ CURES = {
         " `trusted` if it is a rating"
     ),
     Reason.OTHER_SCALE: (
-        "give the judge its own scale under `scales`, as in `{default: [1, 10], gpt-4o: [1, 5]}`, or"
-        " list it as `trusted` if it is only strict"
+        "give the judge its own scale {scales}, or list it as `trusted` if it is only strict"
     ),
     Reason.COPIED_RATINGS: (
         "leave the judge out, or list it as `trusted` if it rated the answers itself"
@@ -418,4 +419,5 @@ def cure(text: str) -> str:
     """What would make a verdict conclusive that is inconclusive for the reason in a text by
     `because`; "" if unknown.
     """
-    return CURES.get(code(text), "")
+    scales = Setting("scales").place
+    return CURES.get(code(text), "").format(scales=scales)

@@ -292,7 +292,7 @@ def scores_of_answers(facts: Facts, connection: Connection, levels: Levels) -> I
                 f"between the models that a judge rates on a prompt ({counted(sets, 'time')}): are"
                 " judge and model swapped?"
             )
-            advice = "swap the columns of judge and model, in the files or under `columns:`"
+            advice = "swap the columns of judge and model"
             yield Finding(
                 "agreement", f"swapped ({what})", words, by_judge / answers, WARNING, advice, 4.0
             )

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.reasons import Reason, code, cure, in_words
+from recuse.base.settings import Setting
 from recuse.base.words import counted, enumerated, level, number, percent
 from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded, spoken
 from recuse.data.cells import Cells
@@ -561,7 +562,7 @@ def rating_ranges(facts: Facts) -> Iterator[Finding]:
     judges of good answers.
     """
     declare = (
-        "write the scale that the judges were given under `scales:` of the study: biases are shares"
+        f"write the scale that the judges were given {Setting('scales').place}: biases are shares"
         " of the declared one"
     )
     convert = (

@@ -7,7 +7,7 @@ are not in config.
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from itertools import groupby, pairwise
 
@@ -23,10 +23,6 @@ from recuse.data.ratings import StudyFiles
 SUFFIXES = {"v", "instruct", "chat", "it", "hf", "preview", "latest", "beta", "exp"}
 TYPING = 0.9  # similarity from which one name may be the other mistyped, if all digits are the same
 SHORTEST = 8  # letters and digits of such a name: in a shorter one, one letter makes another model
-ONE_SPELLING = (
-    "write one of the two in the files, or both as one model: `families: {Family: {model: [other"
-    " spelling]}}` of a study with `import`, else its `ids` under `models:`"
-)
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of one
 
 
@@ -93,69 +89,44 @@ def alike_among(facts: Facts) -> list[tuple[str, str, str]]:
     return pairs
 
 
+def one_model(name: str, other: str, *, family: str = "<its family>", imported: bool = True) -> str:
+    """What to do if two names are one model; imported: of a study with `import`, whose `families`
+    may list both.
+    """
+    place, entry = "families", f"{{{quoted(family)}: {{{quoted(name)}: [{quoted(other)}]}}}}"
+    if not imported:
+        place = "models"
+        entry = f"{{{quoted(name)}: {{family: {quoted(family)}, ids: [{quoted(other)}]}}}}"
+    line = Setting(place).line(entry)
+    return f"if they are one, write one of the two in the files, or both as one model, {line}"
+
+
 def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
     """Report judges that may be a model by another spelling, the pairs of `alike_among`, and other
     names that look the same.
     """
-    rows, family = (
-        {factor: facts.rows_of(factor) for factor in ("judge", "model")},
-        facts.families(),
-    )
-    of_study = {name for names in facts.named.values() for name in names}
-
-    def finding(
-        subject: str, words: str, remedy: str, names: Collection[str], count: int | None = None
-    ) -> Finding:
-        # The families of a study override the models of config.
-        elsewhere = ", and not under `families:` of the study" if of_study & {*names} else ""
-        return Finding(
-            "spelling",
-            subject,
-            words,
-            count,
-            WARNING,
-            f"if they are one, {remedy}{elsewhere}",
-            count or 0.0,
-        )
-
-    reported = {frozenset(names) for _, *names in pairs}
+    rows, family = {who: facts.rows_of(who) for who in ("judge", "model")}, facts.families()
+    found: list[tuple[str, str, str, str, int]] = []  # subject, words, name, other name, rows
     only_models = [model for model in rows["model"] if model not in rows["judge"]]
     for judge in (judge for judge in rows["judge"] if judge not in rows["model"]):
-        model = alike(judge, only_models)
-        if model is not None:
-            reported.add(frozenset((judge, model)))
-            words = (
-                f"the judge '{judge}' may be another spelling of the model"
-                f" '{model}'{difference(judge, model)}"
-            )
-            yield finding(
-                judge,
-                words,
-                ONE_SPELLING,
-                (judge, model),
-            )
+        if model := alike(judge, only_models):
+            words = f"the judge '{judge}' may be another spelling of the model '{model}'"
+            found.append((judge, words, judge, model, 0))
     for factor, rare, name in pairs:
-        both = " and ".join(
-            f"'{spelling}' ({counted(rows[factor][spelling], 'row')})" for spelling in (rare, name)
-        )
-        entry = (
-            f"{quoted(name)}: {{family: {quoted(family.get(name, '<its family>'))}, ids:"
-            f" [{quoted(rare)}]}}"
-        )
-        new = (
-            " (add a new family under `families:` of config, with its colour)"
-            if facts.imports
-            else ""
-        )
-        remedy = f"use one in the files, or write under `models:` of config {entry}{new}"
-        words = f"the {factor}s {both} may be two spellings of one{difference(rare, name)}"
-        yield finding(f"{factor} {rare}", words, remedy, (rare, name), rows[factor][rare])
+        n = rows[factor][rare]
+        both = f"'{rare}' ({counted(n, 'row')}) and '{name}' ({counted(rows[factor][name], 'row')})"
+        words = f"the {factor}s {both} may be two spellings of one"
+        found.append((f"{factor} {rare}", words, rare, name, n))
+    reported = {frozenset(names) for _, _, *names, _ in found}
     for kind, one, other in look_the_same(kinds_of(facts)):
         if frozenset((one, other)) not in reported:
-            words = f"the names '{one}' and '{other}' look the same{difference(one, other)}"
-            yield finding(
-                f"{kind} {one}, {other}", words, "write one of the two in the files", (one, other)
-            )
+            words = f"the names '{one}' and '{other}' look the same"
+            found.append((f"{kind} {one}, {other}", words, one, other, 0))
+    for subject, words, rare, name, n in found:
+        of_family = family.get(name, "<its family>")
+        remedy = one_model(name, rare, family=of_family, imported=bool(facts.imports))
+        words += difference(rare, name)
+        yield Finding("spelling", subject, words, n or None, WARNING, remedy, n)
 
 
 def look_the_same(kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

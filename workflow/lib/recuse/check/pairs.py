@@ -11,7 +11,7 @@ from recuse.base.database import Connection
 from recuse.base.reasons import CURES, Reason, code, cure, in_words
 from recuse.base.words import counted, enumerated, percent
 from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, graded, ordered
-from recuse.check.names import ONE_SPELLING, alike, difference, look_the_same, odd_names
+from recuse.check.names import alike, difference, look_the_same, odd_names, one_model
 from recuse.inference.verdict import Verdict
 from recuse.pairwise.choices import EXCLUDED, FAMILY, FEW, FIRST, HALF, LONGER, SELF, WINS, Choices
 
@@ -26,7 +26,6 @@ PREFERRED = {"": ("human", "the humans prefer"), "key": (RIGHT, "is right by the
 WEAK = 0.75  # agreement of two human votes: below, one in seven is wrong
 BY_CHANCE = 3.0  # standard errors below one half
 NOUNS = ("judge", "judges"), ("family", "families")
-IDS = f"if they are one, {ONE_SPELLING}"
 WHAT = {
     SELF: "self-bias of",
     FAMILY: "family-bias of",
@@ -184,7 +183,7 @@ def _own_answers(connection: Connection, of: Choices) -> Iterator[Finding]:
             words,
             0,
             WARNING if other else NOTE,
-            IDS if other else advice,
+            one_model(other, judge) if other else advice,
         )
 
 
@@ -262,14 +261,16 @@ def _names(connection: Connection) -> Iterator[Finding]:
                 )
                 words = f"the {factor}s {both} may be two spellings of one{difference(rare, other)}"
                 reported.add(frozenset((rare, other)))
+                remedy = one_model(other, rare)
                 yield Finding(
-                    "spelling", f"{factor} {rare}", words, rows[rare], WARNING, IDS, rows[rare]
+                    "spelling", f"{factor} {rare}", words, rows[rare], WARNING, remedy, rows[rare]
                 )
         kinds = {**dict.fromkeys(rows, factor), **kinds}
     for kind, one, other in look_the_same(kinds):
         if frozenset((one, other)) not in reported:
             words = f"the names '{one}' and '{other}' look the same{difference(one, other)}"
-            yield Finding("spelling", f"{kind} {one}, {other}", words, None, WARNING, IDS)
+            remedy = one_model(one, other)
+            yield Finding("spelling", f"{kind} {one}, {other}", words, None, WARNING, remedy)
     yield from odd_names(kinds)
 
 

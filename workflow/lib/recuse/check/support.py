@@ -14,6 +14,7 @@ from itertools import chain, count
 import numpy as np
 
 from recuse.base.reasons import WITHOUT_PEOPLE, Reason, because, code, in_words, parse
+from recuse.base.settings import Setting, written
 from recuse.base.words import counted, enumerated, percent
 from recuse.check.contents import EQUATION
 from recuse.check.facts import FINE, LETTERS, NOTE, STOP, WARNING, Facts, Finding, spoken
@@ -165,13 +166,12 @@ def _in_words(reason: str) -> str:
 
 ADVICE = {
     Reason.NO_OWN_ANSWERS: (
-        "let it rate its own answers; if it is there by another spelling, list that under its `ids`"
+        "let it rate its own answers; if it is there by another name, write one name for both"
     ),
     Reason.NO_SIBLINGS: "rate a second model of the family if its family-bias is of interest",
     Reason.NO_SLOPE: "add prompts whose answers humans score differently",
     Reason.ONE_FAMILY: (
-        "add judges or models of another family; if there are several, correct their families in"
-        " config"
+        "add judges or models of another family; if there are several, correct their families"
     ),
     Reason.ONE_JUDGE: "add a second judge, of another family, that rates the same models",
     Reason.NO_SCORED_ANSWERS: "have people score some of these answers",
@@ -277,8 +277,8 @@ def estimable_biases(
             advice = "check how the judges' answers were parsed: they always give the same value"
         elif not (facts.cells.factors["judge"] == facts.cells.factors["model"]).any():
             advice = (
-                "name judges and models alike (`ids` of a model in config), and let judges rate"
-                " their own answers"
+                "write one name for a model and for the judge that it is, and let judges rate their"
+                " own answers"
             )
             if {*facts.names("judge")} & {*facts.names("model")}:
                 advice = (
@@ -286,10 +286,12 @@ def estimable_biases(
                     " is no bias to estimate"
                 )
         else:
-            options = (
-                ADVICE.get(code(reason), OTHERS[letter]) for (letter, _, _), reason in terms.items()
-            )
-            advice = next(filter(None, options))
+            options = {
+                quantity: ADVICE.get(code(reason), OTHERS[letter])
+                for (letter, quantity, _), reason in reversed(terms.items())
+                if ADVICE.get(code(reason), OTHERS[letter])
+            }
+            advice = options.get("self_bias") or options.get("family_bias", "")
         words = "no self-bias or family-bias can be estimated from these ratings"
         yield Finding("verdict", "supports", words, 0, STOP, advice, weight=1.0)
     if lacking:
@@ -483,16 +485,13 @@ def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> I
     """Report for each dimension the number of raters per human score, and the reliability of the
     scores.
     """
-    name_raters = (
-        "name a file of the single raters' scores as `raters:`, or have some completions scored"
-        " twice"
-    )
+    raters = str(Setting("raters"))
     if facts.imports:
-        name_raters = (
-            "name the single raters' scores under `import: references: columns:`, as columns,"
-            " `rating: [first, second]`, or by a column of names, `rater: name`; or have some"
-            " completions scored twice"
-        )
+        columns = Setting("references", "columns", "rating")
+        raters = columns.line(written(["first", "second"]))
+    name_raters = (
+        f"name the single raters' scores as {raters}, or have some completions scored twice"
+    )
     for dimension in facts.names("dimension") if facts.scored.has_reference else ():
         if dimension not in reliability:
             words = (

@@ -26,6 +26,7 @@ from recuse.data.registry import (
     usual_scale,
 )
 from recuse.data.verdicts import ORDERS
+from recuse.imports.logs import NotNamed
 from recuse.imports.names import families_of, family_of
 from recuse.imports.readers import TIES, create_imported, recognised
 from recuse.imports.rows import BOOLEAN_WORDS, POLES, Table, poles_in
@@ -516,19 +517,35 @@ def _of_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
     """What a log in a format of another tool needs beside its name: the judge, if it names none,
     and the scales it shows.
     """
-    result = Guess(format, list(paths))
-    if compared or RATED not in FORMATS[format].holds:
+    result, kind = Guess(format, list(paths)), COMPARED if compared else RATED
+    if kind not in FORMATS[format].holds:
         return result
-    try:
-        connection = _imported(result, RATED)
-    except ConfigError:
-        result.others["judge"] = "judge"
-        result.reasons["judge"] = "the log names none: write its name"
-        connection = _imported(result, RATED)
-    _add_ends(connection, result)
-    for role, names in (("judge", result.judges), ("model", result.models)):
+    connection = None
+    while connection is None:
+        try:
+            connection = _imported(result, kind)
+        except NotNamed as error:
+            result.columns[error.part] = {"value": error.part}
+        except (ConfigError, DataError):
+            if "judge" in result.others:
+                raise
+            result.others["judge"] = "judge"
+            result.reasons["judge"] = "the log names none: write its name"
+    if not compared:
+        _add_ends(connection, result)
+    roles = {"judge": result.judges} | dict.fromkeys(
+        ("model_a", "model_b") if compared else ("model",), result.models
+    )
+    for role, names in roles.items():
         listed = f"select distinct {role} from imported where {role} is not null order by all"
-        names += [name for (name,) in connection.execute(listed).fetchall()]
+        found = [name for (name,) in connection.execute(listed).fetchall()]
+        names += found if role not in result.columns else []
+    for key in result.columns:
+        result.columns[key] = None
+        result.reasons[key] = (
+            f"which key of a record names the {key}? As in `metadata.{key}`, or, if it is one for"
+            " all, `{value: <its name>}`"
+        )
     return result
 
 
@@ -536,7 +553,7 @@ def _imported(part: Guess, kind: str) -> Connection:
     """A connection with the view `imported` of what the guessed settings read."""
     keys = ("judge", "values", "decimal")
     settings = {key: part.others[key] for key in keys if part.others.get(key) is not None}
-    if part.format == "table":
+    if part.columns:
         columns = {key: column for key, column in part.columns.items() if column is not None}
         settings |= {"missing": part.failures, "columns": columns}
     connection = connect()
@@ -768,6 +785,9 @@ def _lines(study: str, main: Guess, references: Guess | None, compared: bool) ->
 
 
 def _line_of_scales(main: Guess) -> str:
+    if FORMATS[main.format].scale is not None:
+        low, high = FORMATS[main.format].scale
+        return f"    scales: {{default: [{low}, {high}]}}  # that of {FORMATS[main.format].words}"
     if not main.ends:
         return f"    scales:  # {ASKED}what are the lowest and highest rating? As in `{{default: [1, 5]}}`"
     scales = ", ".join(

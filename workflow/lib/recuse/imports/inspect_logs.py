@@ -199,6 +199,12 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
             for key, *_ in values
         }
     )
+    # Inspect numbers a scorer that is used again: with another judge, it rates the same thing.
+    again = {}
+    for name in judges:
+        first = name.rstrip("0123456789")
+        if judges.get(first, judges[name]) != judges[name]:
+            again[name] = first
     for sample, scores in scored:
         epoch, error = sample.get("epoch").text or "1", sample.get("error").get("message").words
         given["prompt"] = f"{sample['id'].name}{'' if epoch == '1' else EPOCH + epoch}"
@@ -213,7 +219,8 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
                 log.scorers[name] = None
                 log.left_out[name] += 1
                 continue
-            of_score = {"scorer": name, "judge": judge, "by": by, "dimension": key or None}
+            dimension = key or (None if len(log.scales) == 1 else again.get(name))
+            of_score = {"scorer": name, "judge": judge, "by": by, "dimension": dimension}
             value, edited, score = next(
                 (rest for found, *rest in scores.get(name, ()) if (found or "") == key),
                 (None, None, None),

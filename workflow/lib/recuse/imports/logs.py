@@ -41,6 +41,12 @@ SCORED = (
 )
 
 
+class NotNamed(DataError):
+    """A record without a part of its key that config's `columns` may name: `part`."""
+
+    part = ""
+
+
 class Fields(dict):
     """An object of JSON; `twice` is a key that it has twice, if any."""
 
@@ -305,9 +311,13 @@ class Log:
                 f"name it under `columns:` of `import` in config, as in `{{{key}: metadata.{key}}}`"
                 f" or `{{{key}: "
             )
-            raise Node(None, self.path, node.record, column or key).fault(
-                f"so that no {key} is known", f"{name}{{value: a}}}}`"
+            error = NotNamed(
+                Node(None, self.path, node.record, column or key).fault(
+                    f"so that no {key} is known", f"{name}{{value: a}}}}`"
+                )
             )
+            error.part = key
+            raise error
         return str(value)
 
     def add(

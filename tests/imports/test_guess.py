@@ -27,7 +27,7 @@ from mutations import as_csv, examples, tables_like
 from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.config.load import load
 from recuse.imports.guess import ASKED, guess
-from recuse.imports.names import families_of
+from recuse.imports.names import group_families
 from recuse.imports.ratings import import_ratings
 
 FORMATS = ROOT / "tests" / "formats"
@@ -518,7 +518,7 @@ def test_spellings_of_one_model_are_one(tmp_path, monkeypatch):
     ],
 )
 def test_which_names_are_one_model_and_which_models_a_family(judges, models, families):
-    assert families_of(judges, models) == families
+    assert group_families(judges, models) == families
 
 
 RECOGNISED = [

@@ -14,7 +14,7 @@ import yaml
 from recuse.base.errors import DataError
 from recuse.data.registry import usual_scale
 from recuse.imports.guess import ASKED, guess
-from recuse.imports.names import families_of, family_of, spellings
+from recuse.imports.names import group_families, known_family, spellings
 from recuse.imports.ratings import import_ratings
 from recuse.imports.verdicts import import_verdicts
 
@@ -51,8 +51,8 @@ def test_a_provider_and_a_date_change_neither_model_nor_family(provider):
     """A judge so written is the model without these, of its family; two dates are two models."""
     for (name, family), date in product(MODELS.items(), DATES):
         written = provider.format(name + date)
-        assert family_of(written) == family
-        assert families_of([written], [name]).keys() == {family}
+        assert known_family(written) == family
+        assert group_families([written], [name]).keys() == {family}
         assert len([*spellings([written], [name])]) == 1
         other = f"{name}-2023-01-31"
         assert len([*spellings([written], [other])]) == (2 if date else 1)

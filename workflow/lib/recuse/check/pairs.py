@@ -4,14 +4,14 @@ verdicts can rest on.
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import permutations
 
 from recuse.base.database import Connection
 from recuse.base.reasons import CURES, Reason, code, cure, in_words
 from recuse.base.words import counted, enumerated, percent
 from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, graded, ordered
-from recuse.check.names import alike, difference, look_the_same, odd_names, one_model
+from recuse.check.names import alike_among, odd_names, spelt_twice
 from recuse.inference.verdict import Verdict
 from recuse.pairwise.choices import EXCLUDED, FAMILY, FEW, FIRST, HALF, LONGER, SELF, WINS, Choices
 
@@ -53,15 +53,16 @@ def check_comparisons(
     connection: see `recuse.pairwise.questions.open_pairs`. of, rows: of `recuse.pairwise.choices`.
     verdicts: of `recuse.pairwise.verdicts`. power: that `detectable` of the verdicts has.
     """
+    names = [*_names(connection)]
     return ordered(
         [
             *_agreement(connection),
-            *_names(connection),
+            *names,
             *_contents(connection),
             *_orders(connection),
             *_humans(connection, of),
             *_draws(rows),
-            *_own_answers(connection, of),
+            *_own_answers(connection, of, {each.subject for each in names}),
             *_questions(connection),
             *_detectable(verdicts, power),
             *_summary(verdicts),
@@ -155,36 +156,21 @@ def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
         )
 
 
-def _own_answers(connection: Connection, of: Choices) -> Iterator[Finding]:
-    query = """select judge, count(*) filter (judge in (model_a, model_b)) from pairs group by 1 order by 1"""
-    judges = dict(connection.execute(query).fetchall())
-    names = "select distinct unnest([model_a, model_b]) as m from pairs order by 1"
-    models = [name for (name,) in connection.execute(names).fetchall()]
-    for judge, number in judges.items():
+def _own_answers(connection: Connection, of: Choices, spelt: Collection[str]) -> Iterator[Finding]:
+    """Count each judge's comparisons of its own answers; spelt: judges that may be a model by
+    another spelling.
+    """
+    query = "select judge, count(*) filter (judge in (model_a, model_b)) from pairs group by 1"
+    for judge, number in connection.execute(f"{query} order by 1").fetchall():
+        level, advice = FINE, ""
         words = f"{judge} compares {counted(number, 'answer')} of its own with others'"
-        if number:
-            yield Finding("own answers", judge, words, number)
-            continue
         if judge in of.of_one_model:
             words = f"{judge} compares two answers of one model each time, none of them its own"
-            yield Finding("own answers", judge, words, 0)
-            continue
-        words = f"{judge} compares no answer of its own, so its self-bias cannot be measured"
-        advice = CURES[Reason.NO_OWN_COMPARED]
-        other = alike(judge, [model for model in models if model not in judges])
-        if other:
-            words = (
-                f"the judge '{judge}' may be another spelling of the model"
-                f" '{other}'{difference(judge, other)}"
-            )
-        yield Finding(
-            "spelling" if other else "own answers",
-            judge,
-            words,
-            0,
-            WARNING if other else NOTE,
-            one_model(other, judge) if other else advice,
-        )
+        elif not number:
+            words = f"{judge} compares no answer of its own, so its self-bias cannot be measured"
+            level, advice = NOTE, CURES[Reason.NO_OWN_COMPARED]
+        if number or judge not in spelt:
+            yield Finding("own answers", judge, words, number, level, advice)
 
 
 def _agreement(connection: Connection) -> Iterator[Finding]:
@@ -230,47 +216,25 @@ def _names(connection: Connection) -> Iterator[Finding]:
     """
     together = {
         "judge": (
+            "judge",
             "select distinct list_sort(list(distinct judge)) from pairs group by item, model_a,"
-            " model_b"
+            " model_b",
         ),
-        "model": "select distinct [model_a, model_b] from pairs",
+        "model": (
+            "unnest([model_a, model_b])",
+            "select distinct [model_a, model_b] from pairs",
+        ),
     }
-    kinds: dict[str, str] = {}
-    reported = set()
-    for factor, query in together.items():
-        names = "judge" if factor == "judge" else "unnest([model_a, model_b])"
-        rows = dict(
-            connection.execute(
-                f"select name, count(*) from (select {names} as name from pairs) group by all order"
-                " by all"
-            ).fetchall()
-        )
-        different = {
-            pair
-            for (group,) in connection.execute(query).fetchall()
-            for pair in permutations(group, 2)
-        }
-        ordered_names = sorted(rows, key=lambda name: (rows[name], name))
-        for place, rare in enumerate(ordered_names):
-            other = alike(
-                rare, [name for name in ordered_names[place + 1 :] if (rare, name) not in different]
-            )
-            if other is not None:
-                both = " and ".join(
-                    f"'{name}' ({counted(rows[name], 'comparison')})" for name in (rare, other)
-                )
-                words = f"the {factor}s {both} may be two spellings of one{difference(rare, other)}"
-                reported.add(frozenset((rare, other)))
-                remedy = one_model(other, rare)
-                yield Finding(
-                    "spelling", f"{factor} {rare}", words, rows[rare], WARNING, remedy, rows[rare]
-                )
-        kinds = {**dict.fromkeys(rows, factor), **kinds}
-    for kind, one, other in look_the_same(kinds):
-        if frozenset((one, other)) not in reported:
-            words = f"the names '{one}' and '{other}' look the same{difference(one, other)}"
-            remedy = one_model(one, other)
-            yield Finding("spelling", f"{kind} {one}, {other}", words, None, WARNING, remedy)
+    rows: dict[str, dict[str, int]] = {}
+    different = set()
+    for factor, (names, query) in together.items():
+        counts = f"select name, count(*) from (select {names} as name from pairs) group by all"
+        rows[factor] = dict(connection.execute(f"{counts} order by all").fetchall())
+        for (group,) in connection.execute(query).fetchall():
+            different |= {(factor, *pair) for pair in permutations(group, 2)}
+    kinds = dict.fromkeys(rows["model"], "model") | dict.fromkeys(rows["judge"], "judge")
+    pairs = alike_among(rows, lambda *names: names not in different)
+    yield from spelt_twice(rows, pairs, kinds, noun="comparison")
     yield from odd_names(kinds)
 
 

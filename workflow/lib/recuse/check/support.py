@@ -99,7 +99,7 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     ]
     of_c = doubted_biases(listed_biases(unrelated), unrelated, study.doubts)
     designs = {
-        "A": _of_equation(study),
+        "A": _equation_terms(study),
         "B": [*identifiability(fitted_to(BY_MODEL, study), compared), *copied],
         "C": [vars(bias) for bias in of_c],
     }
@@ -123,7 +123,7 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     return reasons
 
 
-def _of_equation(study: StudyTables) -> list[dict]:
+def _equation_terms(study: StudyTables) -> list[dict]:
     """Which biases A can estimate: rows of `identifiability`, and of all other terms."""
     part, unfit = study_for(EQUATION, study), not_estimable(EQUATION, study)
     terms = terms_of(study.cells().factors)
@@ -221,7 +221,7 @@ def estimable(terms: BiasTerms, models: Collection[str]) -> Iterator[Finding]:
 def estimable_biases(
     facts: Facts, terms: BiasTerms, reliability: Mapping[str, Reliability], power: Sequence[Mapping]
 ) -> Iterator[Finding]:
-    """Report what can be estimated, and what cannot; power: rows of `power_of`.
+    """Report what can be estimated, and what cannot; power: rows of `judge_power`.
 
     The level is stop if no self- or family-bias can be estimated, as a fit would be of no use.
     """
@@ -443,7 +443,7 @@ def preconditions(facts: Facts) -> Iterator[Finding]:
     tested = additivity(cell_means(moments, reference=scored))
     if tested is None:
         return
-    level = _level_of(tested.p_value)
+    level = _additivity_level(tested.p_value)
     words = (
         f"judges use the scale {'alike' if level == FINE else 'differently'}: F({tested.df[0]},"
         f" {tested.df[1]}) = "
@@ -477,7 +477,7 @@ def _p(p_value: float) -> str:
     return f"p = {p_value:.3f}" if p_value >= LEAST else f"p below {LEAST}"
 
 
-def _level_of(p_value: float) -> str:
+def _additivity_level(p_value: float) -> str:
     return FINE if p_value > DOUBTED else NOTE if p_value > REJECTED else WARNING
 
 
@@ -520,7 +520,7 @@ def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> I
         )
 
 
-def power_of(
+def judge_power(
     facts: Facts,
     reliability: Mapping[str, Reliability],
     *,
@@ -561,7 +561,7 @@ def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iter
     measurement error.
 
     C estimates ordinary preference; where it cannot, none is assumed, and how often is unknown.
-    power: rows of `power_of`.
+    power: rows of `judge_power`.
     """
     sizes = [row["size"] for row in power if row["estimand"][0] == "A" and "size" in row]
     if not sizes:
@@ -602,7 +602,7 @@ def detectable_biases(
     """Report for each judge the smallest self-bias that A and C detect, and the part of their error
     that no prompts remove.
 
-    power: rows of `power_of`, for this self_bias and the power `wanted`.
+    power: rows of `judge_power`, for this self_bias and the power `wanted`.
     """
     rows = [*_detecting(power, "A"), *_detecting(power, "C")]
     if not rows:

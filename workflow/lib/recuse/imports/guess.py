@@ -26,8 +26,9 @@ from recuse.data.registry import (
     usual_scale,
 )
 from recuse.data.verdicts import ORDERS
+from recuse.imports.formats import LABELS
 from recuse.imports.logs import NotNamed
-from recuse.imports.names import families_of, family_of
+from recuse.imports.names import group_families, known_family
 from recuse.imports.readers import TIES, create_imported, recognised
 from recuse.imports.rows import BOOLEAN_WORDS, POLES, Table, poles_in
 
@@ -98,7 +99,6 @@ ANSWERS = {
 NOUN = re.compile(
     "^(the )?(assistant|answer|response|model|option|output|completion|system) ?(?=.)"
 )
-SIDES = re.compile(r"([ab]) ?(>+|<+|=|~) ?(?!\1)([ab])")
 AS_THEY_ARE = {"a", "b", "tie", "error", "model_a", "model_b", *TIES}
 INDEXES = {"1", "2", "1.5"}  # numbers that name the first answer, the second, and both
 # Columns of numbers with these names are not scores, however few values they have
@@ -212,7 +212,7 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
     kinds = {path: recognised(connection, path) for path in files}
     logs = [path for path in files if kinds[path] != "table"]
     tables = {path: profiled(connection, path) for path in files if kinds[path] == "table"}
-    parts = [_of_table(path, columns) for path, columns in tables.items()]
+    parts = [_guess_table(path, columns) for path, columns in tables.items()]
     compared = any(FORMATS[kinds[path]].holds == (COMPARED,) for path in logs) or any(
         "model_a" in part.columns for part in parts
     )
@@ -220,12 +220,12 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
         part for part in parts if "judge" in part.columns or part.others.get("role") == "judge"
     ]
     if logs and FORMATS[kinds[logs[0]]].holds:
-        main = _of_logs(kinds[logs[0]], logs, compared)
+        main = _guess_logs(kinds[logs[0]], logs, compared)
         references = [
-            _of_table(path, columns, of_humans=not compared) for path, columns in tables.items()
+            _guess_table(path, columns, of_humans=not compared) for path, columns in tables.items()
         ]
     else:
-        rated = by_judge or [part for part in parts if not _of_humans(part.files[0])] or parts
+        rated = by_judge or [part for part in parts if not _is_of_humans(part.files[0])] or parts
         if not rated:
             raise DataError(
                 f"{files[0]}: found {FORMATS[kinds[files[0]]].words}, which holds no judgments;"
@@ -234,7 +234,7 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
         same = [part for part in rated if part.columns == rated[0].columns]
         main, references = _merged(same), [part for part in parts if part not in same]
         references = [
-            _of_table(part.files[0], tables[part.files[0]], of_humans=not compared)
+            _guess_table(part.files[0], tables[part.files[0]], of_humans=not compared)
             for part in references
         ]
         references += [Guess(kinds[path], [path]) for path in logs]
@@ -309,7 +309,7 @@ def _profiled(connection: Connection, file: Table, name: str, *, depth: int) -> 
     )
 
 
-def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) -> Guess:
+def _guess_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) -> Guess:
     """The columns of a table by their roles: by name if their values fit, then by their values
     alone.
 
@@ -322,7 +322,7 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
     like_models = [
         column
         for column in left.values()
-        if column.fits("rating") and family_of(_last(column.name))
+        if column.fits("rating") and known_family(_last(column.name))
     ]
     aside = (
         {column.name: left.pop(column.name) for column in like_models}
@@ -334,7 +334,7 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
     )
     for role in roles:
         kind = "outcome" if compared and role == "human" else role
-        within = _of_several(left.values(), chosen) if role == "prompt" else left.values()
+        within = _repeated_columns(left.values(), chosen) if role == "prompt" else left.values()
         if not (role == "rating" and aside) and (column := _named(within, role, kind)):
             chosen[role] = left.pop(column.name)
             result.reasons[role] = "by its name"
@@ -389,7 +389,9 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
     return result
 
 
-def _of_several(columns: Collection[Column], chosen: Mapping[str, Column]) -> Collection[Column]:
+def _repeated_columns(
+    columns: Collection[Column], chosen: Mapping[str, Column]
+) -> Collection[Column]:
     """The columns that may be the prompt, if there are any, when each prompt has rows of several
     judges or models: else all.
 
@@ -433,14 +435,18 @@ def _named(columns: Collection[Column], role: str, kind: str | None = None) -> C
                 if len(word) > 4 and word in whole
                 else None
             )
-            if grade is not None and column.fits(kind or role) and not _of_another(role, parts):
+            if (
+                grade is not None
+                and column.fits(kind or role)
+                and not _names_another_role(role, parts)
+            ):
                 best = min(
                     filter(None, [best, (grade, rank, place, column)]), key=lambda of: of[:3]
                 )
     return best and best[3]
 
 
-def _of_another(role: str, parts: Sequence[str]) -> bool:
+def _names_another_role(role: str, parts: Sequence[str]) -> bool:
     """Whether a name such as `judge_model` or `human_score` says another role than its last
     word.
     """
@@ -467,7 +473,7 @@ def _wide(
     of_models = [
         column
         for column in numbers
-        if family_of(_last(column.name)) or _last(column.name) in _models(chosen)
+        if known_family(_last(column.name)) or _last(column.name) in _models(chosen)
     ]
     if len(of_models) > 1 and not {"judge", "model"} <= chosen.keys():
         return of_models
@@ -479,7 +485,7 @@ def _models(chosen: Mapping[str, Column]) -> set[str]:
     return {value for role in ("judge", "model") if role in chosen for value in chosen[role].values}
 
 
-def _of_humans(path: str) -> bool:
+def _is_of_humans(path: str) -> bool:
     """Whether the name of a file says that it holds human scores."""
     return bool(re.search("human|gold|annotat", Path(path).stem.lower()))
 
@@ -513,7 +519,7 @@ def _merged(parts: Sequence[Guess]) -> Guess:
     )
 
 
-def _of_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
+def _guess_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
     """What a log in a format of another tool needs beside its name: the judge, if it names none,
     and the scales it shows.
     """
@@ -639,9 +645,8 @@ def _read_answers(part: Guess, counts: Counter[str], most: float, models: Sequen
         shown = f"{float(word):g}" if is_number(word) else _without_nouns(word)
         if shown in ANSWERS and (indexes or not is_number(word)):
             read_as[word] = ANSWERS[shown]
-        elif sides := SIDES.fullmatch(shown):
-            first, sign, second = sides.groups()
-            read_as[word] = "tie" if sign in ("=", "~") else first if sign[0] == ">" else second
+        elif side := LABELS.get(shown.upper().replace(" ", "")):
+            read_as[word] = side.lower()
     left = [word for word in words if word not in read_as]
     if any(counts[word] > most for word in left):
         part.ask("values", _question(left, read_as))
@@ -748,7 +753,7 @@ def _lines(study: str, main: Guess, references: Guess | None, compared: bool) ->
     yield f"  {study}:"
     yield f"    title: {in_yaml(study)}"
     yield "    import:"
-    yield from _lines_of(main, "      ")
+    yield from _import_lines(main, "      ")
     if references is not None:
         yield (
             "      references:  # guessed: a file without judges is of human"
@@ -766,14 +771,14 @@ def _lines(study: str, main: Guess, references: Guess | None, compared: bool) ->
             columns["rating"] = references.columns["human"]
         words = ("values", "missing", "decimal")
         others = {key: value for key, value in references.others.items() if key in words}
-        yield from _lines_of(replace(references, columns=columns, others=others), "        ")
+        yield from _import_lines(replace(references, columns=columns, others=others), "        ")
     if compared:
         if main.others.get("single"):
             yield "    both_orders: false  # guessed: some comparisons are in one order only"
     else:
-        yield _line_of_scales(main)
+        yield _scales_line(main)
     models = main.models + (references.models if references is not None else [])
-    families = families_of(main.judges, models)
+    families = group_families(main.judges, models)
     if families:
         yield (
             "    families:  # guessed: from how the names begin; others are families of their own; in"
@@ -784,7 +789,7 @@ def _lines(study: str, main: Guess, references: Guess | None, compared: bool) ->
             yield f"      {in_yaml(family)}: {_yaml(written)}"
 
 
-def _line_of_scales(main: Guess) -> str:
+def _scales_line(main: Guess) -> str:
     if FORMATS[main.format].scale is not None:
         low, high = FORMATS[main.format].scale
         return f"    scales: {{default: [{low}, {high}]}}  # that of {FORMATS[main.format].words}"
@@ -800,7 +805,7 @@ def _line_of_scales(main: Guess) -> str:
     return f"    scales: {{{scales}}}  # guessed: {reason}"
 
 
-def _lines_of(part: Guess, indent: str) -> Iterator[str]:
+def _import_lines(part: Guess, indent: str) -> Iterator[str]:
     yield f"{indent}files: {_yaml(part.files[0] if len(part.files) == 1 else part.files)}"
     if part.format != "table":
         yield f"{indent}format: {part.format}  # guessed: {FORMATS[part.format].words}, by its keys"

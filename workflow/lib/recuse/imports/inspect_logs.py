@@ -17,7 +17,7 @@ from recuse.base.settings import Setting
 from recuse.base.words import counted, visible
 from recuse.data.intact import AGAIN
 from recuse.data.registry import HUMAN
-from recuse.imports.logs import Fields, Log, Node, one, parsed, records_of
+from recuse.imports.logs import Fields, Log, Node, one, parsed, read_records
 
 # Between the id of a sample and the number of its epoch, in the prompt of all but the first
 EPOCH = ", epoch "
@@ -55,7 +55,7 @@ def inspect_records(path: str) -> list[Node]:
     import duckdb
 
     if not path.endswith(".eval"):
-        return records_of(path)
+        return read_records(path)
     if not os.path.isfile(path):
         raise DataError(f"{path}: no such file; name an existing one {Setting('files').place}")
     if not zipfile.is_zipfile(path):

@@ -8,7 +8,7 @@ from recuse.base.database import connect, files
 from recuse.base.tables import read_table, write_table
 from recuse.base.words import counted
 from recuse.check.facts import CHECK, Finding
-from recuse.check.page import page_of
+from recuse.check.page import check_page
 from recuse.check.pairs import check_comparisons
 from recuse.inference.gold import CASES_OF_PAIRS, GOLD
 from recuse.inference.gold import gold as gold_rows
@@ -114,7 +114,7 @@ def choices_tables(
         write_table(outputs["label_noise"], LABEL_NOISE, noise, study=study)
     write_table(outputs["verdicts"], VERDICTS, concluded, study=study)
     write_table(outputs["check"], CHECK, (finding.row for finding in found), study=study)
-    print(page_of(study, found, of_ratings=False), end="")  # into the log
+    print(check_page(study, found, of_ratings=False), end="")  # into the log
     return found
 
 

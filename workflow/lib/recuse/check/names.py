@@ -227,18 +227,16 @@ def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> list[s
         for spelling in (model, *entry.get("ids", ()))
     }
     families = sorted({entry["family"] for entry in models.values()})
+    options = f"{', '.join(families)}, or a new one under `families:` with its colour"
     ids, new = {}, []  # model of config -> its other spellings; lines of new models
     for name in names:
         model = spellings.get(alike(name, spellings))
-        family = next(
-            (family for family in families if family.split()[0].lower() in name.lower()), None
-        )
+        like = [family for family in families if family.split()[0].lower() in name.lower()]
         if model is not None:
             ids.setdefault(model, []).append(name)
-        elif family is not None:
-            new.append(f"  {quoted(name)}: {{family: {quoted(family)}}}")
+        elif like:
+            new.append(f"  {quoted(name)}: {{family: {quoted(like[0])}}}")
         else:
-            options = f"{', '.join(families)}, or a new one under `families:` with its colour"
             new.append(f"  {quoted(name)}: {{family: <its family>}}  # {options}")
     lines = [
         "names in these files that are not in config; write in a file for --config:",

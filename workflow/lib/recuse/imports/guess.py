@@ -187,6 +187,8 @@ class Guess:
     # Lowest and highest score by dimension
     ends: dict[str, tuple[float, float]] = field(default_factory=dict)
     zero: bool = False  # whether 0 may be a score or a failure
+    role: str = ""  # what each of several columns of scores stands for
+    single: bool = False  # whether some comparisons are in one order only
     note: str = ""  # further words about the files
 
     def ask(self, key: str, question: str) -> None:
@@ -216,9 +218,7 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
     compared = any(FORMATS[kinds[path]].holds == (COMPARED,) for path in logs) or any(
         "model_a" in part.columns for part in parts
     )
-    by_judge = [
-        part for part in parts if "judge" in part.columns or part.others.get("role") == "judge"
-    ]
+    by_judge = [part for part in parts if "judge" in part.columns or part.role == "judge"]
     if logs and FORMATS[kinds[logs[0]]].holds:
         main = _guess_logs(kinds[logs[0]], logs, compared)
         references = [
@@ -342,19 +342,17 @@ def _guess_table(path: str, columns: Sequence[Column], *, of_humans: bool = Fals
     wide = [] if compared or "rating" in chosen else _wide(left, chosen, of_humans=of_humans)
     if wide:
         names = _levels(wide)
-        result.others["role"] = (
-            "judge" if "judge" not in chosen and "model" in chosen else "dimension"
-        )
-        result.others["role"] = "model" if "model" not in chosen else result.others["role"]
+        result.role = "judge" if "judge" not in chosen and "model" in chosen else "dimension"
+        result.role = result.role if "model" in chosen else "model"
         if of_humans:
-            result.others["role"] = "rater" if "model" in chosen else "model"
+            result.role = "rater" if "model" in chosen else "model"
             names = (
                 {_last(name): name for name in names}
                 if isinstance(names, list) and "model" not in chosen
                 else names
             )
         result.columns["rating"] = names
-        result.reasons["rating"] = f"one column for each {result.others['role']}"
+        result.reasons["rating"] = f"one column for each {result.role}"
         result.scores += wide
         for column in wide:
             left.pop(column.name)
@@ -382,10 +380,10 @@ def _guess_table(path: str, columns: Sequence[Column], *, of_humans: bool = Fals
     more = [column.name for column in left.values() if not compared and _named([column], "human")]
     if "human" in chosen and more:
         result.reasons["human"] += f"; left out: {enumerated(more)}"
-    if result.others.get("role") in ("judge", "model"):
+    if result.role in ("judge", "model"):
         asked = result.columns["rating"]
         named = asked if isinstance(asked, Mapping) else map(_last, asked)
-        (result.judges if result.others["role"] == "judge" else result.models).extend(named)
+        (result.judges if result.role == "judge" else result.models).extend(named)
     return result
 
 
@@ -533,6 +531,8 @@ def _guess_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
         except NotNamed as error:
             result.columns[error.part] = {"value": error.part}
         except (ConfigError, DataError):
+            if compared:  # the check says what is wrong
+                return result
             if "judge" in result.others:
                 raise
             result.others["judge"] = "judge"
@@ -591,7 +591,7 @@ def _complete(main: Guess, compared: bool) -> None:
     """
     if main.format != "table":
         return
-    known = {*main.columns, main.others.get("role")}
+    known = {*main.columns, main.role}
     missing = [key for key in (("judge",) if compared else ("judge", "model")) if key not in known]
     for key in missing:
         main.columns[key] = {"value": key}
@@ -604,7 +604,7 @@ def _complete(main: Guess, compared: bool) -> None:
         one_order = connection.execute("""
             select 1 from imported group by judge, item, list_sort([model_a, model_b])
             having count(distinct [model_a, "order"]) = 1 limit 1""").fetchone()
-        main.others["single"] = one_order is not None and main.columns.get("order", "") is not None
+        main.single = one_order is not None and main.columns.get("order", "") is not None
     else:
         _add_ends(connection, main)
         _tell_repeats_apart(connection, main)
@@ -773,7 +773,7 @@ def _lines(study: str, main: Guess, references: Guess | None, compared: bool) ->
         others = {key: value for key, value in references.others.items() if key in words}
         yield from _import_lines(replace(references, columns=columns, others=others), "        ")
     if compared:
-        if main.others.get("single"):
+        if main.single:
             yield "    both_orders: false  # guessed: some comparisons are in one order only"
     else:
         yield _scales_line(main)
@@ -814,8 +814,7 @@ def _import_lines(part: Guess, indent: str) -> Iterator[str]:
     for key, column in sorted(part.columns.items(), key=lambda entry: ORDER.index(entry[0])):
         yield f"{indent}  {_line(key, column, part.reasons.get(key, 'by its name'))}"
     for key, value in part.others.items():
-        if key not in ("role", "single"):
-            yield f"{indent}{_line(key, value, part.reasons.get(key))}"
+        yield f"{indent}{_line(key, value, part.reasons.get(key))}"
 
 
 def _line(key: str, value: object, reason: str | None) -> str:

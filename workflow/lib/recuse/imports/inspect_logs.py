@@ -48,9 +48,9 @@ CONVERT = (
 )
 
 
-def inspect_records(path: str) -> list[Node]:
-    """The log as one record, with `samples`; DataError if a packed one is damaged or lacks a sample
-    that its summaries have.
+def log_records(path: str) -> list[Node]:
+    """The records of a log; of a packed one of Inspect, the only one with its `samples`. DataError
+    if it is damaged, or lacks a sample that its summaries have.
     """
     import duckdb
 

@@ -23,7 +23,7 @@ from recuse.imports.formats import (
     read_mt_bench_ratings,
     read_mt_bench_verdicts,
 )
-from recuse.imports.inspect_logs import inspect_records
+from recuse.imports.inspect_logs import log_records
 from recuse.imports.rows import (
     ALL,
     RATING_COLUMNS,
@@ -333,7 +333,7 @@ READERS: Mapping[str, Mapping[str, Callable[[Connection, str, Mapping, Sequence[
 def count_rows(path: str) -> int:
     """The number of rows of a table, of objects in a JSON file, or of samples in a packed log."""
     if path.endswith(".eval"):
-        return sum(1 for _ in inspect_records(path)[0].get("samples").entries())
+        return sum(1 for _ in log_records(path)[0].get("samples").entries())
     if path.endswith((".jsonl", ".json")):
         return count_objects(connect(), path)
     return RawFile.open(path).count_rows()

@@ -3,17 +3,18 @@ repository and commit.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from recuse.base.database import Connection
 from recuse.base.errors import DataError
 from recuse.base.log import warn
 from recuse.base.settings import Setting, written
 from recuse.data.registry import GOLD_LABELS, HUMAN
-from recuse.imports.inspect_logs import LETTERS, inspect_records, read_inspect
-from recuse.imports.logs import YES_NO, Log, Node, failure, one, present, read_records
+from recuse.imports.inspect_logs import LETTERS, log_records, read_inspect
+from recuse.imports.logs import YES_NO, Log, Node, failure, one, present
 from recuse.imports.rows import Rows
 
 MODEL_GRADED = {
@@ -521,57 +522,52 @@ def read_openai_evals(log: Log, records: Sequence[Node]) -> None:
             )
 
 
-TOOLS: dict[
-    str, tuple[Callable[[str], list[Node]], Callable[[Log, Sequence[Node]], None], dict[str, str]]
-] = {
-    "inspect": (
-        inspect_records,
+class Tool(NamedTuple):
+    """How the files of a tool are read."""
+
+    read: Callable[[Log, Sequence[Node]], None]
+    keys: Mapping[str, str]  # column of the table -> the key of a record that messages name
+    # Numbers of words; Langfuse, Phoenix and HELM write numbers for these
+    grades: Mapping[str, str] = YES_NO
+
+
+TOOLS = {
+    "inspect": Tool(
         read_inspect,
         {"rating": "value", "prompt_id": "id", "dimension": "scorer", "model": "eval.model"},
+        YES_NO | LETTERS,
     ),
-    "promptfoo": (
-        read_records,
+    "promptfoo": Tool(
         read_promptfoo,
         {
-            "rating": "score",
-            "prompt_id": "testIdx",
-            "model": "provider",
+            **{"rating": "score", "prompt_id": "testIdx", "model": "provider"},
             "judge": "assertion.provider",
         },
     ),
-    "helm": (
-        read_records,
+    "helm": Tool(
         read_helm,
         {"rating": "score", "prompt_id": "instance.id", "model": "adapter_spec.model"},
+        {},
     ),
-    "mlflow": (
-        read_records,
+    "mlflow": Tool(
         read_mlflow,
         {"rating": "feedback.value", "judge": "source.source_id", "dimension": "name"},
     ),
-    "phoenix": (read_records, read_phoenix, {"rating": "score", "dimension": "name"}),
-    "every_eval_ever": (
-        read_records,
-        read_every_eval,
-        {"rating": "is_correct", "prompt_id": "sample_id", "model": "model_id"},
+    "phoenix": Tool(read_phoenix, {"rating": "score", "dimension": "name"}, {}),
+    "every_eval_ever": Tool(
+        read_every_eval, {"rating": "is_correct", "prompt_id": "sample_id", "model": "model_id"}
     ),
-    "langfuse": (read_records, read_langfuse, {"rating": "value", "dimension": "name"}),
-    "deepeval": (
-        read_records,
+    "langfuse": Tool(read_langfuse, {"rating": "value", "dimension": "name"}, {}),
+    "deepeval": Tool(
         read_deepeval,
         {"rating": "score", "judge": "evaluationModel", "prompt_id": "input", "dimension": "name"},
     ),
-    "lm_eval": (read_records, read_lm_eval, {"rating": "metric", "prompt_id": "doc_id"}),
-    "openai_evals": (
-        read_records,
+    "lm_eval": Tool(read_lm_eval, {"rating": "metric", "prompt_id": "doc_id"}),
+    "openai_evals": Tool(
         read_openai_evals,
         {"rating": "data", "prompt_id": "sample_id", "model": "completion_fns"},
     ),
 }
-
-
-# Numbers of words; elsewhere those of YES_NO. Langfuse, Phoenix and HELM write numbers for these.
-GRADES = {"inspect": YES_NO | LETTERS, "langfuse": {}, "phoenix": {}, "helm": {}}
 
 
 def read_tool(
@@ -580,10 +576,9 @@ def read_tool(
     """The ratings, human scores and gold labels in a file of a tool; DataError naming file, entry
     and key.
     """
-    opened, read, named = TOOLS[tool]
-    log = Log(path, settings, scales, GRADES.get(tool, YES_NO))
-    read(log, opened(path))
-    return log.rows(connection, named)
+    log = Log(path, settings, scales, TOOLS[tool].grades)
+    TOOLS[tool].read(log, log_records(path))
+    return log.rows(connection, TOOLS[tool].keys)
 
 
 READERS_OF_LOGS = {tool: partial(read_tool, tool) for tool in TOOLS}

@@ -311,11 +311,10 @@ class Log:
                 f"name it under `columns:` of `import` in config, as in `{{{key}: metadata.{key}}}`"
                 f" or `{{{key}: "
             )
-            error = NotNamed(
-                Node(None, self.path, node.record, column or key).fault(
-                    f"so that no {key} is known", f"{name}{{value: a}}}}`"
-                )
+            fault = Node(None, self.path, node.record, column or key).fault(
+                f"so that no {key} is known", f"{name}{{value: a}}}}`"
             )
+            error = NotNamed(str(fault))
             error.part = key
             raise error
         return str(value)

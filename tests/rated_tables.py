@@ -9,7 +9,7 @@ import duckdb
 
 from conftest import CONFIG, built
 from recuse.check.check import check_study
-from recuse.check.facts import facts_of
+from recuse.check.facts import read_facts
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
@@ -111,9 +111,9 @@ def study_of_rows(folder, rows, *, models=CONFIG["models"], scale=(1, 5), steps=
 
 def findings_of(folder, rows, *, reliability=None, of_config=None, **settings):
     """The findings of the check, in order, and the facts that it reads; of_config: `imports` and
-    `named` of `facts_of`.
+    `named` of `read_facts`.
     """
-    facts = facts_of(
+    facts = read_facts(
         study_of_rows(folder, rows, **settings),
         str(folder / "completeness.csv"),
         **(of_config or {}),

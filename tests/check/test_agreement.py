@@ -19,8 +19,8 @@ from recuse.check.agreement import (
     correlated,
     judge_correlations,
 )
-from recuse.check.facts import FINE, NOTE, WARNING, facts_of
-from recuse.check.page import page_of
+from recuse.check.facts import FINE, NOTE, WARNING, read_facts
+from recuse.check.page import check_page
 from recuse.data.cells import levels_of
 from recuse.model.least_squares import quantile
 
@@ -124,7 +124,7 @@ def test_what_is_wrong_is_said_first(tmp_path, wrong):
     assert (first.topic, first.level) == ("agreement", WARNING)
     assert first.words.startswith(words)
     assert advice in first.advice
-    shown = " ".join(page_of("mine", findings).split())
+    shown = " ".join(check_page("mine", findings).split())
     assert shown.startswith(
         f"mine: what these ratings support {first.words.replace(chr(160), ' ')}"
     )
@@ -163,7 +163,7 @@ def test_a_judge_that_rates_at_random_has_a_note_or_a_warning(tmp_path):
 @pytest.mark.parametrize("models", [FIVE, FIVE[:1]])
 def test_correlations_are_those_of_loops_over_rows(tmp_path, models):
     """Within judge, model and prompt; within judge and model if each prompt has one model."""
-    facts = facts_of(
+    facts = read_facts(
         study_of_rows(tmp_path, noisy(models=models, share=0.3)), f"{tmp_path}/completeness.csv"
     )
     connection = connect()
@@ -234,7 +234,7 @@ def test_noisy_judges_in_small_studies_are_not_accused(tmp_path):
     """
     for seed in range(20):
         study = study_of_rows(tmp_path, noisy(share=0.2, prompts=30, seed=seed))
-        findings = list(agreement(facts_of(study, f"{tmp_path}/completeness.csv")))
+        findings = list(agreement(read_facts(study, f"{tmp_path}/completeness.csv")))
         assert {each.level for each in findings} <= {FINE, NOTE}
         assert sum(each.topic == "agreement" for each in findings) == 6
 

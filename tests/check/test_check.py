@@ -8,7 +8,7 @@ import pytest
 from rated_tables import ASKED, FIVE, NINE, by_subject, findings_of, rated
 from recuse.base.words import percent
 from recuse.check.facts import LEVELS, NOTE, STOP, WARNING, ordered
-from recuse.check.page import page_of
+from recuse.check.page import check_page
 from recuse.inference.power import noncentrality
 from recuse.inference.reliability import Reliability
 from recuse.model.estimates import estimate
@@ -81,7 +81,7 @@ def test_a_judge_with_another_spelling_is_reported(check):
         finding.words
         == "the judge 'openai/gpt-4o-2024-08-06' may be another spelling of the model 'GPT-4o'"
     )
-    assert "`ids`" in finding.advice
+    assert 'ids: ["openai/gpt-4o-2024-08-06"]' in finding.advice
 
 
 def test_which_biases_are_estimable(five, check):
@@ -129,7 +129,7 @@ def test_no_judge_is_a_model(check):
     first = next(iter(findings.values()))
     assert (first.topic, first.subject, first.level) == ("verdict", "supports", STOP)
     assert first.words == "no self-bias or family-bias can be estimated from these ratings"
-    assert "`ids`" in first.advice
+    assert "write one name for a model" in first.advice
     assert [each for each in findings.values() if each.level == STOP] == [first]
     assert findings["detectable", ""].value is None
 
@@ -592,7 +592,7 @@ def test_tables_of_very_few_judges_and_models(judges, models, supported, check):
         words == "no self-bias or family-bias can be estimated from these ratings"
         or supported in words
     )
-    assert page_of("made up", list(findings.values()))
+    assert check_page("made up", list(findings.values()))
 
 
 def test_page_is_read_at_80_columns(tmp_path):
@@ -605,7 +605,7 @@ def test_page_is_read_at_80_columns(tmp_path):
         rating=lambda judge, *given: 5 if judge == LLAMA else None,
     )
     report = findings_of(tmp_path, rows, models=models)[0]
-    findings, page = by_subject(report), page_of("made up", report)
+    findings, page = by_subject(report), check_page("made up", report)
     assert max(map(len, page.splitlines())) < 80
     assert page.isascii()
     assert (

@@ -9,8 +9,9 @@ import yaml
 from conftest import CONFIG
 from rated_tables import FIVE, by_subject, findings_of, rated
 from recuse.check.facts import FINE, NOTE, STOP, WARNING
-from recuse.check.page import page_of
-from recuse.check.support import power_of
+from recuse.check.page import check_page
+from recuse.check.support import judge_power
+from recuse.data import registry
 
 SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 
@@ -62,7 +63,7 @@ def test_a_rating_without_a_human_score_is_not_missing(check):
         pytest.approx(0.06),
         NOTE,
     )
-    page = page_of("mine", list(findings.values()))
+    page = check_page("mine", list(findings.values()))
     assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[2] == "2.5%"
 
 
@@ -187,7 +188,7 @@ def test_no_detectable_size_for_what_cannot_be_estimated(check):
         subject for topic, subject in findings if topic in ("detectable", "ordinary preference")
     ] == [""]
     assert "judges that rate their own answers" in findings["detectable", ""].words
-    page = page_of("mine", list(findings.values()))
+    page = check_page("mine", list(findings.values()))
     assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[-3:] == [
         "-",
         "-",
@@ -199,7 +200,7 @@ def test_advice_on_single_raters_names_the_right_key(check):
     assert "`raters:`" in check(rated())["reliability", "Tone"].advice
     advice = check(rated(), of_config={"imports": {"files": "a.csv"}})["reliability", "Tone"].advice
     assert "`raters:`" not in advice
-    assert "`import: references: columns:`" in advice
+    assert "`references: {columns: {rating: [first, second]}}`" in advice
 
 
 def test_a_model_spelt_in_two_ways(check):
@@ -225,13 +226,13 @@ def test_a_model_spelt_in_two_ways(check):
         finding.words
         == f"the models 'gpt-4O ' (20 rows) and '{GPT4}' (180 rows) may be two spellings of one"
     )
-    assert "and not under `families:`" in finding.advice
     assert findings["no human score", "model gpt-4O "].value == 1
     assert findings["own ratings missing", GPT4].value == findings["missing", ""].value == 0
-    entry = finding.advice.partition("config ")[2].partition("]}")[0] + "]}"
-    (written,) = yaml.safe_load(f"{{{entry}}}").items()
-    assert written == (GPT4, {"family": "GPT", "ids": ["gpt-4O "]})
-    corrected = check(rows, models=CONFIG["models"] | dict([written]))
+    families = yaml.safe_load(finding.advice.split("`")[1])["families"]
+    assert families == {"GPT": {GPT4: ["gpt-4O "]}}
+    corrected = check(
+        rows, models=CONFIG["models"] | registry.models_with(families, CONFIG["models"])
+    )
     assert not [subject for topic, subject in corrected if topic in ("spelling", "left out")]
     assert corrected["contents", "models"].value == 5
 
@@ -394,7 +395,7 @@ def test_a_name_that_is_not_what_it_looks_like_is_reported(check):
         "has U+001B and U+0007, which are invisible"
     )
     assert findings["names", "judge =1+1"].level == NOTE
-    page = page_of("mine", list(findings.values()))
+    page = check_page("mine", list(findings.values()))
     assert "evil⟨U+202E⟩004" in page
     assert "the judge '=1+1' is a formula to a spreadsheet that opens the tables" in " ".join(
         page.split()
@@ -416,9 +417,9 @@ def test_a_size_beyond_the_scale_is_not_promised(check, monkeypatch):
     """Nothing like "2.138 (2.14 points) would be found" on a scale of width 1."""
 
     def far(*args, **settings):
-        return [row | {"detectable": 2.138} for row in power_of(*args, **settings)]
+        return [row | {"detectable": 2.138} for row in judge_power(*args, **settings)]
 
-    monkeypatch.setattr(sys.modules["recuse.check.check"], "power_of", far)
+    monkeypatch.setattr(sys.modules["recuse.check.check"], "judge_power", far)
     findings = check(rated())
     assert "finding a self-bias of any size (A, C)" in findings["verdict", "does not support"].words
     words = findings["detectable", f"C {GPT4}"].words

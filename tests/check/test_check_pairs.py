@@ -57,6 +57,27 @@ def check(tmp_path, monkeypatch):
     return findings
 
 
+@pytest.mark.parametrize(("share", "level"), [(0.75, FINE), (0.25, WARNING)])
+def test_answers_of_one_model_with_a_key(check, share, level):
+    """As in JudgeBench: nobody is asked for comparisons of own answers, or for human labels."""
+    rows = [
+        {"judge": judge, "item": f"q{item}", "model_a": "gpt-4.1 (first answer)", "model_b": "gpt-4.1 (second answer)",
+         "order": order, "winner": "a" if (item % 4 > 0) == (share > 0.5) else "b", "right_a": "1", "right_b": "0"}
+        for judge in MODELS[:2] for item in range(40) for order in ("ab", "ba")
+    ]  # fmt: skip
+    found = check(rows, STUDY.replace(", human: human", ""))
+    assert (found["agreement", "key"].value, found["agreement", "key"].level) == (share, level)
+    assert found["human scores", ""].words == "80 of 80 comparisons have a right answer by a key"
+    lacking = found["verdict", "does not support"].words
+    assert (
+        f"self-bias of {MODELS[1]} and gpt-4.1 ({SENTENCES[Reason.ONE_MODEL_COMPARED]})" in lacking
+    )
+    assert {
+        each.level for each in found.values() if each.topic in ("own answers", "human scores")
+    } == {FINE}
+    assert "spelling" not in {topic for topic, _ in found}
+
+
 def other_answer(row):
     return row["model_b" if row["human"] == row["model_a"] else "model_a"]
 
@@ -88,7 +109,7 @@ def test_a_name_in_two_spellings(check):
         finding = findings["spelling", f"{factor} openai/gpt-4.1"]
         assert finding.level == WARNING
         assert f"the {factor}s 'openai/gpt-4.1'" in finding.words
-        assert "`families: {Family: {model: [other spelling]}}`" in finding.advice
+        assert 'families: {"<its family>": {"gpt-4.1": ["openai/gpt-4.1"]}}' in finding.advice
     assert not [
         subject for topic, subject in findings if topic == "spelling" and "llama" in subject
     ]

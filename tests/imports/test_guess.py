@@ -26,9 +26,8 @@ from conftest import ROOT
 from mutations import as_csv, examples, tables_like
 from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.config.load import load
-from recuse.data.registry import usual_scale
 from recuse.imports.guess import ASKED, guess
-from recuse.imports.names import families_of, family_of
+from recuse.imports.names import group_families
 from recuse.imports.ratings import import_ratings
 
 FORMATS = ROOT / "tests" / "formats"
@@ -492,7 +491,6 @@ def test_spellings_of_one_model_are_one(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("judges", "models", "families"),
     [
-        (["azure/gpt-4o"], ["gpt-4o-2024-08-06"], {"GPT": {"azure/gpt-4o": ["gpt-4o-2024-08-06"]}}),
         (  # two snapshots are two models
             ["openai/gpt-4o"],
             ["gpt-4o", "gpt-4o-2024-05-13"],
@@ -502,24 +500,6 @@ def test_spellings_of_one_model_are_one(tmp_path, monkeypatch):
             ["claude-3-5-sonnet-20240620"],
             ["claude-3-5-sonnet@20241022"],
             {"Claude": {"claude-3-5-sonnet-20240620": [], "claude-3-5-sonnet@20241022": []}},
-        ),
-        (
-            ["vertex_ai/gemini-1.5-pro", "together_ai/meta-llama/Llama-3-70B-Instruct-Turbo"],
-            ["gemini-1.5-pro-002", "llama-3-70b"],
-            {
-                "Gemini": {"gemini-1.5-pro-002": ["vertex_ai/gemini-1.5-pro"]},
-                "Llama": {"llama-3-70b": ["together_ai/meta-llama/Llama-3-70B-Instruct-Turbo"]},
-            },
-        ),
-        (
-            ["gpt-3.5-turbo", "gpt-4"],
-            ["gpt-3.5-turbo-instruct", "gpt-4o", "gpt-4-turbo"],
-            {
-                "GPT": {
-                    **{"gpt-3.5-turbo": [], "gpt-4": [], "gpt-3.5-turbo-instruct": []},
-                    **{"gpt-4o": [], "gpt-4-turbo": []},
-                }
-            },
         ),
         (  # names that begin alike, unless all names may
             ["LGAI-EXAONE/EXAONE-3.5-32B-Instruct", "guanaco-33b"],
@@ -538,7 +518,7 @@ def test_spellings_of_one_model_are_one(tmp_path, monkeypatch):
     ],
 )
 def test_which_names_are_one_model_and_which_models_a_family(judges, models, families):
-    assert families_of(judges, models) == families
+    assert group_families(judges, models) == families
 
 
 RECOGNISED = [
@@ -580,17 +560,35 @@ def test_formats_are_recognised_and_read(tmp_path, monkeypatch, name):
         )
 
 
-@pytest.mark.parametrize(
-    "name", ["every_eval_ever.jsonl", "langfuse.json", "lm_eval.jsonl", "phoenix.json"]
-)
+@pytest.mark.parametrize("name", ["every_eval_ever.jsonl", "lm_eval.jsonl"])
 def test_what_is_lacking_is_told(tmp_path, monkeypatch, name):
     shutil.copy(FORMATS / name, tmp_path)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(
-        RecuseError,
-        match=rf"^{name}.*(gold labels only|holds no judgments|name it under `columns:`)",
-    ):
+    with pytest.raises(RecuseError, match=rf"^{name}.*(gold labels only|holds no judgments)"):
         guess([name])
+
+
+@pytest.mark.parametrize("name", ["langfuse_scores.json", "phoenix.json"])
+def test_parts_that_no_record_names_are_asked_for(tmp_path, monkeypatch, name):
+    """With the judge that none names, and the scale of the scores."""
+    study, asked = asked_of(tmp_path, {name: (FORMATS / name).read_text("utf-8")}, monkeypatch)
+    assert asked.keys() == {"model", "prompt"}
+    assert asked["model"].startswith("which key of a record names the model? As in `metadata.")
+    assert study["import"]["judge"] == "judge"
+    assert study["scales"]
+
+
+def test_what_a_format_says_is_not_guessed(tmp_path, monkeypatch):
+    """The scale of MT-Bench, whatever its scores; families of verdicts in a tool's format, too."""
+    name = "mt_bench_single.jsonl"
+    study, _ = guessed(tmp_path, {name: (FORMATS / name).read_bytes()}, monkeypatch)
+    assert study["scales"] == {"default": [1, 10]}
+    name = "arena_hard_v2.jsonl"
+    study, _ = guessed(tmp_path, {name: (FORMATS / name).read_bytes()}, monkeypatch)
+    assert study["families"] == {
+        "GPT": ["gpt-4.1", "o3-mini-2025-01-31"],
+        "Gemini": ["gemini-2.0-flash-001"],
+    }
 
 
 def test_spoilt_tables_are_guessed_or_refused(tmp_path, monkeypatch):
@@ -644,29 +642,3 @@ def test_scales_are_those_that_python_takes(tmp_path, ends):
     with pytest.warns(UserWarning, match="no scale was passed"):
         made = recuse.ratings(tmp_path / "scored.csv").to_pandas()
     assert [*made[["scale_low", "scale_high"]].iloc[0]] == study["scales"]["default"]
-
-
-def test_names_of_models_and_their_families():
-    names = [
-        "openai/gpt-4o",
-        "anthropic.claude-3",
-        "meta-llama/Llama-3-8b",
-        "us.meta.llama3",
-        "o3-mini",
-        "mixtral-8x7b",
-        "bob",
-    ]
-    assert [family_of(name) for name in names] == [
-        "GPT",
-        "Claude",
-        "Llama",
-        "Llama",
-        "GPT",
-        "Mistral",
-        None,
-    ]
-    assert [
-        usual_scale(*ends) for ends in ((0, 1), (1, 4), (2, 5), (0, 5), (1, 9.5), (0, 87), (-3, 3))
-    ] == [
-        *((0, 1), (1, 4), (1, 5), (0, 5), (1, 10), (0, 100), (-3, 3)),
-    ]

@@ -4,7 +4,6 @@ what humans or a key say.
 
 import json
 import os
-import re
 import zipfile
 import zlib
 from pathlib import Path
@@ -438,19 +437,6 @@ def test_categories_of_langfuse_count_what_config_says(tmp_path, values, ratings
     assert read_as
 
 
-@pytest.mark.parametrize("label", ["P", "C", "N", True])
-def test_letters_of_inspect_and_booleans_count_nothing_in_langfuse(tmp_path, label):
-    log = json.loads((FIXTURES / "langfuse_scores.json").read_text("utf-8"))
-    kind = {"dataType": "NUMERIC", "value": label}
-    if isinstance(label, str):
-        kind = {"dataType": "CATEGORICAL", "stringValue": label}
-    for score in log["data"]:
-        score |= kind
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    with pytest.raises(DataError, match=f"found '{str(label).replace('T', 't')}', which is not a"):
-        imported(tmp_path, tmp_path / "log.json", NAMED, {"quality": [0, 1]})
-
-
 def test_a_category_of_langfuse_without_its_label_is_missing(tmp_path):
     """Its number may be 0 whatever the label is."""
     log = json.loads((FIXTURES / "langfuse_scores.json").read_text("utf-8"))
@@ -461,22 +447,6 @@ def test_a_category_of_langfuse_without_its_label_is_missing(tmp_path):
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     rows, _ = imported(tmp_path, tmp_path / "log.json", NAMED, {"quality": [0, 1]})
     assert {(row[4], row[6]) for row in rows} == {(None, "a category without its label")}
-
-
-@pytest.mark.parametrize(
-    ("fixture", "settings"),
-    [("phoenix.json", NAMED), ("helm.json", {})],
-)
-def test_booleans_are_no_numbers_in_logs_of_numbers(tmp_path, fixture, settings):
-    text = (FIXTURES / fixture).read_text("utf-8")
-    text = re.sub(r'("score"|"[a-z]+_score"): [\d.]+', r"\1: true", text)
-    (tmp_path / "log.json").write_text(text, "utf-8")
-    scales = {name: [0, 1] for name in IMPORTED[fixture][1]}
-    with pytest.raises(DataError, match="found 'true', which is not a number"):
-        imported(tmp_path, tmp_path / "log.json", settings, scales)
-    given = settings | {"values": {True: 1, False: 0}}
-    rows, _ = imported(tmp_path, tmp_path / "log.json", given, scales)
-    assert {row[4] for row in rows} <= {1, None}
 
 
 def small_inspect_log(**spec):
@@ -505,6 +475,22 @@ def test_several_graders_of_inspect_are_one_judge(tmp_path, models, place):
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     rows, _ = imported(tmp_path, tmp_path / "log.json", {}, {"quality": [0, 1]})
     assert {row[0] for row in rows} == {"a/x, b/y"}
+
+
+def test_a_scorer_of_inspect_that_is_used_again_rates_the_same(tmp_path):
+    """With another judge; each is a judge of the first one's dimension."""
+    asked = {"model_graded_qa": "a/x", "model_graded_qa1": "b/y"}
+    scorers = [{"name": name, "options": {"model": model}} for name, model in asked.items()]
+    log = small_inspect_log(scorers=scorers)
+    for sample in log["samples"]:
+        sample["scores"]["model_graded_qa1"] = {"value": "I", "answer": "a"}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    scales = {"model_graded_qa": [0, 1]}
+    rows, _ = imported(tmp_path, tmp_path / "log.json", {}, {"default": [0, 1]})
+    assert {(row[0], row[3], row[4]) for row in rows} == {
+        ("a/x", *scales, 1),
+        ("b/y", *scales, 0),
+    }
 
 
 @pytest.mark.parametrize("values", [{"C": 1}, {"yes": 1}])

@@ -13,7 +13,7 @@ from recuse.base.database import connect
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.check.contents import contents
-from recuse.check.facts import facts_of
+from recuse.check.facts import read_facts
 from recuse.data.cells import Cells, count_shard, gather_cells
 from recuse.data.files import RatingsFile
 from recuse.data.raters import check_raters, rater_agreement
@@ -90,7 +90,7 @@ def test_ratings_and_completeness_are_those_of_ids_apart(studies):
     assert len(rows) == 24 * 2 * 9 * 6
     table = of_both(studies, lambda study, folder, _: read_table(folder / "completeness.csv"))
     assert {row["prompts"] for row in table} == {"24"}
-    facts = [facts_of(study, f"{folder}/completeness.csv") for study, folder, _ in studies]
+    facts = [read_facts(study, f"{folder}/completeness.csv") for study, folder, _ in studies]
     assert [(each.prompts, each.shared) for each in facts] == [(24, 12), (24, 0)]
     words = next(finding.words for finding in contents(facts[0]) if finding.subject == "prompts")
     assert words == "24 prompts; 12 ids are in several datasets, in each of another prompt"

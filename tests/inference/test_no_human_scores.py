@@ -17,7 +17,7 @@ from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import read_table
 from recuse.check.facts import FINE, WARNING
-from recuse.check.page import page_of
+from recuse.check.page import check_page
 from recuse.cli import main
 from recuse.config.declared.settings import check_settings
 from recuse.data.describe import correlations, mean_scores
@@ -314,7 +314,7 @@ def test_the_check_says_what_is_left(rows, tmp_path):
         f"any gap to the human scale, which is A ({WORDS})"
         in result["verdict", "does not support"].words
     )
-    text = " ".join(page_of("mine", findings).split())
+    text = " ".join(check_page("mine", findings).split())
     assert "one that alone is right looks biased" in text
     assert "human score is" not in text
     assert {topic for topic, _ in result}.isdisjoint({"reliability", "ordinary preference"})

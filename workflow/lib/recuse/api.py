@@ -241,12 +241,12 @@ def check(data: "Ratings | Pairs") -> Result:
       supports: self-bias of 5 of 5
     """
     from recuse.check.facts import CHECK
-    from recuse.check.page import page_of
+    from recuse.check.page import check_page
 
     _check_is(data, Ratings | Pairs, "check")
     findings = data.findings()
     kind = {"of_ratings": isinstance(data, Ratings), "gold": data.has_gold_labels}
-    page = page_of(data.study, findings, **kind)
+    page = check_page(data.study, findings, **kind)
     rows = ({"study": data.study, **finding.row} for finding in findings)
     draw = _drawing(data, "mean_scores") if isinstance(data, Ratings) else None
     return Result(frame(CHECK, rows), page, draw=draw)

@@ -77,7 +77,7 @@ def run_check(arguments: Namespace) -> None:
     if they support no bias.
     """
     from recuse.check.facts import CHECK, STOP
-    from recuse.check.page import page_of
+    from recuse.check.page import check_page
 
     check_output(arguments.output)
     findings = []
@@ -92,7 +92,7 @@ def run_check(arguments: Namespace) -> None:
         )
         write_output(arguments.output, CHECK, rows)
     pages = (
-        page_of(
+        check_page(
             inputs.study.name,
             of_study,
             of_ratings=inputs.study.has_ratings(),

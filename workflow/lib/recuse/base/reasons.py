@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from enum import StrEnum
 
+from recuse.base.settings import Setting
+
 
 class Reason(StrEnum):
     """The codes."""
@@ -92,6 +94,7 @@ class Reason(StrEnum):
     ALL_DRAWS = "all_draws"
     DEPENDS_ON_DRAWS = "depends_on_draws"
     NO_OWN_COMPARED = "no_own_compared"
+    ONE_MODEL_COMPARED = "one_model_compared"
     NO_SIBLINGS_COMPARED = "no_siblings_compared"
     SAME_LENGTHS = "same_lengths"
     ONE_ORDER = "one_order"
@@ -258,6 +261,7 @@ SENTENCES = {
         " are left out"
     ),
     Reason.NO_OWN_COMPARED: "it compares no answers of its own",
+    Reason.ONE_MODEL_COMPARED: "both answers of each pair are by one model",
     Reason.NO_SIBLINGS_COMPARED: (
         "this family's judges compare no answer of its other models with another family's"
     ),
@@ -334,8 +338,7 @@ CURES = {
         " `trusted` if it is a rating"
     ),
     Reason.OTHER_SCALE: (
-        "give the judge its own scale under `scales`, as in `{default: [1, 10], gpt-4o: [1, 5]}`, or"
-        " list it as `trusted` if it is only strict"
+        "give the judge its own scale {scales}, or list it as `trusted` if it is only strict"
     ),
     Reason.COPIED_RATINGS: (
         "leave the judge out, or list it as `trusted` if it rated the answers itself"
@@ -416,4 +419,5 @@ def cure(text: str) -> str:
     """What would make a verdict conclusive that is inconclusive for the reason in a text by
     `because`; "" if unknown.
     """
-    return CURES.get(code(text), "")
+    scales = Setting("scales").place
+    return CURES.get(code(text), "").format(scales=scales)

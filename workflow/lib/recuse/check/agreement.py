@@ -65,7 +65,7 @@ def agreement(facts: Facts) -> Iterator[Finding]:
         f"select {columns} from ({facts.study.scored.rows(EVERY_ROW)}) where prompt % {every} = 0"
     )
     connection.execute(f"create temp table sampled as {rows}")
-    yield from scores_of_answers(facts, connection, levels)
+    yield from answer_scores(facts, connection, levels)
     computed = judge_correlations(facts, connection, levels)
     of_panel = {row.dimension: row for row in computed if row.against == HUMANS and not row.judge}
     among = {
@@ -74,9 +74,9 @@ def agreement(facts: Facts) -> Iterator[Finding]:
     }
     for row in computed:
         if row.against == HUMANS and row.judge and not row.dimension:
-            yield _of_followed(row)
+            yield _followed_finding(row)
     for dimension, row in of_panel.items():
-        yield _of_panel(row, facts.names("judge"), among[dimension])
+        yield _panel_finding(row, facts.names("judge"), among[dimension])
     against = HUMANS if of_panel else OTHERS
     rows = [row for row in computed if row.judge and row.dimension and row.against == against]
     for row in rows if len(facts.names("judge")) > 1 else ():
@@ -85,10 +85,10 @@ def agreement(facts: Facts) -> Iterator[Finding]:
             for other in rows
             if other.dimension == row.dimension and other.judge != row.judge
         ]
-        yield _of_judge(row, others, of_panel.get(row.dimension))
+        yield _judge_finding(row, others, of_panel.get(row.dimension))
 
 
-def _of_panel(row: Correlation, judges: Sequence[str], among: Sequence[float]) -> Finding:
+def _panel_finding(row: Correlation, judges: Sequence[str], among: Sequence[float]) -> Finding:
     """The finding about the mean of all judges; among: correlations of each judge with the mean of
     the others.
     """
@@ -97,7 +97,7 @@ def _of_panel(row: Correlation, judges: Sequence[str], among: Sequence[float]) -
         if len(judges) > 1
         else (f"{judges[0]}'s rating", WEAK_JUDGE)
     )
-    words = f"{spoken(row.dimension)}: {who} of an answer and its human score {_words_of(row)}"
+    words = f"{spoken(row.dimension)}: {who} of an answer and its human score {_correlation(row)}"
     words += (
         f"; a judge and the mean of the others at {number(float(np.mean(among)), 2)} on average"
         if among
@@ -119,12 +119,12 @@ def _of_panel(row: Correlation, judges: Sequence[str], among: Sequence[float]) -
     )
 
 
-def _of_judge(row: Correlation, others: Sequence[float], panel: Correlation | None) -> Finding:
+def _judge_finding(row: Correlation, others: Sequence[float], panel: Correlation | None) -> Finding:
     """The finding about one judge, unless that about all explains it; others: correlations of the
     other judges.
     """
     mean = float(np.mean(others)) if others else 0.0
-    words = f"{spoken(row.dimension)}: {row.judge}'s ratings and {row.against} {_words_of(row)}"
+    words = f"{spoken(row.dimension)}: {row.judge}'s ratings and {row.against} {_correlation(row)}"
     words += f"; those of the other judges at {number(mean, 2)} on average" if others else ""
     grade, remedy = (
         FINE,
@@ -146,11 +146,11 @@ def _of_judge(row: Correlation, others: Sequence[float], panel: Correlation | No
     )
 
 
-def _of_followed(row: Correlation) -> Finding:
+def _followed_finding(row: Correlation) -> Finding:
     """The finding about a judge in all dimensions: whether the human scores account for anything in
     its ratings.
     """
-    words, level = f"{row.judge}'s ratings and the human scores {_words_of(row)}", FINE
+    words, level = f"{row.judge}'s ratings and the human scores {_correlation(row)}", FINE
     if 0 <= row.high < WEAK_JUDGE or (row.low <= 0 <= row.high and row.value < WEAK_PANEL):
         level, verb = (WARNING, "account") if row.high < WEAK_JUDGE else (NOTE, "may account")
         words += (
@@ -162,7 +162,7 @@ def _of_followed(row: Correlation) -> Finding:
     return Finding("human scores", row.judge, words, row.value, level, advice, -row.value)
 
 
-def _words_of(row: Correlation) -> str:
+def _correlation(row: Correlation) -> str:
     value, low, high = (number(round(each, 2) or 0.0, 2) for each in row[3:6])
     ends = f"{level(round(row.confidence, 4))} interval {low} to {high}"
     return (
@@ -263,7 +263,7 @@ def correlated(moments: np.ndarray) -> tuple[float, float] | None:
     return value, error / (1 - value**2)
 
 
-def scores_of_answers(facts: Facts, connection: Connection, levels: Levels) -> Iterator[Finding]:
+def answer_scores(facts: Facts, connection: Connection, levels: Levels) -> Iterator[Finding]:
     """Report human scores that differ between judges' rows of one answer, and what shows that judge
     and model are swapped.
 
@@ -292,7 +292,7 @@ def scores_of_answers(facts: Facts, connection: Connection, levels: Levels) -> I
                 f"between the models that a judge rates on a prompt ({counted(sets, 'time')}): are"
                 " judge and model swapped?"
             )
-            advice = "swap the columns of judge and model, in the files or under `columns:`"
+            advice = "swap the columns of judge and model"
             yield Finding(
                 "agreement", f"swapped ({what})", words, by_judge / answers, WARNING, advice, 4.0
             )

@@ -20,13 +20,13 @@ from recuse.check.contents import (
     use_by_judge,
 )
 from recuse.check.facts import Facts, Finding, ordered
-from recuse.check.names import alike_among, families_of_none, kinds_of, odd_names, spelt_twice
+from recuse.check.names import alike_among, kinds_by_name, odd_names, spelt_twice, unused_families
 from recuse.check.support import (
     detectable_biases,
     estimable,
     estimable_biases,
+    judge_power,
     ordinary_preferences,
-    power_of,
     preconditions,
     prompts,
     reliability_known,
@@ -51,22 +51,24 @@ def check_study(
     """
     use = use_by_judge(facts)
     terms = terms_by_letter(facts, {judge for judge, of in use.items() if of.most_used == 1})
-    of_judges = power_of(
+    of_judges = judge_power(
         facts, reliability, self_bias=self_bias, power=power, confidence=confidence
     )
     of_judges = [
         row for row in of_judges if row["judge"] in terms.estimable(row["estimand"][0], "self_bias")
     ]
-    alike = alike_among(facts)
+    rows = {factor: facts.rows_by(factor) for factor in ("judge", "model")}
+    alike, kinds = alike_among(rows, facts.may_be_one), kinds_by_name(facts)
+    spellings = {"families": facts.families(), "imported": bool(facts.imports)}
     as_one = facts.as_one(alike)
     findings = ordered(
         chain(
             agreement(facts),
             doubted(facts),
             estimable_biases(facts, terms, reliability, of_judges),
-            spelt_twice(facts, alike),
-            odd_names(kinds_of(facts)),
-            families_of_none(facts),
+            spelt_twice(rows, alike, kinds, **spellings),
+            odd_names(kinds),
+            unused_families(facts),
             names_left_out(facts, alike),
             rating_ranges(facts),
             estimable(terms, facts.names("model")),

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.reasons import Reason, code, cure, in_words
+from recuse.base.settings import Setting
 from recuse.base.words import counted, enumerated, level, number, percent
 from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded, spoken
 from recuse.data.cells import Cells
@@ -79,7 +80,7 @@ def missing_ratings(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
         "model": "the ratings of {}",
         "dimension": "the ratings in {}",
     }.items():
-        names = facts.rows_of(factor)
+        names = facts.rows_by(factor)
         for name in names:
             shown = spoken(name) if factor == "dimension" else name
             of = (table[factor] == name) & rated
@@ -156,7 +157,7 @@ def own_missing(facts: Facts) -> Iterator[Finding]:
     advice += "where significantly more are missing, the verdict allows for any values of them"
     table = facts.completeness
     due, rated, is_self = facts.due, facts.judged > 0, table["judge"] == table["model"]
-    for judge in facts.rows_of("judge"):
+    for judge in facts.rows_by("judge"):
         of = rated & (table["judge"] == judge)
         if (of & is_self).any() and (of & ~is_self).any():
             lacking, others, level = _compared(due - facts.judged, due, of & is_self, of & ~is_self)
@@ -187,7 +188,7 @@ def unscored(facts: Facts) -> Iterator[Finding]:
     words = f"{percent(share)} of the rows have no human score: they count for B, C and the ranking"
     yield Finding("no human score", "", words, share, NOTE, SCORE, share)
     advice = f"{SCORE}; A is about its scored answers alone"
-    judges = len(facts.rows_of("judge"))  # the rows of a completion lack its score together
+    judges = len(facts.rows_by("judge"))  # the rows of a completion lack its score together
     for factor, what in (("model", "answers of"), ("dimension", "answers on")):
         for name in facts.names(factor):
             of = table[factor] == name
@@ -292,7 +293,7 @@ def names_left_out(facts: Facts, alike: Sequence[tuple[str, str, str]]) -> Itera
     spelt = {(factor, name) for factor, *names in alike for name in names}
     for factor in ("judge", "model", "dimension"):
         complete = facts.names(factor)
-        for name, rows in facts.rows_of(factor).items():
+        for name, rows in facts.rows_by(factor).items():
             if name in complete:
                 continue
             words = (
@@ -395,7 +396,7 @@ def use_by_judge(facts: Facts) -> dict[str, Use]:
     """Count how each judge uses the scales."""
     use = {}
     for judge in facts.names("judge"):
-        cells, most_used, inner, used, levels = facts.cells_of("judge", judge), 0, 0, 0, 0
+        cells, most_used, inner, used, levels = facts.cells_with("judge", judge), 0, 0, 0, 0
         for dimension in np.unique(cells.factors["dimension"]):
             rated = cells.select(cells.factors["dimension"] == dimension)
             (low, high), counts = rated.scale[0].tolist(), rated.counts.sum(axis=0)
@@ -422,7 +423,9 @@ def scale_use(facts: Facts, use: Mapping[str, Use]) -> Iterator[Finding]:
             advice = "check how its answers were parsed, or leave the judge out"
             yield Finding("one value", judge, words, of.used, WARNING, advice)
         for topic in ENDS:
-            yield _at_end(topic, judge, facts.cells_of("judge", judge), of_constant_judge=constant)
+            yield _at_end(
+                topic, judge, facts.cells_with("judge", judge), of_constant_judge=constant
+            )
         words = (
             f"{judge} uses {of.used} of {of.levels} levels; {percent(of.most_used)} of its ratings"
             " are at the most used one"
@@ -485,7 +488,7 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
             advice = "have people score answers to more prompts, drawn at random"
         yield Finding("human scores", "", words, 0, WARNING, advice, 1.0)
     for dimension in facts.names("dimension"):
-        cells = facts.cells_of("dimension", dimension)
+        cells = facts.cells_with("dimension", dimension)
         low, high = cells.scale[0].tolist()
         in_steps = (
             f", in steps of {facts.steps[dimension]:.6g}" if facts.steps[dimension] != 1 else ""
@@ -503,7 +506,7 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
             level,
             "a finer scale shows smaller biases",
         )
-        cells = facts.scored_of("dimension", dimension)
+        cells = facts.scored_with("dimension", dimension)
         if not scored or not len(cells.n):
             continue
         distinct = len(np.unique(cells.reference))
@@ -537,7 +540,7 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
     for judge in (
         facts.names("judge") if scored and len(np.unique(facts.scored.reference)) > 1 else ()
     ):
-        if len(np.unique(facts.scored_of("judge", judge).reference)) == 1:
+        if len(np.unique(facts.scored_with("judge", judge).reference)) == 1:
             words = (
                 f"the human scores of all that {judge} rated are equal: its slope on them is not"
                 " known"
@@ -561,7 +564,7 @@ def rating_ranges(facts: Facts) -> Iterator[Finding]:
     judges of good answers.
     """
     declare = (
-        "write the scale that the judges were given under `scales:` of the study: biases are shares"
+        f"write the scale that the judges were given {Setting('scales').place}: biases are shares"
         " of the declared one"
     )
     convert = (
@@ -569,10 +572,10 @@ def rating_ranges(facts: Facts) -> Iterator[Finding]:
         " of the judges"
     )
     for dimension in facts.names("dimension"):
-        cells = facts.cells_of("dimension", dimension)
+        cells = facts.cells_with("dimension", dimension)
         ratings = cells.ratings[cells.counts.any(axis=0)]
         reach = {"ratings": (ratings.min(), ratings.max())}
-        references = facts.scored_of("dimension", dimension).reference_raw
+        references = facts.scored_with("dimension", dimension).reference_raw
         if facts.scored.has_reference and len(references):
             reach["human scores"] = references.min(), references.max()
         low, high = cells.scale[0].tolist()

@@ -102,11 +102,11 @@ class Facts:
         part = self.study.scored
         return part.scored_prompts if part.only_scored else self.prompts
 
-    def cells_of(self, factor: str, name: str) -> Cells:
+    def cells_with(self, factor: str, name: str) -> Cells:
         """Cells of one level of a factor."""
         return self.cells.select(self.cells.factors[factor] == name)
 
-    def scored_of(self, factor: str, name: str) -> Cells:
+    def scored_with(self, factor: str, name: str) -> Cells:
         """The same of `scored`."""
         return self.scored.select(self.scored.factors[factor] == name)
 
@@ -114,7 +114,7 @@ class Facts:
         """Sorted levels of a factor in the complete rows."""
         return list(map(str, np.unique(self.cells.factors[factor])))
 
-    def rows_of(self, factor: str) -> dict[str, int]:
+    def rows_by(self, factor: str) -> dict[str, int]:
         """Rows of each level, sorted, of dimension, judge or model, complete or not."""
         names, present = self.completeness[factor], self.present
         return {str(name): int(present[names == name].sum()) for name in np.unique(names)}
@@ -141,6 +141,13 @@ class Facts:
             self, completeness=dict(zip(("dimension", "judge", "model"), names, strict=True)) | sums
         )
 
+    def may_be_one(self, factor: str, rare: str, name: str) -> bool:
+        """Whether two judges, or models, may be one: together they have no more rows in a dimension
+        than there are prompts.
+        """
+        merged = self.as_one([(factor, rare, name)])
+        return bool((merged.completeness["absent"] >= 0).all())
+
     def in_units(self, dimension: str, value: float) -> str:
         """A raw rating or score of a dimension in the units of the user's files."""
         return f"{value * self.steps[dimension]:.6g}"
@@ -156,7 +163,7 @@ class Facts:
         }
 
 
-def facts_of(
+def read_facts(
     study: StudyTables,
     completeness: str,
     *,

@@ -5,28 +5,21 @@ are not in config.
 """
 
 import json
-import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from itertools import groupby, pairwise
 
 from recuse.base.database import connect
+from recuse.base.model_names import model_and_date
 from recuse.base.settings import Setting
 from recuse.base.words import INVISIBLE, counted, enumerated
 from recuse.check.facts import NOTE, WARNING, Facts, Finding
 from recuse.data.files import reading
 from recuse.data.ratings import StudyFiles
 
-# What may follow a model's name in an id without making it another model, like a number of four
-# digits or more, a date.
-SUFFIXES = {"v", "instruct", "chat", "it", "hf", "preview", "latest", "beta", "exp"}
 TYPING = 0.9  # similarity from which one name may be the other mistyped, if all digits are the same
 SHORTEST = 8  # letters and digits of such a name: in a shorter one, one letter makes another model
-ONE_SPELLING = (
-    "write one of the two in the files, or both as one model: `families: {Family: {model: [other"
-    " spelling]}}` of a study with `import`, else its `ids` under `models:`"
-)
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of one
 
 
@@ -45,122 +38,89 @@ def _seen(name: str) -> str:
 
 def alike(name: str, names: Iterable[str]) -> str | None:
     """The longest of the `names` that may be another spelling of `name`, or None."""
-    candidates = [other for other in names if other != name and _alike(_parts(name), _parts(other))]
+    candidates = [other for other in names if other != name and _alike(name, other)]
     return max(candidates, key=lambda other: (len(other), other), default=None)
 
 
-def _parts(name: str) -> list[str]:
-    """Runs of letters and runs of digits, in lower case."""
-    return re.findall(r"[^\W\d_]+|\d+", _seen(name).lower())
-
-
-def _alike(one: list[str], other: list[str]) -> bool:
-    shorter, longer = sorted((one, other), key=len)
-    for start in range(len(longer) - len(shorter) + 1 if shorter else 0):
-        rest = longer[start + len(shorter) :]
-        harmless = not rest or rest[0] in SUFFIXES or (rest[0].isdigit() and len(rest[0]) >= 4)
-        if longer[start : start + len(shorter)] == shorter and harmless:
-            return True
-    letters = ["".join(parts) for parts in (one, other)]
-    same_digits = [part for part in one if part.isdigit()] == [
-        part for part in other if part.isdigit()
-    ]
+def _alike(one: str, other: str) -> bool:
+    """Whether two names are of one model, or one is the other mistyped."""
+    (parts, _), (others, _) = (model_and_date(_seen(name)) for name in (one, other))
+    if parts == others:
+        return bool(parts)
+    letters = ["".join(each) for each in (parts, others)]
+    digits = [[part for part in each if part.isdigit()] for each in (parts, others)]
     return (
-        same_digits
+        digits[0] == digits[1]
         and min(map(len, letters)) >= SHORTEST
         and SequenceMatcher(None, *letters).ratio() >= TYPING
     )
 
 
-def alike_among(facts: Facts) -> list[tuple[str, str, str]]:
+def alike_among(
+    rows: Mapping[str, Mapping[str, int]], may_be_one: Callable[[str, str, str], bool]
+) -> list[tuple[str, str, str]]:
     """(judge or model, rarer name, other name) of judges, and of models, that may be two spellings
     of one.
 
-    They are not if together they have more rows in a dimension than there are prompts.
+    rows: judge or model -> how many rows each name has. may_be_one: whether the data allow it.
     """
     pairs = []
-    for factor in ("judge", "model"):
-        rows = facts.rows_of(factor)
-        names = sorted(rows, key=lambda name: (rows[name], name))
+    for factor, counts in rows.items():
+        names = sorted(counts, key=lambda name: (counts[name], name))
         for place, rare in enumerate(names):
             others = [name for name in names[place + 1 :] if alike(rare, [name])]
-            as_one = {name: facts.as_one([(factor, rare, name)]) for name in others}
-            other = alike(
-                rare, [name for name in others if (as_one[name].completeness["absent"] >= 0).all()]
-            )
+            other = alike(rare, [name for name in others if may_be_one(factor, rare, name)])
             if other is not None:
                 pairs.append((factor, rare, other))
     return pairs
 
 
-def spelt_twice(facts: Facts, pairs: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
+def spelt_twice(
+    rows: Mapping[str, Mapping[str, int]],
+    pairs: Sequence[tuple[str, str, str]],
+    kinds: Mapping[str, str],
+    *,
+    noun: str = "row",
+    families: Mapping[str, str] | None = None,
+    imported: bool = True,
+) -> Iterator[Finding]:
     """Report judges that may be a model by another spelling, the pairs of `alike_among`, and other
     names that look the same.
+
+    rows: as there, each a `noun`. kinds: as of `kinds_by_name`. families: of models, where known.
     """
-    rows, family = (
-        {factor: facts.rows_of(factor) for factor in ("judge", "model")},
-        facts.families(),
-    )
-    of_study = {name for names in facts.named.values() for name in names}
-
-    def finding(
-        subject: str, words: str, remedy: str, names: Collection[str], count: int | None = None
-    ) -> Finding:
-        # The families of a study override the models of config.
-        elsewhere = ", and not under `families:` of the study" if of_study & {*names} else ""
-        return Finding(
-            "spelling",
-            subject,
-            words,
-            count,
-            WARNING,
-            f"if they are one, {remedy}{elsewhere}",
-            count or 0.0,
-        )
-
-    reported = {frozenset(names) for _, *names in pairs}
+    found: list[tuple[str, str, str, str, int]] = []  # subject, words, name, other name, rows
     only_models = [model for model in rows["model"] if model not in rows["judge"]]
     for judge in (judge for judge in rows["judge"] if judge not in rows["model"]):
-        model = alike(judge, only_models)
-        if model is not None:
-            reported.add(frozenset((judge, model)))
-            words = (
-                f"the judge '{judge}' may be another spelling of the model"
-                f" '{model}'{difference(judge, model)}"
-            )
-            yield finding(
-                judge,
-                words,
-                ONE_SPELLING,
-                (judge, model),
-            )
+        if model := alike(judge, only_models):
+            words = f"the judge '{judge}' may be another spelling of the model '{model}'"
+            found.append((judge, words, judge, model, 0))
     for factor, rare, name in pairs:
-        both = " and ".join(
-            f"'{spelling}' ({counted(rows[factor][spelling], 'row')})" for spelling in (rare, name)
-        )
-        entry = (
-            f"{quoted(name)}: {{family: {quoted(family.get(name, '<its family>'))}, ids:"
-            f" [{quoted(rare)}]}}"
-        )
-        new = (
-            " (add a new family under `families:` of config, with its colour)"
-            if facts.imports
-            else ""
-        )
-        remedy = f"use one in the files, or write under `models:` of config {entry}{new}"
-        words = f"the {factor}s {both} may be two spellings of one{difference(rare, name)}"
-        yield finding(f"{factor} {rare}", words, remedy, (rare, name), rows[factor][rare])
-    for kind, one, other in look_the_same(kinds_of(facts)):
+        n = rows[factor][rare]
+        more = counted(rows[factor][name], noun)
+        both = f"'{rare}' ({counted(n, noun)}) and '{name}' ({more})"
+        words = f"the {factor}s {both} may be two spellings of one"
+        found.append((f"{factor} {rare}", words, rare, name, n))
+    reported = {frozenset(names) for _, _, *names, _ in found}
+    for kind, one, other in look_the_same(kinds):
         if frozenset((one, other)) not in reported:
-            words = f"the names '{one}' and '{other}' look the same{difference(one, other)}"
-            yield finding(
-                f"{kind} {one}, {other}", words, "write one of the two in the files", (one, other)
-            )
+            words = f"the names '{one}' and '{other}' look the same"
+            found.append((f"{kind} {one}, {other}", words, one, other, 0))
+    for subject, words, rare, name, n in found:
+        family = (families or {}).get(name, "<its family>")
+        place, entry = "families", f"{{{quoted(family)}: {{{quoted(name)}: [{quoted(rare)}]}}}}"
+        if not imported:  # no study has families of its own then
+            place = "models"
+            entry = f"{{{quoted(name)}: {{family: {quoted(family)}, ids: [{quoted(rare)}]}}}}"
+        line = Setting(place).line(entry)
+        remedy = f"if they are one, write one of the two in the files, or both as one model, {line}"
+        words += difference(rare, name)
+        yield Finding("spelling", subject, words, n or None, WARNING, remedy, n)
 
 
 def look_the_same(kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """What the second names, and the two, of names that a reader cannot tell from one another;
-    kinds: as of `kinds_of`.
+    kinds: as of `kinds_by_name`.
     """
     for _, names in groupby(sorted(kinds, key=lambda name: (_seen(name), name)), _seen):
         yield from ((kinds[other], one, other) for one, other in pairwise(names))
@@ -168,7 +128,7 @@ def look_the_same(kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
 
 def odd_names(kinds: Mapping[str, str]) -> Iterator[Finding]:
     """Report names with invisible characters, and those that a spreadsheet takes for a formula;
-    kinds: as of `kinds_of`.
+    kinds: as of `kinds_by_name`.
     """
     for name, kind in kinds.items():
         hidden = [_code(letter) for letter in dict.fromkeys(INVISIBLE.findall(name))]
@@ -198,9 +158,9 @@ def odd_names(kinds: Mapping[str, str]) -> Iterator[Finding]:
             )
 
 
-def kinds_of(facts: Facts) -> dict[str, str]:
+def kinds_by_name(facts: Facts) -> dict[str, str]:
     """What each name of a study names, the first of judge, model, dimension and family."""
-    names = {factor: facts.rows_of(factor) for factor in ("judge", "model", "dimension")}
+    names = {factor: facts.rows_by(factor) for factor in ("judge", "model", "dimension")}
     names["family"] = [*facts.families().values(), *facts.named]
     return {name: kind for kind, of_kind in reversed(names.items()) for name in of_kind}
 
@@ -220,9 +180,9 @@ def _code(letters: str) -> str:
     return " ".join(f"U+{ord(letter):04X}" for letter in letters) or "nothing"
 
 
-def families_of_none(facts: Facts) -> Iterator[Finding]:
+def unused_families(facts: Facts) -> Iterator[Finding]:
     """Report names in config's `families` that no rating has, and the names that may be meant."""
-    in_ratings = facts.rows_of("judge").keys() | facts.rows_of("model").keys()
+    in_ratings = facts.rows_by("judge").keys() | facts.rows_by("model").keys()
     named = {name for names in facts.named.values() for name in names}
     for family, names in facts.named.items():
         for name in sorted(set(names) - in_ratings):
@@ -267,18 +227,16 @@ def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> list[s
         for spelling in (model, *entry.get("ids", ()))
     }
     families = sorted({entry["family"] for entry in models.values()})
+    options = f"{', '.join(families)}, or a new one under `families:` with its colour"
     ids, new = {}, []  # model of config -> its other spellings; lines of new models
     for name in names:
         model = spellings.get(alike(name, spellings))
-        family = next(
-            (family for family in families if family.split()[0].lower() in name.lower()), None
-        )
+        like = [family for family in families if family.split()[0].lower() in name.lower()]
         if model is not None:
             ids.setdefault(model, []).append(name)
-        elif family is not None:
-            new.append(f"  {quoted(name)}: {{family: {quoted(family)}}}")
+        elif like:
+            new.append(f"  {quoted(name)}: {{family: {quoted(like[0])}}}")
         else:
-            options = f"{', '.join(families)}, or a new one under `families:` with its colour"
             new.append(f"  {quoted(name)}: {{family: <its family>}}  # {options}")
     lines = [
         "names in these files that are not in config; write in a file for --config:",

@@ -33,7 +33,7 @@ SHOWN: dict[str, Callable[[float], str]] = {
 }
 
 
-def page_of(
+def check_page(
     study: str, findings: Sequence[Finding], *, of_ratings: bool = True, gold: bool = False
 ) -> str:
     """Lay out the findings of a study of ratings, or of comparisons, in their order. gold: its
@@ -70,10 +70,7 @@ def page_of(
                 and (topic != "families" or finding.value)
             ):
                 lines.append(_wrapped(f"- {finding.words}", "  ", "    "))
-    return (
-        "\n".join([*lines, "", *(_by_judge if of_ratings else _by_judge_of_comparisons)(rest)])
-        + "\n"
-    )
+    return "\n".join([*lines, "", *(_by_judge if of_ratings else _by_judge_of_pairs)(rest)]) + "\n"
 
 
 def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -146,7 +143,7 @@ def _by_judge(findings: Sequence[Finding]) -> Iterator[str]:
     yield _wrapped(BY_JUDGE, "  ", "  ")
 
 
-def _by_judge_of_comparisons(findings: Sequence[Finding]) -> Iterator[str]:
+def _by_judge_of_pairs(findings: Sequence[Finding]) -> Iterator[str]:
     """A line for each judge: its comparisons, draws, and the smallest difference that would be
     found, in percentage points.
     """

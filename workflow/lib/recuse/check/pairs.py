@@ -4,14 +4,14 @@ verdicts can rest on.
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import permutations
 
 from recuse.base.database import Connection
 from recuse.base.reasons import CURES, Reason, code, cure, in_words
 from recuse.base.words import counted, enumerated, percent
 from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, graded, ordered
-from recuse.check.names import ONE_SPELLING, alike, difference, look_the_same, odd_names
+from recuse.check.names import alike_among, odd_names, spelt_twice
 from recuse.inference.verdict import Verdict
 from recuse.pairwise.choices import EXCLUDED, FAMILY, FEW, FIRST, HALF, LONGER, SELF, WINS, Choices
 
@@ -20,10 +20,12 @@ OF_RESULTS = (Reason.DEPENDS_ON_DRAWS, Reason.DISAGREES_WITH_PEOPLE)
 ENOUGH = 30  # questions: with fewer, intervals are somewhat too short
 LARGE = 0.1  # difference of shares that is seen without a study
 MANY, MOST = 0.25, 0.5  # share of draws from which the treatment of draws matters, and decides
+# The answer that is right by a key, if one of the two is
+RIGHT = "case when right_a and not right_b then 'a' when right_b and not right_a then 'b' end"
+PREFERRED = {"": ("human", "the humans prefer"), "key": (RIGHT, "is right by the key")}
 WEAK = 0.75  # agreement of two human votes: below, one in seven is wrong
 BY_CHANCE = 3.0  # standard errors below one half
 NOUNS = ("judge", "judges"), ("family", "families")
-IDS = f"if they are one, {ONE_SPELLING}"
 WHAT = {
     SELF: "self-bias of",
     FAMILY: "family-bias of",
@@ -51,15 +53,16 @@ def check_comparisons(
     connection: see `recuse.pairwise.questions.open_pairs`. of, rows: of `recuse.pairwise.choices`.
     verdicts: of `recuse.pairwise.verdicts`. power: that `detectable` of the verdicts has.
     """
+    names = [*_names(connection)]
     return ordered(
         [
             *_agreement(connection),
-            *_names(connection),
+            *names,
             *_contents(connection),
             *_orders(connection),
             *_humans(connection, of),
             *_draws(rows),
-            *_own_answers(connection),
+            *_own_answers(connection, of, {each.subject for each in names}),
             *_questions(connection),
             *_detectable(verdicts, power),
             *_summary(verdicts),
@@ -98,16 +101,21 @@ def _orders(connection: Connection) -> Iterator[Finding]:
 
 
 def _humans(connection: Connection, of: Choices) -> Iterator[Finding]:
-    n, labelled = connection.execute("select count(*), count(human) from compared").fetchone()
-    words = f"{labelled:,} of {n:,} comparisons have a human label"
-    if not labelled:
+    n, labelled, keyed = connection.execute(
+        f"select count(*), count(human), count({RIGHT}) from compared"
+    ).fetchone()
+    known, what = (
+        (keyed, "right answer by a key") if keyed > labelled else (labelled, "human label")
+    )
+    words = f"{known:,} of {n:,} comparisons have a {what}"
+    level, advice = FINE if known == n else NOTE, "those without one are left out"
+    if not known:
         words = (
             "no comparison has a human label: a judge that prefers its own, or longer, answers may"
             " be right"
         )
-    level = WARNING if not labelled else NOTE if labelled < n else FINE
-    advice = "those without one are left out" if labelled else CURES[Reason.NO_HUMAN_LABELS]
-    yield Finding("human scores", "", words, labelled, level, advice)
+        level, advice = WARNING, CURES[Reason.NO_HUMAN_LABELS]
+    yield Finding("human scores", "", words, known, level, advice)
     agree, pairs = of.agreeing
     if pairs:
         words = (
@@ -148,65 +156,55 @@ def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
         )
 
 
-def _own_answers(connection: Connection) -> Iterator[Finding]:
-    query = """select judge, count(*) filter (judge in (model_a, model_b)) from pairs group by 1 order by 1"""
-    judges = dict(connection.execute(query).fetchall())
-    names = "select distinct unnest([model_a, model_b]) as m from pairs order by 1"
-    models = [name for (name,) in connection.execute(names).fetchall()]
-    for judge, number in judges.items():
+def _own_answers(connection: Connection, of: Choices, spelt: Collection[str]) -> Iterator[Finding]:
+    """Count each judge's comparisons of its own answers; spelt: judges that may be a model by
+    another spelling.
+    """
+    query = "select judge, count(*) filter (judge in (model_a, model_b)) from pairs group by 1"
+    for judge, number in connection.execute(f"{query} order by 1").fetchall():
+        level, advice = FINE, ""
         words = f"{judge} compares {counted(number, 'answer')} of its own with others'"
-        if number:
-            yield Finding("own answers", judge, words, number)
-            continue
-        words = f"{judge} compares no answer of its own, so its self-bias cannot be measured"
-        advice = CURES[Reason.NO_OWN_COMPARED]
-        other = alike(judge, [model for model in models if model not in judges])
-        if other:
-            words = (
-                f"the judge '{judge}' may be another spelling of the model"
-                f" '{other}'{difference(judge, other)}"
-            )
-        yield Finding(
-            "spelling" if other else "own answers",
-            judge,
-            words,
-            0,
-            WARNING if other else NOTE,
-            IDS if other else advice,
-        )
+        if judge in of.of_one_model:
+            words = f"{judge} compares two answers of one model each time, none of them its own"
+        elif not number:
+            words = f"{judge} compares no answer of its own, so its self-bias cannot be measured"
+            level, advice = NOTE, CURES[Reason.NO_OWN_COMPARED]
+        if number or judge not in spelt:
+            yield Finding("own answers", judge, words, number, level, advice)
 
 
 def _agreement(connection: Connection) -> Iterator[Finding]:
-    """Report whether the judges together choose the answers that the humans prefer less often than
-    chance would.
+    """Report whether the judges together choose the answers that the humans prefer, or that are
+    right by a key, less often than chance would.
     """
-    decided = """
-        select item, human, unnest([outcome_ab, outcome_ba]) as outcome from pairs where human in ('a', 'b')"""
-    query = (
-        f"select count(*), count(*) filter (outcome = human), count(distinct item) from ({decided})"
-        " where outcome in ('a', 'b')"
-    )
-    n, agreeing, questions = connection.execute(query).fetchone()
-    if not n:
-        return
-    share = agreeing / n
-    words = (
-        f"judges choose the answer that the humans prefer in {percent(share)} of"
-        f" {counted(n, 'verdict')} without a tie"
-    )
-    # Verdicts on a question are not independent
-    below = share < 0.5 - BY_CHANCE * 0.5 / questions**0.5
-    words += (
-        ", less often than by chance: are `model_a` and `model_b`, or the labels, swapped or in the"
-        " wrong rows?"
-        if below
-        else ""
-    )
-    advice = (
-        "compare a few rows with what the judges wrote; if the columns are right, the judges prefer"
-        " what humans do not"
-    )
-    yield Finding("agreement", "", words, share, WARNING if below else FINE, advice, 1.0)
+    for subject, (label, which) in PREFERRED.items():
+        decided = (
+            f"select item, {label} as label, unnest([outcome_ab, outcome_ba]) as outcome from pairs"
+        )
+        query = (
+            "select count(*), count(*) filter (outcome = label), count(distinct item) from"
+            f" ({decided}) where label in ('a', 'b') and outcome in ('a', 'b')"
+        )
+        n, agreeing, questions = connection.execute(query).fetchone()
+        if not n:
+            continue
+        share = agreeing / n
+        words = (
+            f"judges choose the answer that {which} in {percent(share)} of"
+            f" {counted(n, 'verdict')} without a tie"
+        )
+        # Verdicts on a question are not independent
+        below = share < 0.5 - BY_CHANCE * 0.5 / questions**0.5
+        if below:
+            words += (
+                ", less often than by chance: are `model_a` and `model_b`, or the labels, swapped"
+                " or in the wrong rows?"
+            )
+        advice = (
+            "compare a few rows with what the judges wrote; if the columns are right, the judges"
+            " prefer other answers"
+        )
+        yield Finding("agreement", subject, words, share, WARNING if below else FINE, advice, 1.0)
 
 
 def _names(connection: Connection) -> Iterator[Finding]:
@@ -218,45 +216,25 @@ def _names(connection: Connection) -> Iterator[Finding]:
     """
     together = {
         "judge": (
+            "judge",
             "select distinct list_sort(list(distinct judge)) from pairs group by item, model_a,"
-            " model_b"
+            " model_b",
         ),
-        "model": "select distinct [model_a, model_b] from pairs",
+        "model": (
+            "unnest([model_a, model_b])",
+            "select distinct [model_a, model_b] from pairs",
+        ),
     }
-    kinds: dict[str, str] = {}
-    reported = set()
-    for factor, query in together.items():
-        names = "judge" if factor == "judge" else "unnest([model_a, model_b])"
-        rows = dict(
-            connection.execute(
-                f"select name, count(*) from (select {names} as name from pairs) group by all order"
-                " by all"
-            ).fetchall()
-        )
-        different = {
-            pair
-            for (group,) in connection.execute(query).fetchall()
-            for pair in permutations(group, 2)
-        }
-        ordered_names = sorted(rows, key=lambda name: (rows[name], name))
-        for place, rare in enumerate(ordered_names):
-            other = alike(
-                rare, [name for name in ordered_names[place + 1 :] if (rare, name) not in different]
-            )
-            if other is not None:
-                both = " and ".join(
-                    f"'{name}' ({counted(rows[name], 'comparison')})" for name in (rare, other)
-                )
-                words = f"the {factor}s {both} may be two spellings of one{difference(rare, other)}"
-                reported.add(frozenset((rare, other)))
-                yield Finding(
-                    "spelling", f"{factor} {rare}", words, rows[rare], WARNING, IDS, rows[rare]
-                )
-        kinds = {**dict.fromkeys(rows, factor), **kinds}
-    for kind, one, other in look_the_same(kinds):
-        if frozenset((one, other)) not in reported:
-            words = f"the names '{one}' and '{other}' look the same{difference(one, other)}"
-            yield Finding("spelling", f"{kind} {one}, {other}", words, None, WARNING, IDS)
+    rows: dict[str, dict[str, int]] = {}
+    different = set()
+    for factor, (names, query) in together.items():
+        counts = f"select name, count(*) from (select {names} as name from pairs) group by all"
+        rows[factor] = dict(connection.execute(f"{counts} order by all").fetchall())
+        for (group,) in connection.execute(query).fetchall():
+            different |= {(factor, *pair) for pair in permutations(group, 2)}
+    kinds = dict.fromkeys(rows["model"], "model") | dict.fromkeys(rows["judge"], "judge")
+    pairs = alike_among(rows, lambda *names: names not in different)
+    yield from spelt_twice(rows, pairs, kinds, noun="comparison")
     yield from odd_names(kinds)
 
 

@@ -72,7 +72,7 @@ def planned(
     of_models = [like.models.index(lent.get(name, name)) for name in models]
     preferences = like.preferences
     if preferences is not None:
-        spread = _of(
+        spread = _in_order(
             judges,
             like.judges,
             preferences.spread,
@@ -88,7 +88,7 @@ def planned(
         family=[families.get(name, name) for name in models],
         quality=[like.quality[place] for place in of_models],
         **{
-            name: _of(judges, like.judges, getattr(like, name), value)
+            name: _in_order(judges, like.judges, getattr(like, name), value)
             for name, value in usual.items()
         },
         dimensions=dimensions,
@@ -99,7 +99,7 @@ def planned(
     )
 
 
-def _of(
+def _in_order(
     names: Sequence[str], known: Sequence[str], values: Sequence[float], usual: float
 ) -> list[float]:
     by_name = dict(zip(known, values, strict=True))

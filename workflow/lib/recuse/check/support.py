@@ -14,6 +14,7 @@ from itertools import chain, count
 import numpy as np
 
 from recuse.base.reasons import WITHOUT_PEOPLE, Reason, because, code, in_words, parse
+from recuse.base.settings import Setting, written
 from recuse.base.words import counted, enumerated, percent
 from recuse.check.contents import EQUATION
 from recuse.check.facts import FINE, LETTERS, NOTE, STOP, WARNING, Facts, Finding, spoken
@@ -98,7 +99,7 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     ]
     of_c = doubted_biases(listed_biases(unrelated), unrelated, study.doubts)
     designs = {
-        "A": _of_equation(study),
+        "A": _equation_terms(study),
         "B": [*identifiability(fitted_to(BY_MODEL, study), compared), *copied],
         "C": [vars(bias) for bias in of_c],
     }
@@ -122,7 +123,7 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     return reasons
 
 
-def _of_equation(study: StudyTables) -> list[dict]:
+def _equation_terms(study: StudyTables) -> list[dict]:
     """Which biases A can estimate: rows of `identifiability`, and of all other terms."""
     part, unfit = study_for(EQUATION, study), not_estimable(EQUATION, study)
     terms = terms_of(study.cells().factors)
@@ -165,13 +166,12 @@ def _in_words(reason: str) -> str:
 
 ADVICE = {
     Reason.NO_OWN_ANSWERS: (
-        "let it rate its own answers; if it is there by another spelling, list that under its `ids`"
+        "let it rate its own answers; if it is there by another name, write one name for both"
     ),
     Reason.NO_SIBLINGS: "rate a second model of the family if its family-bias is of interest",
     Reason.NO_SLOPE: "add prompts whose answers humans score differently",
     Reason.ONE_FAMILY: (
-        "add judges or models of another family; if there are several, correct their families in"
-        " config"
+        "add judges or models of another family; if there are several, correct their families"
     ),
     Reason.ONE_JUDGE: "add a second judge, of another family, that rates the same models",
     Reason.NO_SCORED_ANSWERS: "have people score some of these answers",
@@ -221,7 +221,7 @@ def estimable(terms: BiasTerms, models: Collection[str]) -> Iterator[Finding]:
 def estimable_biases(
     facts: Facts, terms: BiasTerms, reliability: Mapping[str, Reliability], power: Sequence[Mapping]
 ) -> Iterator[Finding]:
-    """Report what can be estimated, and what cannot; power: rows of `power_of`.
+    """Report what can be estimated, and what cannot; power: rows of `judge_power`.
 
     The level is stop if no self- or family-bias can be estimated, as a fit would be of no use.
     """
@@ -277,8 +277,8 @@ def estimable_biases(
             advice = "check how the judges' answers were parsed: they always give the same value"
         elif not (facts.cells.factors["judge"] == facts.cells.factors["model"]).any():
             advice = (
-                "name judges and models alike (`ids` of a model in config), and let judges rate"
-                " their own answers"
+                "write one name for a model and for the judge that it is, and let judges rate their"
+                " own answers"
             )
             if {*facts.names("judge")} & {*facts.names("model")}:
                 advice = (
@@ -286,10 +286,12 @@ def estimable_biases(
                     " is no bias to estimate"
                 )
         else:
-            options = (
-                ADVICE.get(code(reason), OTHERS[letter]) for (letter, _, _), reason in terms.items()
-            )
-            advice = next(filter(None, options))
+            options = {
+                quantity: ADVICE.get(code(reason), OTHERS[letter])
+                for (letter, quantity, _), reason in reversed(terms.items())
+                if ADVICE.get(code(reason), OTHERS[letter])
+            }
+            advice = options.get("self_bias") or options.get("family_bias", "")
         words = "no self-bias or family-bias can be estimated from these ratings"
         yield Finding("verdict", "supports", words, 0, STOP, advice, weight=1.0)
     if lacking:
@@ -441,7 +443,7 @@ def preconditions(facts: Facts) -> Iterator[Finding]:
     tested = additivity(cell_means(moments, reference=scored))
     if tested is None:
         return
-    level = _level_of(tested.p_value)
+    level = _additivity_level(tested.p_value)
     words = (
         f"judges use the scale {'alike' if level == FINE else 'differently'}: F({tested.df[0]},"
         f" {tested.df[1]}) = "
@@ -475,7 +477,7 @@ def _p(p_value: float) -> str:
     return f"p = {p_value:.3f}" if p_value >= LEAST else f"p below {LEAST}"
 
 
-def _level_of(p_value: float) -> str:
+def _additivity_level(p_value: float) -> str:
     return FINE if p_value > DOUBTED else NOTE if p_value > REJECTED else WARNING
 
 
@@ -483,16 +485,13 @@ def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> I
     """Report for each dimension the number of raters per human score, and the reliability of the
     scores.
     """
-    name_raters = (
-        "name a file of the single raters' scores as `raters:`, or have some completions scored"
-        " twice"
-    )
+    raters = str(Setting("raters"))
     if facts.imports:
-        name_raters = (
-            "name the single raters' scores under `import: references: columns:`, as columns,"
-            " `rating: [first, second]`, or by a column of names, `rater: name`; or have some"
-            " completions scored twice"
-        )
+        columns = Setting("references", "columns", "rating")
+        raters = columns.line(written(["first", "second"]))
+    name_raters = (
+        f"name the single raters' scores as {raters}, or have some completions scored twice"
+    )
     for dimension in facts.names("dimension") if facts.scored.has_reference else ():
         if dimension not in reliability:
             words = (
@@ -521,7 +520,7 @@ def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> I
         )
 
 
-def power_of(
+def judge_power(
     facts: Facts,
     reliability: Mapping[str, Reliability],
     *,
@@ -562,7 +561,7 @@ def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iter
     measurement error.
 
     C estimates ordinary preference; where it cannot, none is assumed, and how often is unknown.
-    power: rows of `power_of`.
+    power: rows of `judge_power`.
     """
     sizes = [row["size"] for row in power if row["estimand"][0] == "A" and "size" in row]
     if not sizes:
@@ -603,7 +602,7 @@ def detectable_biases(
     """Report for each judge the smallest self-bias that A and C detect, and the part of their error
     that no prompts remove.
 
-    power: rows of `power_of`, for this self_bias and the power `wanted`.
+    power: rows of `judge_power`, for this self_bias and the power `wanted`.
     """
     rows = [*_detecting(power, "A"), *_detecting(power, "C")]
     if not rows:

@@ -81,6 +81,7 @@ class Format:
     # Sets of keys: an object of the format has all of one; if of one key, no other
     signs: tuple[frozenset[str], ...] = ()
     keys: tuple[str, ...] = ()  # of config's `import` that only some formats have
+    scale: tuple[float, float] | None = None  # of all ratings, if the tool has only one
 
     def looks_like(self, keys: Collection[str]) -> bool:
         """Whether an object with these keys is one of the format."""
@@ -97,7 +98,10 @@ LOG_KEYS = ("judge", "columns", "missing", "values")
 FORMATS = {
     "table": Format("a table", (RATED, COMPARED), keys=("columns", "missing", "values", "decimal")),
     "mt_bench_single": Format(
-        "MT-Bench single judgments", (RATED,), _signs("question_id model judge score")
+        "MT-Bench single judgments",
+        (RATED,),
+        _signs("question_id model judge score"),
+        scale=(1, 10),
     ),
     "mt_bench_pair": Format(
         "MT-Bench pair judgments", (COMPARED,), _signs("question_id model_1 model_2 judge")

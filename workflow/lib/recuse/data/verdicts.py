@@ -4,6 +4,8 @@ from recuse.base.tables import column_names
 
 # Of a verdict: which answer won, whatever the order they were shown in
 OUTCOMES = ("a", "b", "tie", "error")
+# After the name of a model that wrote both answers of a pair, which count as two models
+PLACES = (" (first answer)", " (second answer)")
 LABELS = ("a", "b", "tie")  # of the humans
 ORDERS = ("ab", "ba")  # the answer of `model_a` shown first, or that of `model_b`
 CONTROL = "control"  # the condition with unperturbed answers

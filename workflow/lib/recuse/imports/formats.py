@@ -13,15 +13,16 @@ from recuse.base.words import visible
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import as_number
 from recuse.data.registry import ORDER_DRAWN
+from recuse.data.verdicts import PLACES
 from recuse.imports.rows import (
     RATING_COLUMNS,
     VERDICT_COLUMNS,
     Rows,
-    case_of,
+    as_rows,
+    case_when,
     create_objects,
     raise_keys_twice,
     required,
-    rows_of,
 )
 
 # A name and a prompt template, or a name alone.
@@ -32,7 +33,7 @@ MT_BENCH_PROMPT = {"judge_prompt": "json_extract_string(json, '/judge/1')"}
 WINNERS = {"model_1": "a", "model_2": "b", "tie": "tie", "error": "error"}
 
 
-def ratings_of_mt_bench(
+def read_mt_bench_ratings(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
 ) -> Rows:
     """Read MT-Bench single judgments (model_judgment/<judge>_single.jsonl), whose dimensions are
@@ -65,7 +66,7 @@ def ratings_of_mt_bench(
         "rating": f"case when {failure} is null then score end",
     }
     named = {"prompt_id": "question_id", "rating": "score", "dimension": "turn"}
-    return rows_of(
+    return as_rows(
         "objects",
         columns,
         RATING_COLUMNS,
@@ -76,7 +77,7 @@ def ratings_of_mt_bench(
     )
 
 
-def verdicts_of_mt_bench(
+def read_mt_bench_verdicts(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
 ) -> Rows:
     """Read MT-Bench pair judgments (model_judgment/<judge>_pair.jsonl): two games a line, the
@@ -114,14 +115,14 @@ def verdicts_of_mt_bench(
             "question_id || case when coalesce(turn, '1') = '1' then '' else ', turn ' || turn end"
         ),
         "failure": f"case when {winner} = 'error' then 'no winner in the judgment (error)' end",
-        "outcome": case_of(winner, WINNERS),
+        "outcome": case_when(winner, WINNERS),
     }
     besides, named = {"turn": "turn"} | MT_BENCH_PROMPT, {"outcome": "g1_winner"}
     source = (
         "(from objects cross join (values ('ab', 'g1_winner'), ('ba', 'g2_winner')) as games(shown,"
         " game))"
     )
-    return rows_of(
+    return as_rows(
         source, columns, VERDICT_COLUMNS, named=named, texts=texts, used=used, besides=besides
     )
 
@@ -158,7 +159,7 @@ PREFERENCE = as_number("preference")
 WORD_COUNT = "len(list_filter(string_split_regex({0}, '\\s+'), lambda word: word <> ''))"
 
 
-def verdicts_of_alpaca_eval(
+def read_alpaca_eval(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
 ) -> Rows:
     """Read annotations.json, or alpaca_eval's store of annotations; lengths are the words of the
@@ -220,7 +221,7 @@ def verdicts_of_alpaca_eval(
     }
     source, used = "(from objects join drawn using (instruction))", named.values()
     named, drawn = named | {"outcome": "preference"}, {ORDER_DRAWN: "'true'"}
-    return rows_of(
+    return as_rows(
         source, columns, VERDICT_COLUMNS, named=named, texts=texts, used=used, besides=drawn
     )
 
@@ -230,11 +231,13 @@ LABELS = {
     "A>>B": "A",
     "A>B": "A",
     "A=B": "tie",
+    "A~B": "tie",
     "B>A": "B",
     "B>>A": "B",
     "A<<B": "B",
     "A<B": "B",
     "B=A": "tie",
+    "B~A": "tie",
     "B<A": "A",
     "B<<A": "A",
 }
@@ -262,7 +265,7 @@ ARENA_HARD_CHECKS = (
 )
 
 
-def verdicts_of_arena_hard(
+def read_arena_hard(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
 ) -> Rows:
     """Read model_judgment/<judge>/<model>.jsonl, of version 0.1 (question_id) and of version 2
@@ -287,7 +290,7 @@ def verdicts_of_arena_hard(
     )
     columns = {"item": "coalesce(question_id, uid)", "model_a": "model", "model_b": "baseline"}
     named = {"item": "question_id", "model_a": "model", "model_b": "baseline"}
-    return _rows_of_games(
+    return _game_rows(
         connection,
         columns | {"judge": "judge"},
         games="games",
@@ -312,7 +315,7 @@ JUDGE_BENCH_CHECKS = (
 )
 
 
-def verdicts_of_judge_bench(
+def read_judge_bench(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
 ) -> Rows:
     """Read JudgeBench's outputs: two answers of one model, one of them right by a key, judged in
@@ -335,8 +338,8 @@ def verdicts_of_judge_bench(
     columns = {
         "judge": f"coalesce(judge, {only})",
         "item": "pair_id",
-        "model_a": "response_model || ' (first answer)'",
-        "model_b": "response_model || ' (second answer)'",
+        "model_a": f"response_model || '{PLACES[0]}'",
+        "model_b": f"response_model || '{PLACES[1]}'",
         "right_a": "label = 'A>B'",
         "right_b": "label = 'B>A'",
         "length_a": WORD_COUNT.format("json_extract_string(json, '/response_A')"),
@@ -344,7 +347,7 @@ def verdicts_of_judge_bench(
     }
     named = {"judge": "judge_model", "item": "pair_id"}
     named |= dict.fromkeys(("model_a", "model_b"), "response_model")
-    return _rows_of_games(
+    return _game_rows(
         connection,
         columns,
         games="judgments",
@@ -356,7 +359,7 @@ def verdicts_of_judge_bench(
     )
 
 
-def _rows_of_games(
+def _game_rows(
     connection: Connection,
     columns: Mapping[str, str],
     *,
@@ -371,9 +374,9 @@ def _rows_of_games(
     in which A is the answer shown first.
 
     first: the order in the first game, `ab` or `ba`; the second has the other one. columns, named,
-    texts, used: as of `rows_of`.
+    texts, used: as of `as_rows`.
     """
-    connection.execute(GAMES.format(games=games, score=score, letter=case_of("score", LABELS)))
+    connection.execute(GAMES.format(games=games, score=score, letter=case_when("score", LABELS)))
     raise_keys_twice(connection, "(select file, record, json_keys(game) as keys from games)")
     remedy = text(f"write one of {', '.join(LABELS)}, or null if there is none")
     # A judge's answer may hold such as [[A]] or [[A>>>B]], which the tool takes for a label
@@ -389,7 +392,7 @@ def _rows_of_games(
                            when 'tie' then 'tie' else 'error' end""",
     }
     besides = {"score": "score", "judgment": "json_extract_string(game, '/judgment')"}
-    return rows_of(
+    return as_rows(
         "games",
         columns,
         VERDICT_COLUMNS,

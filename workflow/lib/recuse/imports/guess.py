@@ -26,7 +26,9 @@ from recuse.data.registry import (
     usual_scale,
 )
 from recuse.data.verdicts import ORDERS
-from recuse.imports.names import families_of, family_of
+from recuse.imports.formats import LABELS
+from recuse.imports.logs import NotNamed
+from recuse.imports.names import group_families, known_family
 from recuse.imports.readers import TIES, create_imported, recognised
 from recuse.imports.rows import BOOLEAN_WORDS, POLES, Table, poles_in
 
@@ -97,7 +99,6 @@ ANSWERS = {
 NOUN = re.compile(
     "^(the )?(assistant|answer|response|model|option|output|completion|system) ?(?=.)"
 )
-SIDES = re.compile(r"([ab]) ?(>+|<+|=|~) ?(?!\1)([ab])")
 AS_THEY_ARE = {"a", "b", "tie", "error", "model_a", "model_b", *TIES}
 INDEXES = {"1", "2", "1.5"}  # numbers that name the first answer, the second, and both
 # Columns of numbers with these names are not scores, however few values they have
@@ -186,6 +187,8 @@ class Guess:
     # Lowest and highest score by dimension
     ends: dict[str, tuple[float, float]] = field(default_factory=dict)
     zero: bool = False  # whether 0 may be a score or a failure
+    role: str = ""  # what each of several columns of scores stands for
+    single: bool = False  # whether some comparisons are in one order only
     note: str = ""  # further words about the files
 
     def ask(self, key: str, question: str) -> None:
@@ -211,20 +214,18 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
     kinds = {path: recognised(connection, path) for path in files}
     logs = [path for path in files if kinds[path] != "table"]
     tables = {path: profiled(connection, path) for path in files if kinds[path] == "table"}
-    parts = [_of_table(path, columns) for path, columns in tables.items()]
+    parts = [_guess_table(path, columns) for path, columns in tables.items()]
     compared = any(FORMATS[kinds[path]].holds == (COMPARED,) for path in logs) or any(
         "model_a" in part.columns for part in parts
     )
-    by_judge = [
-        part for part in parts if "judge" in part.columns or part.others.get("role") == "judge"
-    ]
+    by_judge = [part for part in parts if "judge" in part.columns or part.role == "judge"]
     if logs and FORMATS[kinds[logs[0]]].holds:
-        main = _of_logs(kinds[logs[0]], logs, compared)
+        main = _guess_logs(kinds[logs[0]], logs, compared)
         references = [
-            _of_table(path, columns, of_humans=not compared) for path, columns in tables.items()
+            _guess_table(path, columns, of_humans=not compared) for path, columns in tables.items()
         ]
     else:
-        rated = by_judge or [part for part in parts if not _of_humans(part.files[0])] or parts
+        rated = by_judge or [part for part in parts if not _is_of_humans(part.files[0])] or parts
         if not rated:
             raise DataError(
                 f"{files[0]}: found {FORMATS[kinds[files[0]]].words}, which holds no judgments;"
@@ -233,7 +234,7 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
         same = [part for part in rated if part.columns == rated[0].columns]
         main, references = _merged(same), [part for part in parts if part not in same]
         references = [
-            _of_table(part.files[0], tables[part.files[0]], of_humans=not compared)
+            _guess_table(part.files[0], tables[part.files[0]], of_humans=not compared)
             for part in references
         ]
         references += [Guess(kinds[path], [path]) for path in logs]
@@ -308,7 +309,7 @@ def _profiled(connection: Connection, file: Table, name: str, *, depth: int) -> 
     )
 
 
-def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) -> Guess:
+def _guess_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) -> Guess:
     """The columns of a table by their roles: by name if their values fit, then by their values
     alone.
 
@@ -321,7 +322,7 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
     like_models = [
         column
         for column in left.values()
-        if column.fits("rating") and family_of(_last(column.name))
+        if column.fits("rating") and known_family(_last(column.name))
     ]
     aside = (
         {column.name: left.pop(column.name) for column in like_models}
@@ -333,7 +334,7 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
     )
     for role in roles:
         kind = "outcome" if compared and role == "human" else role
-        within = _of_several(left.values(), chosen) if role == "prompt" else left.values()
+        within = _repeated_columns(left.values(), chosen) if role == "prompt" else left.values()
         if not (role == "rating" and aside) and (column := _named(within, role, kind)):
             chosen[role] = left.pop(column.name)
             result.reasons[role] = "by its name"
@@ -341,19 +342,17 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
     wide = [] if compared or "rating" in chosen else _wide(left, chosen, of_humans=of_humans)
     if wide:
         names = _levels(wide)
-        result.others["role"] = (
-            "judge" if "judge" not in chosen and "model" in chosen else "dimension"
-        )
-        result.others["role"] = "model" if "model" not in chosen else result.others["role"]
+        result.role = "judge" if "judge" not in chosen and "model" in chosen else "dimension"
+        result.role = result.role if "model" in chosen else "model"
         if of_humans:
-            result.others["role"] = "rater" if "model" in chosen else "model"
+            result.role = "rater" if "model" in chosen else "model"
             names = (
                 {_last(name): name for name in names}
                 if isinstance(names, list) and "model" not in chosen
                 else names
             )
         result.columns["rating"] = names
-        result.reasons["rating"] = f"one column for each {result.others['role']}"
+        result.reasons["rating"] = f"one column for each {result.role}"
         result.scores += wide
         for column in wide:
             left.pop(column.name)
@@ -381,14 +380,16 @@ def _of_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) 
     more = [column.name for column in left.values() if not compared and _named([column], "human")]
     if "human" in chosen and more:
         result.reasons["human"] += f"; left out: {enumerated(more)}"
-    if result.others.get("role") in ("judge", "model"):
+    if result.role in ("judge", "model"):
         asked = result.columns["rating"]
         named = asked if isinstance(asked, Mapping) else map(_last, asked)
-        (result.judges if result.others["role"] == "judge" else result.models).extend(named)
+        (result.judges if result.role == "judge" else result.models).extend(named)
     return result
 
 
-def _of_several(columns: Collection[Column], chosen: Mapping[str, Column]) -> Collection[Column]:
+def _repeated_columns(
+    columns: Collection[Column], chosen: Mapping[str, Column]
+) -> Collection[Column]:
     """The columns that may be the prompt, if there are any, when each prompt has rows of several
     judges or models: else all.
 
@@ -432,14 +433,18 @@ def _named(columns: Collection[Column], role: str, kind: str | None = None) -> C
                 if len(word) > 4 and word in whole
                 else None
             )
-            if grade is not None and column.fits(kind or role) and not _of_another(role, parts):
+            if (
+                grade is not None
+                and column.fits(kind or role)
+                and not _names_another_role(role, parts)
+            ):
                 best = min(
                     filter(None, [best, (grade, rank, place, column)]), key=lambda of: of[:3]
                 )
     return best and best[3]
 
 
-def _of_another(role: str, parts: Sequence[str]) -> bool:
+def _names_another_role(role: str, parts: Sequence[str]) -> bool:
     """Whether a name such as `judge_model` or `human_score` says another role than its last
     word.
     """
@@ -466,7 +471,7 @@ def _wide(
     of_models = [
         column
         for column in numbers
-        if family_of(_last(column.name)) or _last(column.name) in _models(chosen)
+        if known_family(_last(column.name)) or _last(column.name) in _models(chosen)
     ]
     if len(of_models) > 1 and not {"judge", "model"} <= chosen.keys():
         return of_models
@@ -478,7 +483,7 @@ def _models(chosen: Mapping[str, Column]) -> set[str]:
     return {value for role in ("judge", "model") if role in chosen for value in chosen[role].values}
 
 
-def _of_humans(path: str) -> bool:
+def _is_of_humans(path: str) -> bool:
     """Whether the name of a file says that it holds human scores."""
     return bool(re.search("human|gold|annotat", Path(path).stem.lower()))
 
@@ -512,23 +517,41 @@ def _merged(parts: Sequence[Guess]) -> Guess:
     )
 
 
-def _of_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
+def _guess_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
     """What a log in a format of another tool needs beside its name: the judge, if it names none,
     and the scales it shows.
     """
-    result = Guess(format, list(paths))
-    if compared or RATED not in FORMATS[format].holds:
+    result, kind = Guess(format, list(paths)), COMPARED if compared else RATED
+    if kind not in FORMATS[format].holds:
         return result
-    try:
-        connection = _imported(result, RATED)
-    except ConfigError:
-        result.others["judge"] = "judge"
-        result.reasons["judge"] = "the log names none: write its name"
-        connection = _imported(result, RATED)
-    _add_ends(connection, result)
-    for role, names in (("judge", result.judges), ("model", result.models)):
+    connection = None
+    while connection is None:
+        try:
+            connection = _imported(result, kind)
+        except NotNamed as error:
+            result.columns[error.part] = {"value": error.part}
+        except (ConfigError, DataError):
+            if compared:  # the check says what is wrong
+                return result
+            if "judge" in result.others:
+                raise
+            result.others["judge"] = "judge"
+            result.reasons["judge"] = "the log names none: write its name"
+    if not compared:
+        _add_ends(connection, result)
+    roles = {"judge": result.judges} | dict.fromkeys(
+        ("model_a", "model_b") if compared else ("model",), result.models
+    )
+    for role, names in roles.items():
         listed = f"select distinct {role} from imported where {role} is not null order by all"
-        names += [name for (name,) in connection.execute(listed).fetchall()]
+        found = [name for (name,) in connection.execute(listed).fetchall()]
+        names += found if role not in result.columns else []
+    for key in result.columns:
+        result.columns[key] = None
+        result.reasons[key] = (
+            f"which key of a record names the {key}? As in `metadata.{key}`, or, if it is one for"
+            " all, `{value: <its name>}`"
+        )
     return result
 
 
@@ -536,7 +559,7 @@ def _imported(part: Guess, kind: str) -> Connection:
     """A connection with the view `imported` of what the guessed settings read."""
     keys = ("judge", "values", "decimal")
     settings = {key: part.others[key] for key in keys if part.others.get(key) is not None}
-    if part.format == "table":
+    if part.columns:
         columns = {key: column for key, column in part.columns.items() if column is not None}
         settings |= {"missing": part.failures, "columns": columns}
     connection = connect()
@@ -568,7 +591,7 @@ def _complete(main: Guess, compared: bool) -> None:
     """
     if main.format != "table":
         return
-    known = {*main.columns, main.others.get("role")}
+    known = {*main.columns, main.role}
     missing = [key for key in (("judge",) if compared else ("judge", "model")) if key not in known]
     for key in missing:
         main.columns[key] = {"value": key}
@@ -581,7 +604,7 @@ def _complete(main: Guess, compared: bool) -> None:
         one_order = connection.execute("""
             select 1 from imported group by judge, item, list_sort([model_a, model_b])
             having count(distinct [model_a, "order"]) = 1 limit 1""").fetchone()
-        main.others["single"] = one_order is not None and main.columns.get("order", "") is not None
+        main.single = one_order is not None and main.columns.get("order", "") is not None
     else:
         _add_ends(connection, main)
         _tell_repeats_apart(connection, main)
@@ -622,9 +645,8 @@ def _read_answers(part: Guess, counts: Counter[str], most: float, models: Sequen
         shown = f"{float(word):g}" if is_number(word) else _without_nouns(word)
         if shown in ANSWERS and (indexes or not is_number(word)):
             read_as[word] = ANSWERS[shown]
-        elif sides := SIDES.fullmatch(shown):
-            first, sign, second = sides.groups()
-            read_as[word] = "tie" if sign in ("=", "~") else first if sign[0] == ">" else second
+        elif side := LABELS.get(shown.upper().replace(" ", "")):
+            read_as[word] = side.lower()
     left = [word for word in words if word not in read_as]
     if any(counts[word] > most for word in left):
         part.ask("values", _question(left, read_as))
@@ -731,7 +753,7 @@ def _lines(study: str, main: Guess, references: Guess | None, compared: bool) ->
     yield f"  {study}:"
     yield f"    title: {in_yaml(study)}"
     yield "    import:"
-    yield from _lines_of(main, "      ")
+    yield from _import_lines(main, "      ")
     if references is not None:
         yield (
             "      references:  # guessed: a file without judges is of human"
@@ -749,14 +771,14 @@ def _lines(study: str, main: Guess, references: Guess | None, compared: bool) ->
             columns["rating"] = references.columns["human"]
         words = ("values", "missing", "decimal")
         others = {key: value for key, value in references.others.items() if key in words}
-        yield from _lines_of(replace(references, columns=columns, others=others), "        ")
+        yield from _import_lines(replace(references, columns=columns, others=others), "        ")
     if compared:
-        if main.others.get("single"):
+        if main.single:
             yield "    both_orders: false  # guessed: some comparisons are in one order only"
     else:
-        yield _line_of_scales(main)
+        yield _scales_line(main)
     models = main.models + (references.models if references is not None else [])
-    families = families_of(main.judges, models)
+    families = group_families(main.judges, models)
     if families:
         yield (
             "    families:  # guessed: from how the names begin; others are families of their own; in"
@@ -767,7 +789,10 @@ def _lines(study: str, main: Guess, references: Guess | None, compared: bool) ->
             yield f"      {in_yaml(family)}: {_yaml(written)}"
 
 
-def _line_of_scales(main: Guess) -> str:
+def _scales_line(main: Guess) -> str:
+    if FORMATS[main.format].scale is not None:
+        low, high = FORMATS[main.format].scale
+        return f"    scales: {{default: [{low}, {high}]}}  # that of {FORMATS[main.format].words}"
     if not main.ends:
         return f"    scales:  # {ASKED}what are the lowest and highest rating? As in `{{default: [1, 5]}}`"
     scales = ", ".join(
@@ -780,7 +805,7 @@ def _line_of_scales(main: Guess) -> str:
     return f"    scales: {{{scales}}}  # guessed: {reason}"
 
 
-def _lines_of(part: Guess, indent: str) -> Iterator[str]:
+def _import_lines(part: Guess, indent: str) -> Iterator[str]:
     yield f"{indent}files: {_yaml(part.files[0] if len(part.files) == 1 else part.files)}"
     if part.format != "table":
         yield f"{indent}format: {part.format}  # guessed: {FORMATS[part.format].words}, by its keys"
@@ -789,8 +814,7 @@ def _lines_of(part: Guess, indent: str) -> Iterator[str]:
     for key, column in sorted(part.columns.items(), key=lambda entry: ORDER.index(entry[0])):
         yield f"{indent}  {_line(key, column, part.reasons.get(key, 'by its name'))}"
     for key, value in part.others.items():
-        if key not in ("role", "single"):
-            yield f"{indent}{_line(key, value, part.reasons.get(key))}"
+        yield f"{indent}{_line(key, value, part.reasons.get(key))}"
 
 
 def _line(key: str, value: object, reason: str | None) -> str:

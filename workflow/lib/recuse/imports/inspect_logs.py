@@ -17,7 +17,7 @@ from recuse.base.settings import Setting
 from recuse.base.words import counted, visible
 from recuse.data.intact import AGAIN
 from recuse.data.registry import HUMAN
-from recuse.imports.logs import Fields, Log, Node, one, parsed, records_of
+from recuse.imports.logs import Fields, Log, Node, one, parsed, read_records
 
 # Between the id of a sample and the number of its epoch, in the prompt of all but the first
 EPOCH = ", epoch "
@@ -48,14 +48,14 @@ CONVERT = (
 )
 
 
-def inspect_records(path: str) -> list[Node]:
-    """The log as one record, with `samples`; DataError if a packed one is damaged or lacks a sample
-    that its summaries have.
+def log_records(path: str) -> list[Node]:
+    """The records of a log; of a packed one of Inspect, the only one with its `samples`. DataError
+    if it is damaged, or lacks a sample that its summaries have.
     """
     import duckdb
 
     if not path.endswith(".eval"):
-        return records_of(path)
+        return read_records(path)
     if not os.path.isfile(path):
         raise DataError(f"{path}: no such file; name an existing one {Setting('files').place}")
     if not zipfile.is_zipfile(path):
@@ -199,6 +199,12 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
             for key, *_ in values
         }
     )
+    # Inspect numbers a scorer that is used again: with another judge, it rates the same thing.
+    again = {}
+    for name in judges:
+        first = name.rstrip("0123456789")
+        if judges.get(first, judges[name]) != judges[name]:
+            again[name] = first
     for sample, scores in scored:
         epoch, error = sample.get("epoch").text or "1", sample.get("error").get("message").words
         given["prompt"] = f"{sample['id'].name}{'' if epoch == '1' else EPOCH + epoch}"
@@ -213,7 +219,8 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
                 log.scorers[name] = None
                 log.left_out[name] += 1
                 continue
-            of_score = {"scorer": name, "judge": judge, "by": by, "dimension": key or None}
+            dimension = key or (None if len(log.scales) == 1 else again.get(name))
+            of_score = {"scorer": name, "judge": judge, "by": by, "dimension": dimension}
             value, edited, score = next(
                 (rest for found, *rest in scores.get(name, ()) if (found or "") == key),
                 (None, None, None),

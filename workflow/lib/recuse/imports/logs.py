@@ -21,7 +21,7 @@ from recuse.base.settings import Setting, written
 from recuse.base.words import counted, enumerated, visible
 from recuse.data.files import place_of
 from recuse.data.registry import GOLD_LABELS, HUMAN
-from recuse.imports.rows import ALL, RATING_COLUMNS, WORD, Rows, rows_of, spellings, wrong_in_json
+from recuse.imports.rows import ALL, RATING_COLUMNS, WORD, Rows, as_rows, spellings, wrong_in_json
 
 LONGEST = 40  # characters of a value in a message
 YES_NO = {"yes": "1", "true": "1", "no": "0", "false": "0"}
@@ -39,6 +39,12 @@ SCORED = (
     "kind",
     WORD,
 )
+
+
+class NotNamed(DataError):
+    """A record without a part of its key that config's `columns` may name: `part`."""
+
+    part = ""
 
 
 class Fields(dict):
@@ -202,7 +208,7 @@ class Node:
         return (None, "unscored (NaN)") if shown.lower() == "nan" else (shown, None)
 
 
-def records_of(path: str) -> list[Node]:
+def read_records(path: str) -> list[Node]:
     """The lines of a JSON Lines file, the entries of a list, or the one object of a file; DataError
     if it is not JSON.
     """
@@ -305,9 +311,12 @@ class Log:
                 f"name it under `columns:` of `import` in config, as in `{{{key}: metadata.{key}}}`"
                 f" or `{{{key}: "
             )
-            raise Node(None, self.path, node.record, column or key).fault(
+            fault = Node(None, self.path, node.record, column or key).fault(
                 f"so that no {key} is known", f"{name}{{value: a}}}}`"
             )
+            error = NotNamed(str(fault))
+            error.part = key
+            raise error
         return str(value)
 
     def add(
@@ -431,7 +440,7 @@ class Log:
         picked = {column: column for column in (*RATING_COLUMNS, "failure", WORD)}
         further = {column: text_column(column) for column in kept}
         scores = _table(connection, "log_scores", self.scores, SCORED) if self.scores else None
-        rows = rows_of(source, picked, RATING_COLUMNS, named=named, texts=further, used=())
+        rows = as_rows(source, picked, RATING_COLUMNS, named=named, texts=further, used=())
         return Rows(rows.sql, rows.named, rows.kept, scores)
 
 

@@ -4,6 +4,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from recuse.base.model_names import bare, model_and_date
+
 FAMILIES = {  # beginnings of the names of models, without their maker
     "GPT": r"(chat)?gpt|o[134]\b|o[134]-|(text-)?davinci",
     "Claude": "claude",
@@ -21,21 +23,6 @@ FAMILIES = {  # beginnings of the names of models, without their maker
     "Nova": "nova[-_ ]",
     "GLM": "glm|chatglm",
 }
-# What promptfoo, OpenRouter and Amazon Bedrock write around a name
-PROVIDER = re.compile(r"([a-z_-]+:)+(?=[a-z])")
-REGION = re.compile(r"(us|us-gov|eu|apac|ap|au|ca|jp|sa|global)\.(?=[a-z0-9]+\.)")
-MAKER = re.compile(
-    r"(openai|anthropic|google|meta|mistralai|cohere|amazon|azure|microsoft|nvidia|x-?ai|ai21"
-    r"|deepseek-ai)[._-]|(mistral|deepseek|qwen|writer)\."
-)
-REVISION = re.compile(r"-v\d+:\d+$|:(latest|free|nitro|floor|extended)$|[-@](latest|default)$")
-# Not gpt-3.5-turbo-instruct, which is another model than gpt-3.5-turbo
-TUNED = re.compile(r"(?<!turbo)[-_](instruct|chat|it|hf)([-_](turbo|lite|fp8|awq|gptq))?$")
-# A date such as 2024-08-06, 08-2024, 05-06 or 0613, or a version such as 002
-DATE = re.compile(
-    r"[-_@](20\d\d[-_.]?\d\d[-_.]?\d\d|\d\d-20\d\d|\d\d-\d\d|\d{4}|(?<!davinci-)00\d)$"
-)
-FINE_TUNED = "ft:"
 # First words of names that say nothing of who made the model
 COMMON = re.compile(
     "agent|answer|assistant|baseline|bot|candidate|checkpoint|evaluator|generator|grader|human|judge"
@@ -44,34 +31,7 @@ COMMON = re.compile(
 )
 
 
-def bare(name: str) -> str:
-    """A name in lower case without provider, region and maker; empty for several names in one."""
-    if ", " in name:
-        return ""
-    own = REVISION.sub("", re.split(r"/|__", name.strip().lower())[-1])
-    if own.startswith(FINE_TUNED):
-        return own.removeprefix(FINE_TUNED)
-    for before in (PROVIDER, REGION, MAKER):
-        own = before.sub("", own, count=1) if before.match(own) else own
-    return own
-
-
-def model_and_date(name: str) -> tuple[tuple[str, ...], str]:
-    """The letters and numbers of a model's name, the same in each of its spellings, and its date or
-    version (digits), if it ends in one.
-    """
-    if name.strip().lower().startswith(FINE_TUNED):
-        return (name,), ""
-    own, date, before = bare(name), "", None
-    while own != before:
-        before = own
-        if found := DATE.search(own):
-            date = re.sub(r"\D", "", found[1])
-        own = TUNED.sub("", DATE.sub("", own))
-    return tuple(re.findall(r"[a-z]+|\d+", own)), date
-
-
-def family_of(name: str) -> str | None:
+def known_family(name: str) -> str | None:
     """The known family that the name of a model begins with, after its provider, or None."""
     own = bare(name)
     return next((family for family, begins in FAMILIES.items() if re.match(begins, own)), None)
@@ -101,7 +61,7 @@ def _share_a_role(names: Sequence[str], *roles: Sequence[str]) -> bool:
     return any(len({*names} & {*role}) > 1 for role in roles)
 
 
-def families_of(judges: Sequence[str], models: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+def group_families(judges: Sequence[str], models: Sequence[str]) -> dict[str, dict[str, list[str]]]:
     """Family -> model -> its other spellings, for models of a known family, of a family that a
     common beginning shows, or with several spellings.
     """
@@ -109,7 +69,7 @@ def families_of(judges: Sequence[str], models: Sequence[str]) -> dict[str, dict[
     beginnings = Counter(_beginning(names[0]) for names in spelt)
     families: dict[str, dict[str, list[str]]] = {}
     for name, *others in spelt:
-        family, beginning = family_of(name), _beginning(name)
+        family, beginning = known_family(name), _beginning(name)
         if family is None and beginning and beginnings[beginning] > 1:
             family = beginning
         if family is None and others:

@@ -195,7 +195,7 @@ def import_ratings(
         write_rows(connection, rows, outputs["ratings"], footer(IMPORTED_SCALES, steps))
     if raters:
         _write_raters(connection, outputs["raters"], key=key)
-    rows = [*counts_of(connection), *_counts_of_scores(connection, key, settings, raters=raters)]
+    rows = [*counts_by_kind(connection), *_score_counts(connection, key, settings, raters=raters)]
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in rows))
     spelt = "select distinct judge from imported union select distinct model from imported"
     listed = connection.execute(f"{spelt} order by all").fetchall()
@@ -314,7 +314,7 @@ def _check_one_score(connection: Connection, column: str) -> None:
     *first, shown, score = scores[0]
     *second, other, _ = next(row for row in scores if abs(row[-1] - score) > NEAR)
     raise DataError(
-        f"{place_of(*second)}, column {column}: found '{other}' for {_words_of(key, completion)},"
+        f"{place_of(*second)}, column {column}: found '{other}' for {_in_words(key, completion)},"
         f" and '{shown}' in {place_of(*first)}; write one score for each completion, the same in"
         " all its rows; scores of single raters belong in a separate file,"
         f" {REFERENCES.place}"
@@ -525,7 +525,7 @@ def _create_marks(
     sources = [_scores_in(connection, path, references, dimensions) for path in paths]
     if connection.execute("select 1 from duckdb_views() where view_name = 'in_logs'").fetchone():
         (path,) = connection.execute("select min(file) from in_logs").fetchone()
-        sources.append(_scores_of_logs(connection, path, "(from in_logs)"))
+        sources.append(_log_scores(connection, path, "(from in_logs)"))
     named: dict[str, str] = {}
     by_dataset: dict[bool, str] = {}  # whether a file has datasets -> the first such file
     for place, (path, rows, columns, scores) in enumerate(sources):
@@ -592,7 +592,7 @@ def _create_human_scores(
         if raters:
             who, remedy = f" by rater '{rater}'", "keep one of the two rows"
         raise DataError(
-            f"{second}: {_words_of(key, completion)} already have a row{who} in {first}; {remedy}"
+            f"{second}: {_in_words(key, completion)} already have a row{who} in {first}; {remedy}"
         )
     connection.execute(
         f"""
@@ -619,7 +619,7 @@ def _check_one_kind(connection: Connection) -> None:
         raise DataError(f"{path}: found {gold}s, and {others[0][0]}s in {others[0][1]}; {remedy}")
 
 
-def _scores_of_logs(
+def _log_scores(
     connection: Connection, path: str, rows: str
 ) -> tuple[str, str, dict[str, str], list[str]]:
     """The scores of a log, of the columns logs.SCORED, as of `_scores_in`."""
@@ -650,7 +650,7 @@ def _scores_in(
                 " file"
             )
         connection.execute(f"create temp table {name(path)} as {rows.scores}")
-        return _scores_of_logs(connection, path, f"(from {name(path)})")
+        return _log_scores(connection, path, f"(from {name(path)})")
     file = Table(connection, path, references, table="human_objects", within=("references",))
     scores = spread(file, "rating", ("model", "dimension"), of_list="rater")
     texts = {
@@ -699,7 +699,7 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
         )
         raise DataError(
             f"{header_of(paths[0])}: found no score of a rated completion: the first score is of"
-            f" {_words_of(key, theirs)}, the first rating of {_words_of(key, ours)}; write the same"
+            f" {_in_words(key, theirs)}, the first rating of {_in_words(key, ours)}; write the same"
             " names in both"
         )
     if "dataset" in key:
@@ -710,7 +710,7 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
     if several is not None:
         *completion, one, other = several
         raise DataError(
-            f"{header_of(paths[0])}, column dataset: missing, but {_words_of(key, completion)} are"
+            f"{header_of(paths[0])}, column dataset: missing, but {_in_words(key, completion)} are"
             f" rated in the datasets '{one}' and '{other}', and the human score may be of either;"
             f" add the dataset of each score, and name its column, {DATASET.line('<its name>')}, if"
             " it has another name"
@@ -731,7 +731,7 @@ def _write_raters(connection: Connection, path: str, *, key: Sequence[str]) -> N
     write_rows(connection, rows, path)
 
 
-def counts_of(connection: Connection) -> Iterator[dict]:
+def counts_by_kind(connection: Connection) -> Iterator[dict]:
     """Yield the rows of the table of what was imported: file, kind, n, and the place of the first
     row of that kind.
 
@@ -742,7 +742,7 @@ def counts_of(connection: Connection) -> Iterator[dict]:
     )
 
 
-def _counts_of_scores(
+def _score_counts(
     connection: Connection, key: Sequence[str], settings: Mapping, *, raters: bool
 ) -> Iterator[dict]:
     """Yield the counts of ratings that were merged, rounded or read as others, or lack a human
@@ -854,10 +854,10 @@ def _first_unjoined(
         f"select file, record, {', '.join(written)} from {unjoined} order by file, record limit 1"
     )
     file, record, *completion = connection.execute(first).fetchone()
-    return count, f"{_words_of(written, completion)} in {place_of(file, record)}"
+    return count, f"{_in_words(written, completion)} in {place_of(file, record)}"
 
 
-def _words_of(key: Sequence[str], values: Sequence[str]) -> str:
+def _in_words(key: Sequence[str], values: Sequence[str]) -> str:
     """A completion in words: model 'a', dimension 'b' and prompt 'c'."""
     named = [
         (column, value) for column, value in zip(key, values, strict=True) if value is not None

@@ -17,13 +17,13 @@ from recuse.data.lines import check_lines
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, named_as, refused_key
 from recuse.data.verdicts import ORDERS
 from recuse.imports.formats import (
-    ratings_of_mt_bench,
-    verdicts_of_alpaca_eval,
-    verdicts_of_arena_hard,
-    verdicts_of_judge_bench,
-    verdicts_of_mt_bench,
+    read_alpaca_eval,
+    read_arena_hard,
+    read_judge_bench,
+    read_mt_bench_ratings,
+    read_mt_bench_verdicts,
 )
-from recuse.imports.inspect_logs import inspect_records
+from recuse.imports.inspect_logs import log_records
 from recuse.imports.rows import (
     ALL,
     RATING_COLUMNS,
@@ -31,10 +31,10 @@ from recuse.imports.rows import (
     Rows,
     Spread,
     Table,
+    as_rows,
     count_objects,
     first_keys,
     names_and_columns,
-    rows_of,
     scores_in,
     spread,
 )
@@ -76,7 +76,7 @@ def create_imported(
     DataError, as the readers do, for files of two formats, and for a file without rows, except for
     parquet, which may come in parts.
     """
-    formats = {path: _format_of(connection, path, settings, kind) for path in paths}
+    formats = {path: _checked_format(connection, path, settings, kind) for path in paths}
     (first, name), *others = formats.items()
     for path, other in others:
         if other != name:
@@ -114,7 +114,7 @@ def create_imported(
     return parts[0].named, [*dict.fromkeys(column for rows in parts for column in rows.kept)]
 
 
-def _format_of(connection: Connection, path: str, settings: Mapping, kind: str) -> str:
+def _checked_format(connection: Connection, path: str, settings: Mapping, kind: str) -> str:
     """The format of a file, by config's `import` (`settings`) or its content; DataError unless
     these agree and fit `kind`.
     """
@@ -164,7 +164,7 @@ def recognised(connection: Connection, path: str) -> str:
     return next((name for name, entry in FORMATS.items() if entry.looks_like(keys)), "table")
 
 
-def ratings_of_table(
+def read_ratings_table(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
 ) -> Rows:
     """Read a table whose columns config names: judge, model, prompt, rating, and perhaps dimension,
@@ -191,18 +191,18 @@ def ratings_of_table(
     print_spread(path, scores)
     named = named | {"rating": ", ".join(scores.columns)}
     used = {*file.named.values(), *scores.columns}
-    return rows_of(
+    return as_rows(
         scores.source,
         texts,
         RATING_COLUMNS,
         named=named,
-        texts=file.of_columns(),
+        texts=file.column_texts(),
         used=used,
         scores=scores.columns,
     )
 
 
-def verdicts_of_table(
+def read_verdicts_table(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
 ) -> Rows:
     """Read a table whose columns config names: judge, item, model_a, model_b, outcome, and perhaps
@@ -213,7 +213,7 @@ def verdicts_of_table(
     config's `import`.
     """
     file = Table(connection, path, settings, table="objects")
-    outcomes = spread(file, "outcome", roles_of_outcomes(settings))
+    outcomes = spread(file, "outcome", outcome_roles(settings))
     texts = dict(outcomes.levels)
     for column in VERDICT_COLUMNS:
         if column not in (*texts, "outcome"):
@@ -245,18 +245,18 @@ def verdicts_of_table(
     texts["order"] = f"case {named_as(shown)} {' '.join(models)} else lower({shown}) end"
     if "human" in texts:
         texts["human"] = winner(texts["human"], texts)
-    return rows_of(
+    return as_rows(
         outcomes.source,
         texts,
         VERDICT_COLUMNS,
         named=columns | {"outcome": ", ".join(outcomes.columns)},
-        texts=file.of_columns(),
+        texts=file.column_texts(),
         used={*columns.values(), *outcomes.columns},
         scores=outcomes.columns,
     )
 
 
-def roles_of_outcomes(settings: Mapping) -> tuple[str, ...]:
+def outcome_roles(settings: Mapping) -> tuple[str, ...]:
     """What columns of outcomes stand for: the order that was shown if they are called so, else the
     judge, or both in two levels.
     """
@@ -318,13 +318,14 @@ def winner(value: str, texts: Mapping[str, str]) -> str:
 
 
 READERS: Mapping[str, Mapping[str, Callable[[Connection, str, Mapping, Sequence[str]], Rows]]] = {
-    RATED: {"table": ratings_of_table, "mt_bench_single": ratings_of_mt_bench} | READERS_OF_LOGS,
+    RATED: {"table": read_ratings_table, "mt_bench_single": read_mt_bench_ratings}
+    | READERS_OF_LOGS,
     COMPARED: {
-        "table": verdicts_of_table,
-        "mt_bench_pair": verdicts_of_mt_bench,
-        "alpaca_eval": verdicts_of_alpaca_eval,
-        "arena_hard": verdicts_of_arena_hard,
-        "judge_bench": verdicts_of_judge_bench,
+        "table": read_verdicts_table,
+        "mt_bench_pair": read_mt_bench_verdicts,
+        "alpaca_eval": read_alpaca_eval,
+        "arena_hard": read_arena_hard,
+        "judge_bench": read_judge_bench,
     },
 }
 
@@ -332,7 +333,7 @@ READERS: Mapping[str, Mapping[str, Callable[[Connection, str, Mapping, Sequence[
 def count_rows(path: str) -> int:
     """The number of rows of a table, of objects in a JSON file, or of samples in a packed log."""
     if path.endswith(".eval"):
-        return sum(1 for _ in inspect_records(path)[0].get("samples").entries())
+        return sum(1 for _ in log_records(path)[0].get("samples").entries())
     if path.endswith((".jsonl", ".json")):
         return count_objects(connect(), path)
     return RawFile.open(path).count_rows()

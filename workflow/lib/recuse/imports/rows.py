@@ -90,7 +90,7 @@ class Rows:
         } | {*self.columns}
 
 
-def rows_of(
+def as_rows(
     source: str,
     columns: Mapping[str, str],
     table: Sequence[str],
@@ -141,7 +141,7 @@ def spellings(word: object) -> tuple[float | str, ...]:
     return (float(word) if is_number(word) else str(word).strip().lower(),)
 
 
-def case_of(value: str, words: Mapping[str, str], otherwise: str = "null") -> str:
+def case_when(value: str, words: Mapping[str, str], otherwise: str = "null") -> str:
     """SQL for the word that `words` give for a value (SQL), else `otherwise` (SQL)."""
     whens = " ".join(f"when {text(one)} then {text(other)}" for one, other in words.items())
     return f"case {value} {whens} else {otherwise} end"
@@ -185,7 +185,7 @@ def create_objects(
     """
     picked = "".join(f", {_text_at(field)} as {name(field)}" for field in fields)
     with _reading_json(path):
-        lines = _lines_of_objects(path)  # which SQL reads by this name
+        lines = _object_lines(path)  # which SQL reads by this name
         record = "row_number() over () as record" if lines is None else "record"
         numbered = f"select {record}, json from {_objects(path)}" + (
             " positional join lines" if lines else ""
@@ -282,7 +282,7 @@ def _objects(path: str) -> str:
     return reader("read_json_objects", [path], **settings)
 
 
-def _lines_of_objects(path: str) -> dict[str, np.ndarray] | None:
+def _object_lines(path: str) -> dict[str, np.ndarray] | None:
     """The line of each object of a JSON Lines file with blank lines; None for any other file."""
     if not path.endswith(".jsonl"):
         return None
@@ -474,7 +474,7 @@ class Table:
         )
         return whole_in_json(value) if self.path.endswith(".parquet") else value
 
-    def of_columns(self) -> dict[str, str]:
+    def column_texts(self) -> dict[str, str]:
         """SQL for each column as text, without values within one; of none of a table in memory,
         which its user has.
         """
@@ -494,7 +494,7 @@ class Table:
         """SQL for the failure that a column reports, by being empty or a value listed under
         `missing:`; else NULL.
         """
-        return failure_of(self._with_points(self.texts[column]), self.settings.get("missing", ()))
+        return failure_in(self._with_points(self.texts[column]), self.settings.get("missing", ()))
 
     def score(self, column: str) -> str:
         """SQL for a column of scores, trimmed, by `values:`; NULL where `failure` is not."""
@@ -579,10 +579,10 @@ class Spread:
 
     def each(self, value: Callable[[str], str]) -> str:
         """SQL for a value of each row, from the function that gives SQL for that of a column."""
-        return _of_place([value(column) for column in self.columns])
+        return _by_place([value(column) for column in self.columns])
 
 
-def _of_place(values: Sequence[str]) -> str:
+def _by_place(values: Sequence[str]) -> str:
     """SQL for that of the values whose place is the row's `wide`."""
     if len(values) == 1:
         return values[0]
@@ -621,7 +621,7 @@ def spread(file: Table, key: str, roles: Sequence[str], *, of_list: str | None =
     levels = zip(absent, zip(*columns.values(), strict=True), strict=False)
     return Spread(
         f"(from {file.source} cross join (values {places}) as listed(wide))",
-        {role: _of_place([*map(text, names)]) for role, names in levels},
+        {role: _by_place([*map(text, names)]) for role, names in levels},
         [*columns],
     )
 
@@ -650,7 +650,7 @@ def scores_in(file: Table, scores: Spread) -> dict[str, str]:
     }
 
 
-def failure_of(value: str, given_up: Sequence[str]) -> str:
+def failure_in(value: str, given_up: Sequence[str]) -> str:
     """SQL for the failure that a value (SQL, text) reports, by being empty or one of `given_up`;
     else NULL.
     """

@@ -3,17 +3,18 @@ repository and commit.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from recuse.base.database import Connection
 from recuse.base.errors import DataError
 from recuse.base.log import warn
 from recuse.base.settings import Setting, written
 from recuse.data.registry import GOLD_LABELS, HUMAN
-from recuse.imports.inspect_logs import LETTERS, inspect_records, read_inspect
-from recuse.imports.logs import YES_NO, Log, Node, failure, one, present, records_of
+from recuse.imports.inspect_logs import LETTERS, log_records, read_inspect
+from recuse.imports.logs import YES_NO, Log, Node, failure, one, present
 from recuse.imports.rows import Rows
 
 MODEL_GRADED = {
@@ -33,6 +34,7 @@ MODEL_GRADED = {
 }
 SAMPLES_OF_TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d:.-]+\.jsonl")
 INVALID = "__invalid__"
+JUDGE, CODE = "judge", "code"  # who gave a score, beside HUMAN
 # Reasons of promptfoo's graders that give a failed judgment the score 0; earlier versions have no
 # `graderError`.
 UNGRADED = re.compile(
@@ -226,16 +228,12 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
             mine = assessment.get("assessment_id").text
             if assessment.get("expectation") or (mine is not None and mine in corrected):
                 continue
-            kind, who, name = (
-                source["source_type"].text,
-                source.get("source_id").text,
-                assessment.get("assessment_name", "name").name,
+            who = source.get("source_id").text
+            name = assessment.get("assessment_name", "name").name
+            giver = _giver(
+                source["source_type"], LLM_JUDGE=JUDGE, AI_JUDGE=JUDGE, HUMAN=HUMAN, CODE=CODE
             )
-            if kind not in ("LLM_JUDGE", "AI_JUDGE", "HUMAN", "CODE"):
-                raise source["source_type"].fault(
-                    "which is no type of a source", "write LLM_JUDGE, HUMAN or CODE"
-                )
-            if kind == "CODE" and _left_out(log, name):
+            if giver == CODE and _left_out(log, name):
                 continue
             error = feedback.get("error") or assessment.get("error")
             score = (
@@ -244,8 +242,8 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
                 else failure("judge", error.get("error_message", "error_code").words)
             )
             of_score = {
-                "judge": None if kind == "CODE" or who == "default" else who,
-                "by": HUMAN if kind == "HUMAN" else None,
+                "judge": None if giver == CODE or who == "default" else who,
+                "by": HUMAN if giver == HUMAN else None,
             }
             item = {
                 "model": named[0].text if named else None,
@@ -263,6 +261,13 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
             )
 
 
+def _giver(kind: Node, **givers: str) -> str:
+    """Who gave a score, JUDGE, HUMAN or CODE, by the tool's word for it."""
+    if kind.text not in givers:
+        raise kind.fault("which does not say who gave the score", f"write {', '.join(givers)}")
+    return givers[kind.name]
+
+
 def _info(trace: Node) -> Node:
     return trace.get("info") if trace.get("info") else trace
 
@@ -275,15 +280,11 @@ def read_phoenix(log: Log, records: Sequence[Node]) -> None:
     is the example of a run. A score counts, else a label. Source: Arize-ai/phoenix, 06408b9
     (server/api/routers/v1/annotations.py).
     """
-    for record in log.each(_of_page(records, bool(records[0].get("next_cursor")))):
+    for record in log.each(_page_records(records, bool(records[0].get("next_cursor")))):
         run = "annotations" in record.fields
         for annotation in record["annotations"].entries() if run else [record]:
-            kind, result = (
-                annotation["annotator_kind"],
-                annotation if run else annotation.get("result"),
-            )
-            if kind.value not in ("LLM", "HUMAN", "CODE"):
-                raise kind.fault("which is no kind of an annotator", "write LLM, HUMAN or CODE")
+            giver = _giver(annotation["annotator_kind"], LLM=JUDGE, HUMAN=HUMAN, CODE=CODE)
+            result = annotation if run else annotation.get("result")
             name, error = annotation["name"].name, annotation.get("error").words
             score = failure("judge", error) if error else result.get("score", "label").score()
             repetition = record.get("repetition_number").text or "1"
@@ -295,9 +296,9 @@ def read_phoenix(log: Log, records: Sequence[Node]) -> None:
             scorer = {
                 "scorer": name,
                 "dimension": name,
-                "by": HUMAN if kind.value == "HUMAN" else None,
+                "by": HUMAN if giver == HUMAN else None,
             }
-            if kind.value == "CODE" and _left_out(log, name):
+            if giver == CODE and _left_out(log, name):
                 continue
             rater = annotation.get("user_id", "identifier").text
             log.add(
@@ -311,7 +312,7 @@ def read_phoenix(log: Log, records: Sequence[Node]) -> None:
             )
 
 
-def _of_page(records: Sequence[Node], several: bool) -> Sequence[Node]:
+def _page_records(records: Sequence[Node], several: bool) -> Sequence[Node]:
     """The records of a page, with a warning if it is one of several; others as they are."""
     if len(records) != 1 or "data" not in records[0].fields:
         return records
@@ -356,7 +357,7 @@ def read_langfuse(log: Log, records: Sequence[Node]) -> None:
     d93d107 (fern/apis/server/definition: legacy/scores-v2, commons).
     """
     pages = records[0].get("meta").get("totalPages").value
-    for record in log.each(_of_page(records, pages not in (None, 0, 1))):
+    for record in log.each(_page_records(records, pages not in (None, 0, 1))):
         whole = "scores" in record.fields
         generations = (
             [found.get("model").text for found in record.get("observations").entries()]
@@ -369,18 +370,17 @@ def read_langfuse(log: Log, records: Sequence[Node]) -> None:
             "prompt": record.get("input").words if whole else None,
         }
         for score in record["scores"].entries() if whole else [record]:
-            kind, name, source = score.get("dataType").text, score["name"].name, score["source"]
-            if source.value not in ("EVAL", "ANNOTATION", "API"):
-                raise source.fault("which is no source of a score", "write EVAL, ANNOTATION or API")
+            kind, name = score.get("dataType").text, score["name"].name
+            giver = _giver(score["source"], EVAL=JUDGE, ANNOTATION=HUMAN, API=CODE)
             if kind in ("TEXT", "CORRECTION"):
                 log.left_out[name] += 1
                 continue
-            if source.value == "API" and _left_out(log, name):
+            if giver == CODE and _left_out(log, name):
                 continue
             label = score.get("stringValue", "value")
             value = label if kind == "CATEGORICAL" else score["value"]
             unlabelled = kind == "CATEGORICAL" and not isinstance(label.value, str)
-            by = HUMAN if source.value == "ANNOTATION" else None
+            by = HUMAN if giver == HUMAN else None
             rater = score.get("authorUserId").text
             log.add(
                 record,
@@ -522,69 +522,63 @@ def read_openai_evals(log: Log, records: Sequence[Node]) -> None:
             )
 
 
-TOOLS: dict[
-    str, tuple[Callable[[str], list[Node]], Callable[[Log, Sequence[Node]], None], dict[str, str]]
-] = {
-    "inspect": (
-        inspect_records,
+class Tool(NamedTuple):
+    """How the files of a tool are read."""
+
+    read: Callable[[Log, Sequence[Node]], None]
+    keys: Mapping[str, str]  # column of the table -> the key of a record that messages name
+    # Numbers of words; Langfuse, Phoenix and HELM write numbers for these
+    grades: Mapping[str, str] = YES_NO
+
+
+TOOLS = {
+    "inspect": Tool(
         read_inspect,
         {"rating": "value", "prompt_id": "id", "dimension": "scorer", "model": "eval.model"},
+        YES_NO | LETTERS,
     ),
-    "promptfoo": (
-        records_of,
+    "promptfoo": Tool(
         read_promptfoo,
         {
-            "rating": "score",
-            "prompt_id": "testIdx",
-            "model": "provider",
+            **{"rating": "score", "prompt_id": "testIdx", "model": "provider"},
             "judge": "assertion.provider",
         },
     ),
-    "helm": (
-        records_of,
+    "helm": Tool(
         read_helm,
         {"rating": "score", "prompt_id": "instance.id", "model": "adapter_spec.model"},
+        {},
     ),
-    "mlflow": (
-        records_of,
+    "mlflow": Tool(
         read_mlflow,
         {"rating": "feedback.value", "judge": "source.source_id", "dimension": "name"},
     ),
-    "phoenix": (records_of, read_phoenix, {"rating": "score", "dimension": "name"}),
-    "every_eval_ever": (
-        records_of,
-        read_every_eval,
-        {"rating": "is_correct", "prompt_id": "sample_id", "model": "model_id"},
+    "phoenix": Tool(read_phoenix, {"rating": "score", "dimension": "name"}, {}),
+    "every_eval_ever": Tool(
+        read_every_eval, {"rating": "is_correct", "prompt_id": "sample_id", "model": "model_id"}
     ),
-    "langfuse": (records_of, read_langfuse, {"rating": "value", "dimension": "name"}),
-    "deepeval": (
-        records_of,
+    "langfuse": Tool(read_langfuse, {"rating": "value", "dimension": "name"}, {}),
+    "deepeval": Tool(
         read_deepeval,
         {"rating": "score", "judge": "evaluationModel", "prompt_id": "input", "dimension": "name"},
     ),
-    "lm_eval": (records_of, read_lm_eval, {"rating": "metric", "prompt_id": "doc_id"}),
-    "openai_evals": (
-        records_of,
+    "lm_eval": Tool(read_lm_eval, {"rating": "metric", "prompt_id": "doc_id"}),
+    "openai_evals": Tool(
         read_openai_evals,
         {"rating": "data", "prompt_id": "sample_id", "model": "completion_fns"},
     ),
 }
 
 
-# Numbers of words; elsewhere those of YES_NO. Langfuse, Phoenix and HELM write numbers for these.
-GRADES = {"inspect": YES_NO | LETTERS, "langfuse": {}, "phoenix": {}, "helm": {}}
-
-
-def rows_of_tool(
+def read_tool(
     tool: str, connection: Connection, path: str, settings: dict, scales: Sequence[str]
 ) -> Rows:
     """The ratings, human scores and gold labels in a file of a tool; DataError naming file, entry
     and key.
     """
-    opened, read, named = TOOLS[tool]
-    log = Log(path, settings, scales, GRADES.get(tool, YES_NO))
-    read(log, opened(path))
-    return log.rows(connection, named)
+    log = Log(path, settings, scales, TOOLS[tool].grades)
+    TOOLS[tool].read(log, log_records(path))
+    return log.rows(connection, TOOLS[tool].keys)
 
 
-READERS_OF_LOGS = {tool: partial(rows_of_tool, tool) for tool in TOOLS}
+READERS_OF_LOGS = {tool: partial(read_tool, tool) for tool in TOOLS}

@@ -12,7 +12,7 @@ from recuse.data.files import SOURCE, header_of, reading
 from recuse.data.lines import check_declared, check_in_all, check_lines
 from recuse.data.registry import COMPARED, IMPORTED, Registry, named_as
 from recuse.data.verdicts import LABELS
-from recuse.imports.ratings import counts_of
+from recuse.imports.ratings import counts_by_kind
 from recuse.imports.readers import count_rows, create_imported, winner
 from recuse.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
 
@@ -68,7 +68,9 @@ def import_verdicts(
         left join labels on {same}"""
     write_rows(connection, rows, outputs["verdicts"])
     write_table(
-        outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts_of(connection))
+        outputs["imported"],
+        IMPORTED,
+        ({"study": study, **row} for row in counts_by_kind(connection)),
     )
 
 

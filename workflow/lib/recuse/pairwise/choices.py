@@ -15,7 +15,7 @@ import numpy as np
 
 from recuse.base.database import Connection, create_table, text
 from recuse.base.tables import column_names
-from recuse.data.verdicts import CONTROL
+from recuse.data.verdicts import CONTROL, PLACES
 from recuse.inference.gold import GRID
 from recuse.inference.verdict import AGAINST_PEOPLE
 from recuse.model.least_squares import wald_p_value
@@ -64,6 +64,8 @@ COUNTS = {
     }.items()
 }
 FEW = 10  # questions
+# Whether the two answers of a pair are by one model
+ONE_MODEL = "ends_with(model_a, '{0}') and model_b = replace(model_a, '{0}', '{1}')".format(*PLACES)
 ROUNDING = 1e-9  # of sums of halves
 FLIPS = tuple(step / 100 for step in range(26))  # rates of wrong human labels
 SHOWN = FLIPS[::5]
@@ -74,6 +76,7 @@ class Choices(NamedTuple):
 
     groups: list[Group]  # by quantity, term and model, with COUNTS in `sums`
     judges: list[str]
+    of_one_model: frozenset[str]  # judges whose pairs are two answers of one model each
     labelled: bool  # whether there are human labels
     # Pairs of human votes on one comparison that choose the same answer, and all that choose
     agreeing: tuple[int, int]
@@ -134,12 +137,12 @@ def count_choices(connection: Connection, families: Mapping[str, str]) -> Choice
         union all {first}""")
     counts = ", ".join(f'coalesce({sql}, 0) as "{name}"' for name, sql in COUNTS.items())
     query = f"select quantity, term, model, item, {counts} from choices group by all order by all"
-    judges = [
-        name
-        for (name,) in connection.execute(
-            "select distinct judge from compared order by 1"
+    judges = dict(
+        connection.execute(
+            f"select judge, bool_and({ONE_MODEL}) from compared group by 1 order by 1"
         ).fetchall()
-    ]
+    )
+    of_one_model = frozenset(judge for judge, has_one in judges.items() if has_one)
     agreeing = connection.execute(
         """
         select coalesce(sum((humans_a * (humans_a - 1) + humans_b * (humans_b - 1)) / 2), 0)::bigint,
@@ -147,7 +150,7 @@ def count_choices(connection: Connection, families: Mapping[str, str]) -> Choice
         from (select distinct experiment, condition, item, model_a, model_b, humans_a, humans_b from compared)"""
     ).fetchone()
     groups = read_groups(connection, query, ("quantity", "term", "model"), COUNTS)
-    return Choices(groups, judges, labelled, agreeing)
+    return Choices(groups, [*judges], of_one_model, labelled, agreeing)
 
 
 def _scale(group: Group, labelled: bool) -> float:

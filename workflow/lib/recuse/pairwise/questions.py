@@ -35,10 +35,11 @@ def create_pairs(connection: Connection, comparisons: str) -> None:
 
     One row per experiment, condition, judge, item, model_a, model_b, wording and vote, in this
     order. Other columns, NULL where there is none: human, humans_a, humans_b, humans_tie, length_a,
-    length_b; outcome_ab and outcome_ba, the verdicts with the answer of model_a and of model_b
-    shown first; favoured_ab and favoured_ba, the answer that the statement added in that order
-    speaks for; debiased, the verdict if both orders agree, `tie` if they do not, `error` if one is
-    an error or absent (Saito et al., section 4); single, the verdict if there is one order only.
+    length_b; right_a and right_b, whether the answers are right by a key; outcome_ab and
+    outcome_ba, the verdicts with the answer of model_a and of model_b shown first; favoured_ab and
+    favoured_ba, the answer that the statement added in that order speaks for; debiased, the verdict
+    if both orders agree, `tie` if they do not, `error` if one is an error or absent (Saito et al.,
+    section 4); single, the verdict if there is one order only.
     """
     connection.execute(f"""
         create temp table pairs as
@@ -47,6 +48,7 @@ def create_pairs(connection: Connection, comparisons: str) -> None:
                      any_value(human) as human, any_value(humans_a) as humans_a, any_value(humans_b) as humans_b,
                      any_value(humans_tie) as humans_tie,
                      any_value(length_a) as length_a, any_value(length_b) as length_b,
+                     any_value(right_a) as right_a, any_value(right_b) as right_b,
                      any_value(outcome) filter ("order" = 'ab') as outcome_ab,
                      any_value(outcome) filter ("order" = 'ba') as outcome_ba,
                      any_value(favoured) filter ("order" = 'ab') as favoured_ab,

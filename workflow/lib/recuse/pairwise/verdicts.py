@@ -7,7 +7,7 @@ shown first, over one half.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from recuse.base.reasons import Reason, because
@@ -36,6 +36,7 @@ def verdicts(
     regression: Sequence[Mapping],
     judges: Sequence[str],
     *,
+    of_one_model: Container[str] = (),
     order: Sequence[str],
     confidence: float,
     power: float,
@@ -46,7 +47,8 @@ def verdicts(
     choices: rows by `recuse.pairwise.choices.choices`. regression: rows by
     `recuse.pairwise.regression.regression_rows`, as numbers or as texts of its table; they decide
     on own and family answers. Without any, the shares of choices do. judges: all that have a
-    verdict on a pair. power: with which a test finds a bias of the size `detectable`.
+    verdict on a pair. of_one_model: those whose pairs are two answers of one model. power: with
+    which a test finds a bias of the size `detectable`.
     """
     place = {name: number for number, name in enumerate(order)}
     test = {"confidence": confidence, "power": power}
@@ -68,6 +70,10 @@ def verdicts(
                 half, excluded = (found.get((name, draws)) for draws in (HALF, EXCLUDED))
                 rows = (half, excluded) if MAIN[quantity] == HALF else (excluded, half)
                 replies[name] = {kind.decisive: _share_reply(quantity, *rows, **test)}
+        if quantity == SELF:
+            for name in filter(of_one_model.__contains__, replies):
+                reply = Reply(reason=because(Reason.ONE_MODEL_COMPARED))
+                replies[name] = {kind.decisive: reply}
         terms = sorted(replies, key=lambda term: (place.get(term, len(place)), term))
         yield from verdict_rows(
             kind, quantity, {term: replies[term] for term in terms}, confidence=confidence

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.tables import write_table
 from recuse.check.check import check_study
-from recuse.check.facts import CHECK, Finding, facts_of
-from recuse.check.page import page_of
+from recuse.check.facts import CHECK, Finding, read_facts
+from recuse.check.page import check_page
 from recuse.data.describe import CORRELATIONS, MEAN_SCORES, correlations, mean_scores
 from recuse.data.study import StudyTables
 from recuse.inference.reliability import reliability_of
@@ -41,7 +41,7 @@ def findings(
 ) -> list[Finding]:
     """What the ratings support, most important first."""
     reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=of_alpha)
-    facts = facts_of(tables, completeness, imports=imports, named=named)
+    facts = read_facts(tables, completeness, imports=imports, named=named)
     return check_study(facts, reliability, **power, confidence=confidence)
 
 
@@ -60,4 +60,4 @@ def describe_and_check(
     found = findings(tables=tables, **humans, **params)
     write_table(outputs["check"], CHECK, (each.row for each in found), study=tables.name)
     gold = bool(params["imports"].get("gold"))
-    print(page_of(tables.name, found, gold=gold), end="")  # into the log
+    print(check_page(tables.name, found, gold=gold), end="")  # into the log

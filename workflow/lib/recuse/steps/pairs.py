@@ -8,7 +8,7 @@ from recuse.base.database import connect, files
 from recuse.base.tables import read_table, write_table
 from recuse.base.words import counted
 from recuse.check.facts import CHECK, Finding
-from recuse.check.page import page_of
+from recuse.check.page import check_page
 from recuse.check.pairs import check_comparisons
 from recuse.inference.gold import CASES_OF_PAIRS, GOLD
 from recuse.inference.gold import gold as gold_rows
@@ -105,6 +105,7 @@ def choices_tables(
     rows = list(choices(chosen, **sampling))
     regressed = [row for path in regression for row in read_table(path)]
     settings = {"order": list(families), "confidence": confidence, "power": power}
+    settings["of_one_model"] = chosen.of_one_model
     concluded = list(verdicts(rows, regressed, chosen.judges, **settings))
     found = check_comparisons(pairs, chosen, rows, concluded, power=power)
     write_table(outputs["choices"], CHOICES, rows, study=study)
@@ -113,7 +114,7 @@ def choices_tables(
         write_table(outputs["label_noise"], LABEL_NOISE, noise, study=study)
     write_table(outputs["verdicts"], VERDICTS, concluded, study=study)
     write_table(outputs["check"], CHECK, (finding.row for finding in found), study=study)
-    print(page_of(study, found, of_ratings=False), end="")  # into the log
+    print(check_page(study, found, of_ratings=False), end="")  # into the log
     return found
 
 

@@ -1,0 +1,215 @@
+"""What names, winners, scales and words mean, whatever the provider, alphabet, range or tool: right
+or asked for, and never silently something else.
+"""
+
+import json
+from itertools import product
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+import yaml
+
+from recuse.base.errors import DataError
+from recuse.data.registry import usual_scale
+from recuse.imports.guess import ASKED, guess
+from recuse.imports.names import group_families, known_family, spellings
+from recuse.imports.ratings import import_ratings
+from recuse.imports.verdicts import import_verdicts
+
+FORMATS = Path(__file__).parents[1] / "formats"
+FAMILIES = {
+    "GPT": ["gpt-4o", "gpt-4.1-mini", "o3-mini", "gpt-3.5-turbo", "chatgpt-4o"],
+    "Claude": ["claude-3-5-sonnet", "claude-sonnet-4", "claude-2.1"],
+    "Gemini": ["gemini-1.5-pro", "gemini-2.0-flash-lite"],
+    "Gemma": ["gemma-2-9b-it"],
+    "Llama": ["llama-3.1-70b-instruct", "Meta-Llama-3-8B-Instruct", "codellama-34b"],
+    "Qwen": ["Qwen2.5-72B-Instruct", "qwq-32b"],
+    "Mistral": ["mistral-large", "Mixtral-8x7B-Instruct", "ministral-8b"],
+    "DeepSeek": ["deepseek-v3", "deepseek-r1"],
+    "Cohere": ["command-r-plus"],
+    "Phi": ["phi-4"],
+    "Grok": ["grok-2"],
+    "Nova": ["nova-pro"],
+}
+MODELS = {name: family for family, names in FAMILIES.items() for name in names}
+PROVIDERS = """
+    {} openai/{} azure/{} openrouter/openai/{} OpenAI/{} models/{} publishers/google/models/{}
+    together_ai/meta-llama/{} accounts/fireworks/models/{} hf/org/{} org__{} openai_{} google_{}
+    openai:{} openai:chat:{} anthropic:messages:{} ollama:chat:{} huggingface:text-generation:org/{}
+    bedrock/anthropic.{} bedrock/us.anthropic.{} us.meta.{}-v1:0 eu.amazon.{}-v1:0
+    apac.anthropic.{}-v2:0 bedrock:us-gov.anthropic.{}-v1:0 bedrock/converse/us.deepseek.{}-v1:0
+    arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.{}-v1:0
+    databricks-{} {}:free {}:beta {}:latest {}-latest {}@default
+"""
+DATES = ["", "-2024-08-06", "-20241022", "@20241022", "-08-2024", "-05-06", "-0613", "-002"]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS.split())
+def test_a_provider_and_a_date_change_neither_model_nor_family(provider):
+    """A judge so written is the model without these, of its family; two dates are two models."""
+    for (name, family), date in product(MODELS.items(), DATES):
+        written = provider.format(name + date)
+        assert known_family(written) == family
+        assert group_families([written], [name]).keys() == {family}
+        assert len([*spellings([written], [name])]) == 1
+        other = f"{name}-2023-01-31"
+        assert len([*spellings([written], [other])]) == (2 if date else 1)
+
+
+def test_different_models_are_never_one():
+    others = [
+        "gpt-4",
+        "gpt-4-turbo",
+        "gpt-3.5-turbo-instruct",
+        "llama-3.1-8b-instruct",
+        "gpt-4o-mini",
+    ]
+    others += [
+        "claude-3-5-haiku",
+        "claude-3-sonnet",
+        "deepseek-r1-distill-llama-70b",
+        "o3",
+        "o1-mini",
+    ]
+    names = [*MODELS, *others]
+    for provider, date in product(PROVIDERS.split(), ("", "-20241022")):
+        written = [provider.format(name + date) for name in names]
+        for judge, model in product(written, names):
+            if written.index(judge) != names.index(model):
+                assert len([*spellings([judge], [model])]) == 2, (judge, model)
+
+
+# Words for: the answer of model_a, neither, the answer of model_b
+ALPHABETS = (
+    """
+    [[A]] [[C]] [[B]]|A C B|a tie b|A>>B A=B B>>A|[[A>B]] [[A=B]] [[A<B]]|B<<A A~B A<<B|0 0.5 1
+    1 0.5 0|-1 0 1|1 0 -1|1 1.5 2|1.0 1.5 2.0|0 2 1|1 2 3|model_a tie model_b|Model-A Tie Model-B
+    model_a tie_(bothbad) model_b|assistant_a draw assistant_b|left both right|first neither second
+    Response_1 same Response_2|Answer_A equal Answer_B|win tie loss|loss tie win|true none false
+    yes no_preference no|A_wins even B_wins|A_is_better both_good B_is_better|output_1 tie output_2
+    chosen tie rejected|{a} tie {b}|option_1 tie option_2
+""".replace("\n    ", "|")
+    .strip("|")
+    .split("|")
+)
+CANDIDATES = ("gpt-4o", "openai/gpt-4.1", "claude-3", "b-llama", "A")
+PAIRS = [(0, 1), (1, 0), (0, 2), (1, 2)]
+
+
+@pytest.mark.parametrize("alphabet", ALPHABETS)
+@pytest.mark.parametrize("shares", [(0.4, 0.2, 0.4), (0.93, 0, 0.07)])
+def test_a_winner_is_never_reversed_or_lost(tmp_path, monkeypatch, alphabet, shares):
+    """However rare a word is: its meaning is right or asked for, and no failure."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(len(alphabet))
+    lines, truth = ["judge,question,model_a,model_b,winner"], []
+    for place in range(60):
+        a, b = (CANDIDATES[model] for model in PAIRS[random.integers(len(PAIRS))])
+        answer = random.choice(3, p=shares)
+        word = alphabet.split()[answer].format(a=a, b=b).replace("_", " ")
+        lines.append(f"judge,{place},{a},{b},{word}")
+        truth.append(("a", "tie", "b")[answer])
+    Path("pairs.csv").write_text("\n".join([*lines, ""]), "utf-8")
+    text = guess(["pairs.csv"])
+    if ASKED in text:
+        return
+    settings = yaml.safe_load(text)["comparisons"]["mine"]["import"]
+    assert "missing" not in settings
+    outputs = {"verdicts": f"{tmp_path}/v.parquet", "imported": f"{tmp_path}/i.csv"}
+    import_verdicts("mine", ["pairs.csv"], [], settings=settings, outputs=outputs)
+    found = duckdb.sql(f"select outcome from '{tmp_path}/v.parquet' order by source_record")
+    for (outcome,), expected in zip(found.fetchall(), truth, strict=True):
+        # What is left as it is in the file, the next step refuses
+        assert outcome == expected or outcome not in ("a", "b", "tie", "error")
+
+
+def test_a_usual_scale_hides_no_ceiling():
+    """Scores reach its upper half; 0 to 11 stays so."""
+    ends = [*range(-12, 120), 0.5, 4.5, 9.5, 87.5]
+    for low, high in product(ends, ends):
+        if low < high:
+            bottom, top = usual_scale(low, high)
+            assert bottom <= low
+            assert top >= high > (bottom + top) / 2 or high <= 1
+            assert (
+                top - high < 1
+                or (bottom, top) in {(0, 1), (0, 10), (1, 10), (0, 100), (1, 100)}
+                or high <= 0
+            )
+    assert usual_scale(0, 11) == (0, 11)
+
+
+# Words of a log
+WORDS = ["C", "P", "I", "N", "yes", "No", "TRUE", "false", True, False, "pass", "fail", "0.5", 1, 0]
+LETTERS = {"c": 1, "p": 0.5, "i": 0, "n": 0}
+YES_NO = {"yes": 1, "no": 0, "true": 1, "false": 0}
+NUMBERS = {"0.5": 0.5, "1": 1, "0": 0}
+HERE = {"metadata": {"model": "m", "prompt": "1"}}
+NAMED = {"columns": {"model": "metadata.model", "prompt": "metadata.prompt"}, "judge": "judge"}
+
+
+def log_of(tool, word):
+    """A log with one score, and what `import` needs beside it."""
+    scored = {"name": "quality", "score": word}
+    grader = {"type": "llm-rubric", "metric": "quality", "provider": "judge"}
+    source = {"source_type": "LLM_JUDGE", "source_id": "judge"}
+    feedback = {"assessment_name": "quality", "source": source, "feedback": {"value": word}}
+    return {
+        "inspect": {
+            **{"version": 2, "status": "success"},
+            "eval": {"model": "m", "scorers": [{"name": "s", "options": {"model": "judge"}}]},
+            "samples": [{"id": 1, "epoch": 1, "scores": {"s": {"value": word}}}],
+        },
+        "promptfoo": {
+            "config": {},
+            "results": [
+                {"provider": "m", "testIdx": 1, "gradingResult": {"componentResults": [scored | {"assertion": grader}]}}
+            ]
+        },
+        "mlflow": [{"data": {}, "info": {"client_request_id": "1", "tags": {"model": "m"}, "assessments": [feedback]}}],
+        "deepeval": {
+            **{"hyperparameters": {"model": "m"}, "testPassed": 1},
+            "testCases": [{"input": "1", "metricsData": [scored | {"evaluationModel": "judge"}]}],
+        },
+        "openai_evals": [
+            {"spec": {"completion_fns": ["m", "judge"], "eval_name": "e"}},
+            {"type": "metrics", "sample_id": "1", "data": {"score": word}},
+            {"final_report": {}},
+        ],
+        "helm": {
+            "adapter_spec": {"model": "m"},
+            "request_states": [{"instance": {"id": "1"}, "annotations": {"quality": {"judge_score": word}}}],
+        },
+        "phoenix": [{"name": "quality", "annotator_kind": "LLM", "result": {"score": word}} | HERE],
+        "langfuse": [{"name": "quality", "source": "EVAL", "dataType": "NUMERIC", "value": word} | HERE],
+    }[tool]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize(
+    ("tools", "meanings"),
+    [
+        (["inspect"], NUMBERS | YES_NO | LETTERS),
+        (["promptfoo", "mlflow", "deepeval", "openai_evals"], NUMBERS | YES_NO),
+        (["helm", "phoenix", "langfuse"], NUMBERS),
+    ],
+)
+def test_a_word_of_a_tool_counts_what_the_tool_means_or_is_refused(tmp_path, tools, meanings, word):
+    outputs = {"ratings": f"{tmp_path}/r.parquet", "imported": f"{tmp_path}/i.csv"}
+    for tool in tools:
+        settings = {"format": tool, "step": 0.5} | (
+            NAMED if tool in ("phoenix", "langfuse") else {}
+        )
+        path, log = tmp_path / f"{tool}.json", log_of(tool, word)
+        path.write_text(json.dumps(log), "utf-8")
+        options = {"scales": {"quality": [0, 1]}, "models": {}, "outputs": outputs}
+        spelt = str(word).lower()
+        if spelt not in meanings:
+            with pytest.raises(DataError, match=f"(?i)found '{spelt}', which is not a number"):
+                import_ratings("mine", [str(path)], [], settings=settings, **options)
+        else:
+            import_ratings("mine", [str(path)], [], settings=settings, **options)
+            row = duckdb.sql(f"select judge, model, prompt_id, rating from '{outputs['ratings']}'")
+            assert row.fetchall() == [("judge", "m", "1", 2 * meanings[spelt])]

@@ -172,13 +172,6 @@ def test_verdicts_on_ratings_read_the_whole_study():
     )
 
 
-def test_a_doubt_about_c_leaves_a_bias_likely():
-    (found,) = rows_of(
-        [concluded("J", "mixed", 0.1, 0.3) | {"doubt": "few_families"}], judges=["J"]
-    ).values()
-    assert fields(found, "verdict note") == (LIKELY, Reason.FEW_FAMILIES)
-
-
 def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():
     conclusions = [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -0.1, 0.1, 0.9)]
     assert rows_of(conclusions)["self_bias", "J"]["A"] == pytest.approx(0.2)

@@ -143,17 +143,20 @@ PROPERTIES = {
 
 
 @pytest.mark.parametrize("name", PROPERTIES)
-def test_properties_of_the_estimators(name):
+def test_properties_of_the_estimators(name, long):
+    """With a third of the replicates a value may be outside by two Monte Carlo errors."""
     dials, replicates, expected = PROPERTIES[name]
+    replicates, errors = (replicates, 0) if long else (replicates // 3, 2)
     estimators = [*dict.fromkeys(estimator for estimator, *_ in lines(expected))]
     rows = tried(estimators, replicates=replicates, **PAPER | dials)
     for estimator, statistic, term, low, high in lines(expected):
         about = {"term": "" if term in ("all", "biases") else f"Model {term}"}
         about["quantity"] = "biases" if term == "biases" else "self_bias"
         about["statistic"] = "bias" if statistic == "errors" else statistic
-        row = only(rows, estimator=estimator, **about)
-        found = abs(row["value"] / row["mc_error"]) if statistic == "errors" else row["value"]
-        assert float(low) <= found <= float(high), (estimator, statistic)
+        value, error = fields(only(rows, estimator=estimator, **about), "value mc_error")
+        found, error = (abs(value / error), 1) if statistic == "errors" else (value, error)
+        slack = errors * error
+        assert float(low) - slack <= found <= float(high) + slack, (estimator, statistic)
 
 
 def test_estimators_answer_the_tests_that_they_declare():

@@ -214,7 +214,7 @@ def often_written(sections: list) -> dict[str, list[tuple[str, str, str]]]:
 
 
 def escaped(text: str) -> str:
-    """Text for a cell of a table: a bar or `<` outside code would be markup, a line break its end."""
+    """Text for a cell of a table: a bar or `<` outside code is markup, a line break its end."""
     words = text.replace("|", "\\|").replace("\n", " ").split("`")
     words[::2] = [part.replace("<", "&lt;") for part in words[::2]]
     return "`".join(words)

@@ -68,6 +68,16 @@ def run_released(source, folder):
     return run(folder, [files / path for path in paths], reader=READERS[source])
 
 
+@pytest.fixture(scope="session")
+def prd(tmp_path_factory):
+    return run_released("prd", tmp_path_factory.mktemp("prd"))
+
+
+@pytest.fixture(scope="session")
+def llmbar(tmp_path_factory):
+    return run_released("llmbar", tmp_path_factory.mktemp("llmbar"))
+
+
 def copied(source, target):
     """The released files of a source in a folder of one's own, to be spoilt."""
     folder, paths = released(source)

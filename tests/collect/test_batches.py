@@ -101,15 +101,6 @@ def test_a_batch_is_found_whose_process_was_killed_before_it_could_say_so(mock, 
     assert set(mock.seen.values()) == {1}
 
 
-def test_a_batch_of_a_file_alone_is_created(mock, path):
-    requests = in_batches(mock, 5)
-    run(path, requests)
-    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
-    mock.batches.clear()
-    assert run(path, requests).answered == 5
-    assert mock.done["POST files"] == 1
-
-
 def test_what_a_batch_leaves_open_is_asked_by_the_next_run(mock, path):
     mock.batch_share, mock.batch_status = 0.6, "expired"
     requests = in_batches(mock, 10)
@@ -213,16 +204,6 @@ def sent(mock):
     ]
 
 
-def test_what_a_batch_of_a_larger_plan_leaves_open_is_asked_by_the_next_run(mock, path):
-    requests = in_batches(mock, 4)
-    kill(path, requests)
-    mock.batch_share = 0.25
-    assert run(path, requests[:3]).missing == 2
-    mock.batch_share = 1.0
-    assert run(path, requests[:3]).missing == 0
-    assert run(path, requests[:3]).asked == 0
-
-
 @pytest.mark.parametrize("what", [["batches", "batch-1"], ["files", "file-2"]])
 def test_what_the_server_no_longer_has_is_said_and_asked_again(mock, path, monkeypatch, what):
     requests = in_batches(mock, 4)
@@ -243,23 +224,6 @@ def test_what_the_server_no_longer_has_is_said_and_asked_again(mock, path, monke
     with listening() as warnings:
         assert run(path, requests).asked == 0
     assert not warnings
-
-
-def test_a_batch_of_this_run_that_the_server_does_not_know_is_not_asked_again_and_again(
-    mock, path, monkeypatch
-):
-    replaced(mock, monkeypatch, "GET", ["batches"], 404, {"error": {"message": "no such batch"}})
-    assert run(path, in_batches(mock, 3)).stopped == "endpoint"
-    assert len(mock.batches) == 1
-
-
-def test_servers_may_give_the_same_ids(mock, path):
-    with Mock() as other:
-        requests = [in_batches(mock, 3, judge="a"), in_batches(other, 3, judge="b")]
-        for each in requests:
-            kill(path, each)
-        assert run(path, [*requests[0], *requests[1]]).answered == 6
-        assert {*mock.seen.values(), *other.seen.values()} == {1}
 
 
 def test_a_server_may_give_an_id_again(mock, path):

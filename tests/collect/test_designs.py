@@ -94,16 +94,6 @@ def test_a_number_of_judges_that_says_nothing_is_refused(judges, words):
         assigned(PROMPTS, FIVE, FIVE, judges, seed=1)
 
 
-def test_the_first_prompts_have_the_shares_of_large_and_small_strata():
-    """A hundred prompts in one stratum, and a hundred strata of one prompt each."""
-    strata = {f"p{number}": "large" if number < 100 else f"s{number}" for number in range(200)}
-    shares = [
-        sum(strata[prompt] == "large" for prompt in in_order([*strata], seed, strata)[:60])
-        for seed in range(200)
-    ]
-    assert sum(shares) / len(shares) == pytest.approx(30, abs=0.8)
-
-
 def test_waves_are_parts_of_one_order_each_with_the_shares_of_the_strata():
     parts = waves(PROMPTS, first=10, growth=1.5, most=28, seed=5, strata=STRATA)
     assert [len(part) for part in parts] == [10, 5, 8, 5]

@@ -169,12 +169,3 @@ def test_the_page_says_what_is_left_and_on_what_it_rests():
     assert "Spent so far, by the ledger: 0.0100 units." in learnt
     done = cost_page(estimates(PLAN, map(entry, PLAN)), PLAN[0])
     assert done.startswith("Nothing is left to ask: 10 requests, all answered.\n")
-
-
-def test_the_page_has_a_dash_without_price_or_limit():
-    unlimited = Request(JUDGE, [{"role": "user", "content": "?"}], {})
-    assert cost_page(estimates([unlimited], []), unlimited).splitlines()[3].split()[-2] == "–"
-    unpriced = request(0, replace(JUDGE, price=None, batch=True, key=None))
-    text = cost_page(estimates([unpriced], []), unpriced)
-    assert text.startswith("1 request to ask, an unknown sum, up to a day for batches.")
-    assert text.splitlines()[3].split()[-3:] == ["–", "–", "–"]

@@ -123,20 +123,6 @@ def test_a_collection_that_is_stopped_twice_ends_at_once(start, mock):
     assert [entry.cost for entry in read_ledger(start.path)] == [None] * CONCURRENCY
 
 
-def test_a_second_process_is_refused_and_disturbs_nothing(start, mock):
-    first = start()
-    assert first.stdout.readline() == "open\n"
-    second = start()
-    _, complaints = second.communicate(timeout=60)
-    assert second.returncode == 1
-    assert (
-        f"the process {first.pid} is writing this ledger; wait for it to end, or name another"
-        " ledger" in complaints
-    )
-    assert outcome_of(first)["missing"] == 0
-    assert set(mock.seen.values()) == {1}
-
-
 def test_no_key_is_in_a_traceback(start, mock):
     process = start(body={"max_tokens": "many"}, options={"budget": 1.0})
     _, complaints = process.communicate(timeout=60)

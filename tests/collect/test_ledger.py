@@ -144,21 +144,6 @@ def test_a_line_that_is_not_whole_is_named(path):
     )
 
 
-def test_a_ledger_cut_in_its_first_line_is_still_one(path):
-    content = fill(path, entry("a"))
-    path.write_bytes(content[:5])
-    with listening(), Ledger(path) as ledger:
-        assert len(ledger) == 0
-
-
-def test_another_file_is_never_written_to(path):
-    path.parent.mkdir()
-    path.write_bytes(b"judge,model,rating\n")
-    with pytest.raises(ConfigError, match="this is no ledger"), Ledger(path):
-        pass
-    assert path.read_bytes() == b"judge,model,rating\n"
-
-
 def test_a_ledger_of_a_later_version_is_not_guessed_at(path):
     content = fill(path, entry("a"))
     path.write_bytes(content + content.replace(b'{"recuse": 1', b'{"recuse": 2'))
@@ -172,21 +157,6 @@ from recuse.collect.ledger import Ledger
 with Ledger(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)
-"""
-FILL = """
-import resource, sys
-from recuse.base.errors import DiskError
-from recuse.collect.ledger import Ledger
-sys.path.insert(0, "tests/collect")
-from test_ledger import entry
-resource.setrlimit(resource.RLIMIT_FSIZE, (2500, 2500))
-with Ledger(sys.argv[1]) as ledger:
-    try:
-        for number in range(100):
-            ledger.append([entry(str(number))])
-    except DiskError as error:
-        print(error)
-    print(len(ledger))
 """
 
 
@@ -215,19 +185,6 @@ def test_a_second_process_is_told_who_writes_until_that_is_killed(path):
         process.kill()
         process.wait()
     fill(path, entry("a"))
-
-
-def test_a_full_disk_is_said_with_what_is_kept(path):
-    printed = python(FILL, path).communicate()[0].splitlines()
-    kept = int(printed[1])
-    assert kept > 1
-    assert printed[0].startswith(f"{path}: file too large; {kept} answers are kept in it; ")
-    assert path.stat().st_size == 2500
-    with listening() as warnings, Ledger(path) as ledger:
-        assert len(ledger) == kept
-        ledger.append([entry("z")])
-    assert f"line {kept + 1} is cut off or damaged" in warnings[0]
-    assert len(answers_in(path)) == kept + 1
 
 
 def test_a_line_is_whole_after_one_that_had_no_room(path, monkeypatch):

@@ -22,7 +22,6 @@ ENDPOINT = Endpoint("judge", "m")
 PLAIN = find_wording("ratings", "plain", {})
 PAPER = find_wording("ratings", "play_favorites", {})
 ONE = (find_criterion("Helpfulness", PLAIN, {}),)
-TWO = (*ONE, find_criterion("Logical correctness", PLAIN, {}))
 
 
 def request(criteria=ONE, mode=SCHEMA, reads="reply"):
@@ -77,15 +76,6 @@ def test_json_is_read_or_missing_with_its_reason(content, score):
 )
 def test_text_is_read_by_its_pattern_alone(content, score):
     assert read(content, mode=NUMBER) == [score]
-
-
-def test_each_criterion_has_a_line_of_its_own():
-    content = "Helpfulness: 2\nLogical correctness = 5\n"
-    assert read(content, TWO, NUMBER) == [Score(2), Score(5)]
-    assert read("Helpfulness: 2\nHelpfulness: 3\nLogical correctness: 5", TWO, NUMBER) == [
-        Score(None, UNREADABLE),
-        Score(5),
-    ]
 
 
 def test_a_line_is_of_the_criterion_that_it_starts_with():

@@ -3,7 +3,6 @@ import io
 import json
 import re
 import sys
-from collections import Counter
 from contextlib import redirect_stderr
 from dataclasses import replace
 
@@ -77,12 +76,6 @@ def test_what_is_answered_is_not_asked_again_and_a_changed_request_is(run, mock)
     assert len(contents(run.path)) == 20
 
 
-def test_requests_that_are_the_same_are_asked_once(run, mock):
-    outcome = run(plan(mock.url, 5) + plan(mock.url, 5))
-    assert (outcome.total, outcome.asked) == (5, 5)
-    assert set(mock.seen.values()) == {1}
-
-
 def test_an_entry_says_what_was_asked_and_what_came(run, mock):
     (request,) = plan(mock.url, 1)
     request = replace(request, about={"prompt": "p1", "model": "GPT-4o"})
@@ -115,34 +108,6 @@ def test_each_fault_is_tried_again_and_counted_by_its_reason(run, mock, fault):
     ]
 
 
-def test_faults_of_all_kinds_leave_the_answers_of_a_run_without_any(run, mock):
-    requests = plan(mock.url, 150, timeout=1.0, attempts=12, concurrency=16)
-    run(requests, "undisturbed.jsonl")
-    before = Counter(mock.done)
-    mock.share, mock.seed = 0.2, 1
-    outcome = run(requests)
-    did = Counter(mock.done) - before
-    expected = Counter()
-    for fault in FAULTS:
-        expected[REASONS[fault]] += did[fault]
-    assert outcome.failed == expected
-    assert len(expected) == 7
-    assert outcome.answered == did["answered"] == 150
-    assert contents(run.path) == contents(run.path.with_name("undisturbed.jsonl"))
-
-
-@pytest.mark.parametrize(
-    ("finish", "refusal"),
-    [("length", None), ("stop", "I cannot rate this."), ("content_filter", None)],
-)
-def test_a_truncated_answer_and_a_refusal_are_answers_that_others_read(run, mock, finish, refusal):
-    mock.finish, mock.refusal = finish, refusal
-    assert run(plan(mock.url, 1)).answered == 1
-    (entry,) = read_ledger(run.path)
-    choice = entry.response["choices"][0]
-    assert (choice["finish_reason"], choice["message"]["refusal"]) == (finish, refusal)
-
-
 def test_a_request_that_fails_for_good_is_left_to_the_next_run(run, mock):
     mock.always = "server error"
     outcome = run(plan(mock.url, 2, attempts=3))
@@ -150,18 +115,6 @@ def test_a_request_that_fails_for_good_is_left_to_the_next_run(run, mock):
     mock.always = None
     outcome = run(plan(mock.url, 2))
     assert (outcome.answered, outcome.missing) == (2, 0)
-
-
-def test_a_request_that_the_server_refuses_is_not_tried_again(run, mock):
-    mock.always = "bad request"
-    outcome = run(plan(mock.url, 3))
-    assert (outcome.failed, outcome.asked) == ({"refused by the server": 3}, 3)
-    assert "bad request, with the header" in next(read_ledger(run.path)).error["message"]
-
-
-def test_an_error_that_is_sent_as_a_success_is_none(run, mock):
-    mock.always = "error in 200"
-    assert run(plan(mock.url, 1, attempts=2)).failed == {"server error": 2}
 
 
 def test_a_server_that_answers_nothing_is_not_asked_for_ever(run, mock):
@@ -429,12 +382,6 @@ def test_certificates_that_cannot_be_read_are_named_by_their_variable(run, mock,
         ConfigError, match=r"certificates for HTTPS cannot be read .*variables SSL_CERT_FILE"
     ):
         run(plan(mock.url, 1))
-
-
-def test_what_is_answered_needs_no_key(run, mock):
-    requests = plan(mock.url, 2, key="MOCK_KEY")
-    run(requests)
-    assert run(requests, environment={}).before == 2
 
 
 def test_the_client_is_asked_for_where_it_is_needed(run, mock, monkeypatch):

@@ -10,7 +10,6 @@ from rated_tables import FIVE, NINE, by_subject, findings_of, rated, study_of_ro
 from recuse.base.reasons import Reason, because
 from recuse.check.facts import WARNING
 from recuse.inference.human_scale import BATCH, next_label_rows
-from recuse.inference.verdict import FOUND
 
 FOUR = ("Aster", "Basil", "Clove", "Dill")
 LABELLED, PROMPTS = 12, 60
@@ -101,13 +100,6 @@ def test_the_next_batch_to_score_is_balanced_with_more_own_answers(tmp_path):
     assert not other.equals(batch)
 
 
-def test_the_judge_that_favours_itself_is_found_and_no_other(studies):
-    table = recuse.verdict(studies[0]).frame.set_index("term")
-    table = table[table["quantity"] == "self_bias"]
-    assert table[["A", "B"]].astype(float).idxmax().tolist() == ["Clove"] * 2
-    assert not table.drop("Clove")["verdict"].isin(FOUND).any()
-
-
 def labelled(kept, **settings):
     """Rows with human scores where kept(row)."""
     return [row | ({} if kept(row) else {"gt": ""}) for row in rated(**settings)]
@@ -127,8 +119,6 @@ def test_check_counts_what_each_question_rests_on(tmp_path):
     for subject in ("more human scores: A", "more human scores: how people rate a model"):
         narrower = findings["contents", subject]
         now = float(narrower.words.rpartition("±")[2].removesuffix(")"))
-        assert narrower.words.startswith("with 100 more human scores ")
-        assert " would at best be known to ±" in narrower.words
         ratio = (scored / (scored + more)) ** 0.5
         assert narrower.value == pytest.approx(now * ratio, abs=5e-4)
 

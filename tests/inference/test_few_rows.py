@@ -6,7 +6,6 @@ import duckdb
 import pytest
 
 from conftest import CONFIG, built
-from picked_rows import fields
 from recuse.base.reasons import Reason, because
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
@@ -64,22 +63,6 @@ def test_an_estimate_without_error_has_a_reason_and_one_of_few_prompts_a_note(tm
     else:
         assert all(row["std_error"] > 0 and "reason" not in row for row in rows)
         assert all(row["note"].startswith("CR1: 4 clusters, fewer than 30") for row in rows)
-
-
-def test_a_judge_of_itself_alone_with_constant_human_scores(tmp_path):
-    """No coefficient is identified where the human score is constant."""
-    study = study_of(
-        tmp_path,
-        prompts=20,
-        judges=["GPT-4o"],
-        models=["GPT-4o"],
-        score="if(d = 0, hash(p) % 13 / 3, 4)",
-    )
-    rows = list(sensitivity_rows(Spec.of("by_dimension", slice="dimension"), study, confidence=0.9))
-    assert [fields(row, "slice quantity reason") for row in rows] == [
-        ("A", "self_bias", because(Reason.COLLINEAR)),
-        ("B", "self_bias", because(Reason.COLLINEAR)),
-    ]
 
 
 def test_length_that_explains_half_of_a_term_has_a_reason(tmp_path):

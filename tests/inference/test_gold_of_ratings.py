@@ -210,30 +210,20 @@ def test_errors_are_near_those_of_resampled_prompts(tmp_path):
     assert row["std_error"] == pytest.approx(np.std(values), rel=0.25)
 
 
-def test_planted_ratios_are_recovered(tmp_path):
-    """Multiplied probabilities are ratios: means over 40 studies within 4 standard errors,
-    intervals in their place.
+def test_planted_ratios_are_recovered(tmp_path, long):
+    """Multiplied probabilities are ratios: means within 4 standard errors, intervals in their
+    place.
     """
     planted = {("self_bias", judge): math.log(value) for judge, value in OWN.items()} | {
         ("family_bias", "one"): math.log(1.5)
     }
     found = [
         (fields(row, "quantity term"), row)
-        for seed in range(40)
+        for seed in range(40 if long else 12)
         for row in rows_of(drawn(seed), tmp_path)
         if row["case"] == OVER_MARKING and row.get("baseline") == BOTH
     ]
     assert_recovered(found, planted)
-
-
-def test_right_answers_are_failed_as_often_by_everyone(tmp_path):
-    rows = [
-        row
-        for row in rows_of(drawn(5), tmp_path)
-        if row["case"] == UNDER_MARKING and row.get("baseline") == BOTH
-    ]
-    assert len(rows) == 7  # six judges, and the family with two models
-    assert np.mean([row["ci_low"] <= 0 <= row["ci_high"] for row in rows]) > 0.6
 
 
 def test_a_judge_that_fails_its_own_right_answers_more_often_is_against_them(tmp_path):

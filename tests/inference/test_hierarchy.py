@@ -199,12 +199,3 @@ def test_two_calls_agree_in_each_bit(name, families):
     first = sampled(name)
     assert first == sampled(name)
     assert sum(quantity == "family_bias" for quantity, _ in first) == families
-
-
-def test_a_probability_near_a_cut_off_hardly_depends_on_the_seed():
-    """By as many sweeps as the project takes: its error over 24 seeds is .013."""
-    bias = "self_bias", "1"
-    found = [
-        sampled("four judges", {bias: (0.05, 0.02)}, SEED=seed)[bias].positive for seed in range(6)
-    ]
-    assert np.sqrt(np.mean((np.array(found) - 0.9485) ** 2)) < 0.02

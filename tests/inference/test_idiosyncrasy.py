@@ -20,14 +20,12 @@ from recuse.inference.idiosyncrasy import (
     idiosyncrasies,
     idiosyncrasy_rows,
     least_favouring,
-    listed_biases,
     missing_own,
     pooled_rows,
     residual_rows,
 )
 from recuse.inference.judge_model import (
     FAMILY,
-    SELF,
     UNRELATED,
     CellMeans,
     cell_means,
@@ -112,19 +110,6 @@ def moments(seed=0, *, prompts=25, noise=0.0, gap=0.05):
     return Moments(factors, tensor)
 
 
-def test_cell_means_are_free_of_slopes_and_dimensions():
-    """Without noise, what is left of the ratings is additive but for the planted gap, which is
-    found exactly.
-    """
-    cells = cell_means(moments(noise=0.0))
-    fit = cells.additive
-    gaps = cells.mean - fit.rows @ fit.inverse @ cells.mean[cells.is_unrelated]
-    for bias in listed_biases(cells):
-        assert gaps[bias.among].mean() == pytest.approx(
-            0.05 if bias.quantity == "self_bias" else 0.0, abs=1e-10
-        )
-
-
 def test_cell_means_are_those_of_rows():
     """Slopes by judge within dimension x model cells, then means on cell and dimension, by least
     squares with dummies.
@@ -147,16 +132,6 @@ def test_cell_means_are_those_of_rows():
     difference = cells.mean - fit[:81]
     # Where the dimensions' effects are centred
     assert_allclose(difference, difference[0], atol=1e-12)
-
-
-def test_a_judge_whose_references_do_not_vary_has_no_bias():
-    data = moments(noise=0.1)
-    stuck = data.factors["judge"] == "m3"
-    u = np.array([1.0, 0.7, 0.5])
-    data.tensor[stuck] = 25 * np.einsum("i,j,k,l->ijkl", u, u, u, u)
-    reasons = {(bias.quantity, bias.term): bias.reason for bias in listed_biases(cell_means(data))}
-    assert reasons["self_bias", "m3"] == because(Reason.NO_SLOPE)
-    assert reasons["self_bias", "m4"] == ""
 
 
 def test_what_the_cells_do_not_identify_has_a_reason():
@@ -415,20 +390,6 @@ def test_the_pooled_mean_of_a_study_is_with_all_and_without_each(twin):
                 assert {
                     key: terms[ALL_JUDGES][key] for key in ("estimate", "std_error", "p_value")
                 } == {key: whole[key] for key in ("estimate", "std_error", "p_value")}
-
-
-def test_own_cells_are_the_biases(twin):
-    """Standard errors of residuals leave out that variances are estimated."""
-    slices = idiosyncrasies(MAIN, twin)
-    gaps = keyed(idiosyncrasy_rows(slices, confidence=0.9), "term")
-    own = where(residual_rows(slices, confidence=0.9), relation=SELF)
-    assert len(own) == 9
-    for row in own:
-        gap = gaps[row["judge"]]
-        assert row["residual"] == pytest.approx(gap["estimate"], rel=1e-9)
-        assert row["df"] == pytest.approx(gap["df"], rel=1e-9)
-        assert 0.85 * gap["std_error"] < row["std_error"] <= gap["std_error"]
-        assert row["band"] == pytest.approx(t.ppf(0.95, row["df"]) * row["std_error"], rel=1e-9)
 
 
 def test_what_has_no_residual_has_a_reason(twin):

@@ -161,23 +161,6 @@ def test_sampling_variances_are_those_of_loops_over_rows(absent):
     assert cells.prompts.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("absent", [0.0, 0.3])
-def test_what_judges_or_models_have_in_common_on_a_prompt_is_no_sampling_variance(absent):
-    """Shocks of prompts, completions and judges three times the noise: an additive fit of complete
-    prompts takes them away.
-    """
-    drawn = [
-        with_variances(world_of_rows(seed, absent=absent, shocks=0.3, noise=0.1))
-        for seed in range(12)
-    ]
-    planted = np.mean([0.1**2 / cells.n for cells in drawn], axis=0)
-    estimated = np.mean([cells.variance for cells in drawn], axis=0)
-    if absent:  # what few others rate is taken away in part alone
-        assert (estimated > 0.9 * planted).all()
-    else:
-        assert estimated == pytest.approx(planted, rel=0.15)
-
-
 @pytest.mark.parametrize("judges", [3, 9])
 def test_sampling_variances_are_by_judge_where_judges_differ_in_noise(judges):
     """The quietest of few judges is not told from the others' share in its residuals: it errs on

@@ -114,47 +114,6 @@ def test_debiased_leaderboard_restores_the_order_that_bias_swapped(spec, tmp_pat
     assert all(lows[model] <= rank <= highs[model] for rank, model in enumerate(true, start=1))
 
 
-def leaning(preference, self_bias=0.0, *, models=7):
-    """Judges prefer some models to others by chance."""
-    dials = {
-        "families": [1] * models,
-        "dimensions": 2,
-        "prompts": 50,
-        "intercept": 0.2,
-        "slope": 0.8,
-        "noise": 0.1,
-    }
-    return MonteCarloWorld(**dials, preference=preference, self_bias=self_bias)
-
-
-def test_without_any_bias_debiased_scores_stay_near_raw_ones_however_large_the_regression_s_are(
-    tmp_path,
-):
-    study = leaning(0.06).draw(default_rng(3))
-    removed = beyond_preference(study, tmp_path), of_regression(study)
-    shrunk, of_a = (
-        np.ptp([*by_model(board(MAIN, study, biases), DEBIASED, "change").values()])
-        for biases in removed
-    )
-    assert of_a > 0.02
-    assert shrunk < 0.4 * of_a
-
-
-@pytest.mark.parametrize("self_bias", [0.0, 0.03])
-def test_intervals_of_changes_cover_the_planted_biases(self_bias, tmp_path, long):
-    """In 200 studies of 9 judges they did in 87 %, and those of A in 37 %."""
-    inside, random = [], default_rng(5)
-    for _ in range(100 if long else 15):
-        study = leaning(0.018, self_bias, models=6).draw(random)
-        rows = board(MAIN, study, beyond_preference(study, tmp_path))
-        inside += [
-            row["change_ci_low"] <= -self_bias / 6 <= row["change_ci_high"]
-            for row in rows
-            if row["scores"] == DEBIASED
-        ]
-    assert np.mean(inside) > 0.7
-
-
 def test_what_is_subtracted_is_shrunk_where_it_can_be_and_nothing_where_it_is_refused(tmp_path):
     shared = {"spec": "main", "quantity": "self_bias", "estimate": 0.04, "std_error": 0.01}
     rows = [
@@ -341,14 +300,6 @@ def test_changes_are_of_the_same_replicates_and_0_where_nothing_is_left_out():
     assert rows[WITHOUT_SELF, "c"]["score"] == pytest.approx(rows[RAW, "c"]["score"], abs=1e-12)
     error = means[1:, :, 2].mean(axis=1).std(ddof=1) * np.sqrt(50 / 49)
     assert rows[RAW, "c"]["std_error"] == pytest.approx(error, rel=1e-12)
-
-
-def test_replicates_without_a_raw_score_are_left_out_of_all_kinds():
-    """Where a's rating of itself is lost there is no raw score, though one without judges' ratings
-    of themselves.
-    """
-    _, rows = drawn_board(lost=40)
-    assert {row["replicates"] for (kind, _), row in rows.items() if kind != HUMAN} == {260}
 
 
 def test_few_prompts_are_noted():

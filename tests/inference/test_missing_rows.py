@@ -124,14 +124,3 @@ def test_rows_without_length_are_left_out_of_fits_with_length_alone(twin, tmp_pa
         for row in tables["sensitivity"]
         if row["spec"] == "length_control"
     )
-
-
-def test_main_that_keeps_no_row_of_a_study_leaves_tables_without_rows(twin, tmp_path):
-    """A user's subset of main is of all studies, also of those that do not hold it."""
-    tables = tables_of(twin, tmp_path, main={"subset": {"dimension": ["Tone"]}})
-    assert {row["reason"] for row in tables["not_estimable"]} == {
-        because(Reason.NOT_IN_STUDY, kind="dimension", names="Tone")
-    }
-    assert tables["power"] == []
-    assert all(specs_of(tables[table]) == set(LENGTH) for table in OF_SPECS)
-    assert duckdb.sql(f"from '{tmp_path}/debiased.parquet'").fetchall() == []

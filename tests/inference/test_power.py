@@ -10,17 +10,15 @@ import duckdb
 import numpy as np
 import pytest
 from numpy.random import default_rng
-from numpy.testing import assert_allclose
 from scipy.stats import nct, t
 from test_mixed import Twin, approx_central
 
-from designs_on_rows import carried_terms, factors_on_rows
+from designs_on_rows import factors_on_rows
 from picked_rows import fields, where
 from recuse.base.reasons import Reason, code
 from recuse.inference.mixed import CellTable, MixedFit, Preferences
 from recuse.inference.power import (
     BY_MODEL,
-    REACH,
     TERMS,
     Expected,
     PlannedStudy,
@@ -33,8 +31,7 @@ from recuse.inference.power import (
     size,
     study_like,
 )
-from recuse.model.covariance import fit_least_squares
-from recuse.model.design import regressors_of, terms_of
+from recuse.model.design import terms_of
 from recuse.model.spec import A, C, Spec
 from recuse.validation.world import MonteCarloWorld
 
@@ -100,46 +97,6 @@ def plan_for(plan, self_bias):
     )
 
 
-@pytest.fixture(scope="module")
-def simulated():
-    """Self-biases by estimand, (draws, judges), and whether the own test at 10 % rejects."""
-    generator = default_rng(1)
-    result = {estimand: ([], []) for estimand in TERMS}
-    for _ in range(DRAWS):
-        moments = WORLD.draw(generator).moments()
-        for estimand, names in TERMS.items():
-            terms = carried_terms(moments.factors, names=(*names, "dimension"))
-            fitted = fit_least_squares(moments, regressors_of(terms, len(moments.n), 2))
-            own = [place for place, term in enumerate(terms) if term.quantity == "self_bias"]
-            result[estimand][0].append(fitted.estimate[own])
-            result[estimand][1].append(
-                np.abs(fitted.estimate[own] / fitted.std_error[own]) > 1.6448536
-            )
-    return {
-        estimand: (np.array(values), np.array(rejected))
-        for estimand, (values, rejected) in result.items()
-    }
-
-
-@pytest.mark.parametrize("estimand", [A, BY_MODEL])
-def test_errors_biases_and_sizes_are_those_of_simulated_studies(simulated, estimand):
-    plan = plan_of(WORLD)
-    values, rejected = simulated[estimand]
-    planned_for = [expected(plan, judge, estimand=estimand) for judge in plan.judges]
-    errors = np.array([each.std_error for each in planned_for])
-    assert_allclose(values.std(axis=0), errors, rtol=4 / math.sqrt(2 * DRAWS))
-    mean = np.array([each.bias for each in planned_for])
-    assert_allclose(values.mean(axis=0), mean, rtol=0, atol=4 * errors.max() / math.sqrt(DRAWS))
-    sizes = [size(each, confidence=0.9) for each in planned_for]
-    assert_allclose(rejected.mean(axis=0), sizes, rtol=0, atol=0.06)
-    if estimand == A:
-        # A noisy reference takes the better model for a favoured one
-        assert mean[0] < -0.03 < 0.025 < mean[-1]
-        assert min(sizes) > 0.35
-    else:
-        assert_allclose(mean, 0, atol=1e-12)
-
-
 def by_hand(plan):
     """The table of a plan's cells, cell by cell, and the mixed model planned for it."""
     family, pairs = (
@@ -153,59 +110,6 @@ def by_hand(plan):
     ]
     *names, sampling = (np.array(column) for column in zip(*rows, strict=True))
     return MixedFit(CellTable.named(*names, sampling), plan=plan.preferences)
-
-
-def draw_tests(plan, draws, seed):
-    """Tables of a plan as its model draws them, and fits to each: gaps, reported errors and df of
-    judges, (draws, J) each.
-    """
-    planned, generator = by_hand(plan), default_rng(seed)
-    table = planned.table
-    root = np.linalg.cholesky(
-        Twin(table, table.sampling).covariance(planned.parameters, planned.slope)
-    )
-    results = []
-    for _ in range(draws):
-        mean = planned.slope + root @ generator.standard_normal(len(root))
-        fit = MixedFit(table, mean)
-        contrasts = np.array([fit.against_others(cell) for cell in np.flatnonzero(table.is_self)])
-        tests = map(fit.errors(contrasts).of, np.eye(len(contrasts)))
-        results.append(
-            [
-                (gap, math.sqrt(of), df)
-                for gap, (of, df) in zip(contrasts @ mean, tests, strict=True)
-            ]
-        )
-    return np.moveaxis(np.array(results), 2, 0)
-
-
-def rejects(gaps, errors, df, reach=1):
-    return np.abs(gaps) > reach * t.ppf(0.95, df) * errors
-
-
-def test_errors_of_c_are_those_of_drawn_tables_and_detectable_biases_are_found():
-    """First order in nine spreads that 64 cells must show: estimates vary up to a quarter more,
-    mostly of steadier judges.
-    """
-    spread = np.geomspace(0.01, 0.03, 9)[[4, 0, 8, 2, 6, 1, 7, 3, 5]]
-    shared = preferences(
-        spread, ratios=(-1.5, -1.5, -0.5), tau=0.3, effects=0.05 * np.linspace(-1, 1, 9)
-    )
-    plan = replace(plan_of(NINE), preferences=shared)
-    rows = where(plan_for(plan, 0.05), estimand=C)
-    gaps, errors, df = draw_tests(plan, 300, seed=4)
-    planned_for = np.array([row["std_error"] for row in rows])
-    ratio = gaps.std(axis=0) / planned_for
-    assert 0.9 < ratio.min() < ratio.max() < 1.3
-    assert 1.0 < ratio.mean() < 1.15
-    assert_allclose(np.median(errors, axis=0), planned_for, rtol=0.2)
-    rejected = rejects(gaps, errors, df)
-    detected = rejects(gaps + [row["detectable"] for row in rows], errors, df, reach=REACH)
-    assert [row["size"] for row in rows] == pytest.approx([0.1] * 9)
-    assert 0.06 < rejected.mean() < 0.11
-    assert rejected.mean(axis=0).max() < 0.15
-    assert 0.7 < detected.mean() < 0.83
-    assert detected.mean(axis=0).min() > 0.58
 
 
 def dense(plan, judge):
@@ -318,38 +222,6 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand, share):
         )
 
 
-def test_cells_that_are_not_rated_and_the_order_of_names_do_not_matter():
-    """Order moves the information of the variances, an average over drawn tables, and no more."""
-    plan = replace(
-        plan_of(NINE),
-        preferences=preferences(np.geomspace(0.005, 0.08, 9), effects=0.1 * np.linspace(-1, 1, 9)),
-    )
-    share, kept = np.ones((9, 9)), np.delete(np.arange(9), 4)
-    share[4], share[:, 4] = 0, 0
-
-    def among(places):
-        numbers = {
-            key: np.array(getattr(plan, key))[places]
-            for key in ("judges", "models", "family", "noise", "slope", "quality")
-        }
-        of = preferences(plan.preferences.spread[places], effects=plan.preferences.effects[places])
-        return replace(plan, **numbers, preferences=of)
-
-    moved, fewer = among(default_rng(1).permutation(9)), among(kept)
-    for judge in np.array(plan.judges)[kept]:
-        result, other = (expected(each, judge, estimand=C) for each in (plan, moved))
-        assert other.std_error == pytest.approx(result.std_error, rel=0.03)
-        assert other.df == pytest.approx(result.df, rel=0.3)
-        result, other = (
-            vars(expected(each, judge, estimand=C)) for each in (replace(plan, share=share), fewer)
-        )
-        assert all(
-            other[name] == pytest.approx(result[name], rel=1e-9)
-            for name in ("std_error", "floor", "df")
-        )
-    assert expected(replace(plan, share=share), plan.judges[4], estimand=C) is None
-
-
 def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
     plan = plan_of(
         MonteCarloWorld(**SIZE | OTHERS | {"families": [3, 2, 2, 2], "preference": [0.008, 0.012]})
@@ -417,6 +289,19 @@ def test_what_a_plan_cannot_estimate_has_no_numbers():
     plan = replace(plan_of(WORLD), family=["one"] * 5)  # no cell is neither self nor family
     for row in plan_for(plan, 0.1):
         assert "std_error" not in row
+    idle = np.ones((5, 5))
+    idle[4] = 0
+    assert expected(replace(plan_of(WORLD), share=idle), "Model 5", estimand=C) is None
+
+
+@pytest.mark.parametrize(("df", "bias"), [(7.0, 0.02), (math.inf, -0.015)])
+def test_size_is_how_often_a_biased_estimate_is_rejected(df, bias):
+    generator = default_rng(5)
+    spread = 1.0 if df == math.inf else np.sqrt(generator.chisquare(df, 200_000) / df)
+    ratio = (generator.standard_normal(200_000) + bias / 0.01) / spread
+    planned = Expected(0.01, 0.0, bias, df, df)
+    found = (np.abs(ratio) > t.ppf(0.95, df)).mean()
+    assert size(planned, confidence=0.9) == pytest.approx(found, abs=0.005)
 
 
 def test_noncentrality_has_the_power():
@@ -456,21 +341,6 @@ def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
     missed = [0.25 * 0.4 * plan.quality_spread**2 for plan in of_three]
     noise = [np.mean(np.square(plan.noise)) for plan in plans]
     assert noise == pytest.approx([0.04 + more for more in missed], rel=0.05)
-
-
-def test_the_preference_is_what_the_noise_of_the_cells_leaves():
-    """With 30 prompts the noise of a cell mean is more than twice as large as the preference."""
-    world = MonteCarloWorld(
-        (3, 2, 2, 2), 1, 30, intercept=0.3, slope=0.5, noise=0.25, preference=0.02
-    )
-    plans = [
-        study_like(Spec.of("main"), world.draw(default_rng(seed)), 1.0, 1.0) for seed in range(25)
-    ]
-    # Few of a judge's cells are not noise: half of its preferences are found too small, and some
-    # far too large.
-    preference = np.array([plan.preference for plan in plans])
-    assert 0.014 <= np.median(preference) <= 0.022
-    assert 0.02 <= np.sqrt(np.mean(preference**2)) <= 0.032
 
 
 def test_noise_is_that_of_each_judge(twin):
@@ -551,14 +421,7 @@ def test_an_unknown_preference_is_not_taken_for_none(twin):
     ]
     spec = Spec.of("few", subset={"models_dropped": gone})
     assert study_like(spec, twin, 1.0, 1.0).preferences is None
-    asked = {
-        "self_bias": 0.02,
-        "power": 0.8,
-        "prompts": [50, 500],
-        "raters": [1],
-        "copies": [1, 2],
-        "confidence": 0.9,
-    }
+    asked = LEVEL | {"prompts": [50, 500], "raters": [1], "copies": [1, 2]}
     rows = list(power_rows(spec, twin, [], **asked))
     assert {code(row["reason"]) for row in rows if row["estimand"] == C} <= {
         Reason.NOT_LINKED,
@@ -607,14 +470,7 @@ def test_a_plan_promises_no_verdict_that_the_fit_would_refuse():
 
 def test_raters_make_no_rows_where_the_reliability_is_not_known(twin):
     """The human scores are then taken to be exact, which any number of raters would be."""
-    asked = {
-        "self_bias": 0.02,
-        "power": 0.8,
-        "prompts": [50, 500],
-        "raters": [1, 3],
-        "copies": [1],
-        "confidence": 0.9,
-    }
+    asked = LEVEL | {"prompts": [50, 500], "raters": [1, 3], "copies": [1]}
     unknown = list(power_rows(Spec.of("main"), twin, [], **asked))
     assert {row["raters"] for row in unknown} == {None}
     known = list(power_rows(Spec.of("main"), twin, [{"mean": "0.6", "raters": "3"}], **asked))

@@ -61,15 +61,6 @@ def test_uneven_raters_equal_the_analysis_of_variance():
     assert result.mean == pytest.approx(spearman_brown(result.single, result.raters), rel=1e-12)
 
 
-def test_planted_reliability_of_the_mean():
-    generator = default_rng(0)
-    quality = generator.normal(size=(20_000, 1))
-    result = of(
-        (quality + np.sqrt(3 * (1 / 0.55 - 1)) * generator.normal(size=(20_000, 3))).tolist()
-    )
-    assert result.mean == pytest.approx(0.55, abs=0.015)
-
-
 @pytest.mark.parametrize("scores", [[[1.0], [2.0]], [[1.0, 2.0]], [[2.0, 2.0], [2.0, 2.0]]])
 def test_scores_without_a_reliability(scores):
     assert of(scores) is None

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 from numpy.random import default_rng
 
-import recuse
 from conftest import CONFIG
-from picked_rows import fields, keyed, where
+from picked_rows import fields, keyed
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.inference.idiosyncrasy import idiosyncrasies
 from recuse.inference.power import REACH, noncentrality
@@ -204,12 +203,6 @@ def test_a_judge_counts_the_wordings_by_which_it_was_asked(tmp_path):
     assert "ci_low" not in table["clustered", "self_bias", "Llama 3 8B"]
 
 
-def test_a_wording_with_few_ratings_adds_little_to_the_degrees_of_freedom():
-    whole = Part(0.0, 1.0, 99, 102)
-    crossed = Crossed(whole, [Part(0.0, 1.0, 99, n) for n in (50, 50, 2)])
-    assert crossed.generalised()[1] == pytest.approx(102**2 / (50**2 + 50**2 + 2**2) - 1)
-
-
 NUMBERS = {
     "estimate": "0.1",
     "ci_low": "0.05",
@@ -284,29 +277,3 @@ def test_an_interval_over_wordings_never_narrows_that_of_the_check():
     times = noncentrality(99, power=0.8, confidence=0.9, reach=REACH)
     assert [row[name] for name in ("ci_low", "ci_high", "p_value")] == [0.05, 0.15, 0.001]
     assert row["detectable"] == pytest.approx(0.03 * times)
-
-
-def test_one_wording_leaves_the_verdict_as_it_is():
-    row = verdict_of(ci_low="")
-    assert fields(row, "verdict ci_low") == (Verdict.ESTABLISHED, 0.05)
-    assert math.isnan(row["wordings"])
-
-
-def test_verdicts_in_python_are_over_wordings(rows):
-    """GPT-4o favours itself most in the last wording."""
-    table = pd.DataFrame(rows).drop(columns="pred_length")
-    over = (
-        recuse.verdict(recuse.ratings(table, human="gt", scale=(1, 5)))
-        .frame.set_index("term")
-        .loc["GPT-4o"]
-    )
-    one = pd.DataFrame(where(rows, wording="short")).drop(columns="pred_length")
-    alone = (
-        recuse.verdict(recuse.ratings(one, human="gt", scale=(1, 5)))
-        .frame.set_index("term")
-        .loc["GPT-4o"]
-    )
-    assert over["wordings"] == 3
-    assert alone["verdict"] == Verdict.ESTABLISHED
-    assert over["verdict"] == Verdict.LIKELY
-    assert pd.isna(alone["wordings"])

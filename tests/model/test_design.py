@@ -2,8 +2,6 @@
 each.
 """
 
-from dataclasses import replace
-
 import duckdb
 import numpy as np
 import pytest
@@ -15,7 +13,6 @@ from picked_rows import column, fields, keyed
 from recuse.base.reasons import Reason, because
 from recuse.data.moments import (
     JUDGED_BY,
-    PromptRange,
     RowBlock,
     blocks_by_judges,
     completions_of,
@@ -130,12 +127,6 @@ def test_absorbed_fits_equal_statsmodels_on_demeaned_rows(twin, spec):
     assert max(row["largest_difference"] for row in rows) < 1e-9
 
 
-def test_published_ratings_with_their_missing_judges(published):
-    rows = list(compared([KINDS["slices"]], published, confidence=0.9))
-    assert column(rows, "slice") == ["", "Faithfulness", "Logical correctness"]
-    assert max(row["largest_difference"] for row in rows) < 1e-9
-
-
 def columns_of(study, condition):
     """Rows of a study as (names of factors, reference, rating, completion, prompt), with judges
     missing here and there.
@@ -206,17 +197,6 @@ def test_terms_collinear_with_completions_are_reported(twin):
     }
 
 
-def test_blocks_may_be_of_any_size(twin, monkeypatch):
-    spec = ABSORBING.changed(bootstrap=100)
-    whole = table(twin, spec)
-    ranges = [PromptRange(twin.ratings[0], first, min(first + 6, 39)) for first in range(0, 40, 7)]
-    for module in ("data.moments", "data.study"):
-        monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(ranges))
-    for key, row in table(replace(twin, _read={}), spec).items():
-        for number in ("estimate", "std_error", "boot_std_error"):
-            assert row[number] == pytest.approx(whole[key][number], rel=1e-11)
-
-
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
 def test_term_of_completions_with_one_judge_is_not_estimable(twin, tmp_path):
     """No other judge rated the answers of GPT-4o: no cell determines its self-bias."""
@@ -231,16 +211,6 @@ def test_term_of_completions_with_one_judge_is_not_estimable(twin, tmp_path):
         assert {key for key, row in rows.items() if "boot_ci_low" not in row} == {
             ("self_bias", "GPT-4o")
         }
-
-
-def test_bootstrap_by_prompt_is_close_to_the_clustered_errors(twin):
-    rows = table(twin, ABSORBING.changed(bootstrap=400))
-    ratios = [
-        row["boot_std_error"] / row["std_error"]
-        for key, row in rows.items()
-        if key[0] == "self_bias"
-    ]
-    assert 0.85 < np.median(ratios) < 1.2
 
 
 def test_more_judges_than_the_bits_of_a_word():

@@ -21,7 +21,6 @@ from recuse.data.registry import Registry
 from recuse.data.selection import NORMALISATIONS, with_normalised_length
 from recuse.model.estimates import MULTIPLICITY, adjusted, estimate, estimates_of, max_t
 from recuse.model.fit import Coefficient, Fitted, fitted_slices
-from recuse.model.least_squares import wald_p_value
 from recuse.model.resampling import WildTest
 from recuse.model.spec import Spec
 from recuse.papers.values import JUDGES
@@ -52,19 +51,6 @@ def test_other_covariances_equal_statsmodels(twin, covariance):
     assert largest_difference([spec], twin) < 1e-9
 
 
-def test_interval_and_p_value_are_walds(twin):
-    from scipy.stats import norm
-
-    rows, _ = table(twin, SPECS["main"])
-    for row in rows.values():
-        half = norm.ppf(0.95) * row["std_error"]
-        assert row["ci_high"] - row["estimate"] == pytest.approx(half, rel=1e-9)
-        assert row["estimate"] - row["ci_low"] == pytest.approx(half, rel=1e-9)
-        z = row["estimate"] / row["std_error"]
-        assert row["p_value"] == pytest.approx(2 * norm.sf(abs(z)), rel=1e-9)
-        assert wald_p_value(row["estimate"], row["std_error"]) == row["p_value"]
-
-
 def test_quantities_and_rows_of_each_term(twin):
     rows, left_out = table(twin, SPECS["main"])
     assert left_out == []
@@ -78,27 +64,9 @@ def test_quantities_and_rows_of_each_term(twin):
     assert {key[2] for key in rows if key[1] == "family_bias"} == set(FAMILIES)
     # The first in alphabetical order is the reference
     assert ("", "dimension", "Completeness") not in rows
-    count = duckdb.sql(
-        f"select count(*) from '{twin.ratings[0]}' where judge = 'GPT-4o' and model = 'GPT-4o'"
-    ).fetchall()[0][0]
-    assert rows["", "self_bias", "GPT-4o"]["n_term"] == count
-    assert (
-        rows["", "self_bias", "GPT-4o"]["n"]
-        == duckdb.sql(f"select count(*) from '{twin.ratings[0]}'").fetchall()[0][0]
-    )
-
-
-def test_dropped_models_are_dropped_as_judge_and_as_model(twin):
-    rows, left_out = table(twin, SPECS["weak_models_dropped"])
-    terms = {key[2] for key in rows}
-    assert not terms & {"Llama 3 8B", "Mistral 7B"}
-    # Two families have one model left: their terms are absent, not zero, and that is said.
-    assert {fields(gap, "quantity term") for gap in left_out} == {
-        ("family_bias", "Llama 3"),
-        ("family_bias", "Mistral"),
-    }
-    assert not any(key[1] == "family_bias" and key[2] in ("Llama 3", "Mistral") for key in rows)
-    assert {gap["reason"] for gap in left_out} == {because(Reason.NO_SIBLINGS)}
+    counts = "select count(*) filter (judge = 'GPT-4o' and model = 'GPT-4o'), count(*)"
+    found = fields(rows["", "self_bias", "GPT-4o"], "n_term n")
+    assert [found] == duckdb.sql(f"{counts} from '{twin.ratings[0]}'").fetchall()
 
 
 def test_one_model_dropped_has_a_slice_for_each_model(twin):
@@ -198,17 +166,6 @@ def test_judge_that_always_gives_one_rating(tmp_path):
     assert rows["", "self_bias", "GPT-4o"]["note"] == ""
 
 
-def test_single_judge(tmp_path):
-    study = small_study(tmp_path, lambda row: row if row["judge"] == "GPT-4o" else None)
-    rows, _ = table(study, Spec.of("main"))
-    quantities = ("intercept", "slope", "self_bias")
-    assert [key[1:] for key in rows] == [
-        *((quantity, "GPT-4o") for quantity in quantities),
-        ("family_bias", "GPT"),
-    ]
-    assert largest_difference([Spec.of("main")], study) < 1e-9
-
-
 def test_every_spec_of_config_on_a_single_judge(tmp_path):
     """Dropping that judge leaves no row: this is reported and affects no other slice or spec."""
     study = small_study(tmp_path, lambda row: row if row["judge"] == "GPT-4o" else None)
@@ -232,16 +189,6 @@ def test_rows_on_the_fit_leave_no_standard_error_and_statsmodels_agrees(tmp_path
     assert rows["", "slope", "Claude v2"]["estimate"] == pytest.approx(1, abs=1e-12)
     assert rows["", "slope", "Claude v2"]["std_error"] == 0
     assert rows["", "slope", "GPT-3.5 Turbo"]["std_error"] > 0.01
-    assert largest_difference([Spec.of("main")], study) < 1e-9
-
-
-@pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
-def test_statsmodels_agrees_where_every_row_is_a_judges_own(tmp_path):
-    study = small_study(
-        tmp_path, lambda row: row if row["judge"] == row["model"] == "GPT-4o" else None
-    )
-    _, left_out = table(study, Spec.of("main"))
-    assert ("self_bias", "GPT-4o") in {fields(gap, "quantity term") for gap in left_out}
     assert largest_difference([Spec.of("main")], study) < 1e-9
 
 
@@ -284,13 +231,6 @@ def test_names_may_contain_the_syntax_of_formulas(tmp_path):
     assert largest_difference([Spec.of("main")], study) < 1e-9
     rows, left_out = table(study, SPECS["by_task_type"])
     assert (rows, left_out[0]["reason"]) == ({}, because(Reason.NO_TASK_TYPES))
-
-
-def test_length_control_without_lengths_is_reported(tmp_path):
-    study = small_study(tmp_path, lambda row: row, lengths=False)
-    rows, left_out = table(study, SPECS["length_control"])
-    assert rows == {}
-    assert left_out[0]["reason"] == because(Reason.NO_LENGTHS)
 
 
 @pytest.mark.parametrize("way", NORMALISATIONS)
@@ -412,25 +352,8 @@ def test_table_of_a_study(twin, tmp_path):
         low, high = fields(row, "simultaneous_ci_low simultaneous_ci_high")
         assert low < alone["ci_low"] < alone["ci_high"] < high
         assert low <= 0 <= high or row["max_t_p_value"] <= 0.1
-    order = np.argsort([abs(row["estimate"] / row["std_error"]) for row in rows])[::-1]
-    assert (np.diff(np.array(column(rows, "max_t_p_value"))[order]) >= 0).all()
     write_table(tmp_path / "multiplicity.csv", MULTIPLICITY, rows)
     assert len(read_table(tmp_path / "multiplicity.csv")) == len(rows)
-
-
-def test_max_t_learns_that_slices_share_their_draws(twin):
-    """One fit twice counts as one by max-t, and as twice as many tests by Holm."""
-    (fitted,) = fitted_slices(MANY.changed(slice=None, whole=False), twin, seed=2)
-    once, twice = (
-        adjusted(MANY, each, confidence=0.9)
-        for each in ([fitted], [fitted, replace(fitted, slice="again")])
-    )
-    for one, two in zip(once, twice, strict=False):
-        assert two["max_t_p_value"] == one["max_t_p_value"]
-        assert two["simultaneous_ci_low"] == one["simultaneous_ci_low"]
-    assert min(row["holm_p_value"] for row in twice) == pytest.approx(
-        2 * min(row["holm_p_value"] for row in once)
-    )
 
 
 def test_slices_share_the_draws_of_their_prompts(twin, tmp_path):

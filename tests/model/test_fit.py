@@ -63,17 +63,6 @@ def test_ordinal_rows_are_the_numbers_of_the_fit(twin, helpfulness):
     assert not any("effect" in row for row in rows_of(tables.estimates, "slope").values())
 
 
-def test_covariance_of_the_ordinal_specs(twin):
-    robust, hessian = (
-        rows_of(estimate(SPECS[name], twin, confidence=0.9).estimates, "self_bias")
-        for name in ("ordinal", "ordinal_as_coded")
-    )
-    for judge, row in robust.items():
-        assert row["estimate"] == hessian[judge]["estimate"]
-        assert 0.3 < row["std_error"] / hessian[judge]["std_error"] < 3
-        assert row["std_error"] != hessian[judge]["std_error"]
-
-
 def higher(fit, by):
     return replace(fit, log_likelihood=fit.log_likelihood + by)
 

@@ -15,7 +15,7 @@ from picked_rows import keyed
 from recuse.data.moments import moments_of_cells
 from recuse.model.covariance import fit_least_squares
 from recuse.model.design import regressors_of
-from recuse.model.gam import ORDER, SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
+from recuse.model.gam import SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "gam_faithfulness.csv"
 
@@ -115,33 +115,6 @@ def test_two_references_give_equation_1(covariance):
     assert not result.identified[3]
 
 
-def test_curves_find_no_self_bias_in_a_bent_judge_where_lines_do():
-    """Judges' own completions are the best: lines mistake the steep end of the curve for
-    self-bias.
-    """
-
-    def own_are_best(generator, judge, model):
-        return generator.choice(np.arange(9 if judge == model else 0, 13), 400) / 12
-
-    cells = cells_of(*rows_of(references=own_are_best, curve=bent, self_bias=0.03, spread=0.03))
-    terms = carried_terms(cells)
-    curves = fit_gam(cells, terms, covariance="HC0")
-    lines = fit_least_squares(
-        moments_of_cells(cells), regressors_of(terms, len(cells.factors["judge"]), 2)
-    )
-    away = {
-        name: np.array(
-            list(named(terms, (result.estimate - 0.03) / result.std_error, "self_bias").values())
-        )
-        for name, result in (("curves", curves), ("lines", lines))
-    }
-    assert (np.abs(away["curves"]) < 2).all()
-    assert (away["lines"] > 3).all()
-    for curve in curves.curves:
-        assert_allclose(curve.value, bent("", curve.reference), atol=0.015)
-        assert curve.edof > 3.5
-
-
 def test_smoothing_minimises_the_score_over_rows(bent_rows):
     """Against cross-validation by the formula, on rows, at every strength tried."""
     mine = bent_rows[0] == "b1"
@@ -164,34 +137,6 @@ def test_smoothing_minimises_the_score_over_rows(bent_rows):
     grouped = Grouped(basis.build_columns(distinct[:, None]).toarray(), n, mean, within)
     assert 0 < np.argmin(scores) < len(STRENGTHS) - 1
     assert cross_validated(grouped, penalty) == len(rating) * STRENGTHS[np.argmin(scores)]
-
-
-@pytest.mark.parametrize(
-    ("values", "edof"), [((0.5,), 1), ((0.1, 0.5, 0.6), 3), ((0, 0.1, 0.9, 1.0), 4)]
-)
-def test_few_references(values, edof):
-    """A judge with few references: a constant, a quadratic, a cubic; the other judges have
-    thirteen.
-    """
-    many = on(*np.linspace(0, 1, 13))
-    few = rows_of(
-        references=lambda g, j, m: (on(*values) if j == "b1" else many)(g, j, m),
-        curve=bent,
-        self_bias=0.05,
-    )
-    cells = cells_of(*few)
-    terms = carried_terms(cells)
-    result = fit_gam(cells, terms, covariance="HC0")
-    assert all(
-        result.identified[place] for place, term in enumerate(terms) if term.quantity != "slope"
-    )
-    curve = result.curves[2]
-    assert 1 - 1e-9 <= curve.edof <= edof + 1e-9
-    assert (curve.reference.min(), curve.reference.max()) == (min(values), max(values))
-    assert_allclose(named(terms, result.estimate, "self_bias")["b1"], 0.05, atol=0.012)
-    assert_allclose(curve.value, bent("", curve.reference), atol=0.06)
-    assert np.isfinite(curve.std_error).all()
-    assert [bool(note) for note in result.notes[3:6]] == [False, False, len(values) <= ORDER]
 
 
 def test_what_the_rows_do_not_determine_is_reported_and_affects_nothing_else():
@@ -217,36 +162,6 @@ def test_what_the_rows_do_not_determine_is_reported_and_affects_nothing_else():
         list(named(carried_terms(alone), expected.std_error, "family_bias").values()),
         rtol=1e-8,
     )
-
-
-def test_more_coefficients_than_rows_leave_classical_errors_unknown():
-    rows = rows_of(references=on(*np.linspace(0, 1, 13)), curve=bent)
-    few = [column[:: len(rows[0]) // 9][:9] for column in rows]
-    cells = cells_of(*few)
-    result = fit_gam(cells, carried_terms(cells), covariance="classical")
-    assert result.edof == pytest.approx(9, abs=1e-6)
-    assert np.isnan(result.std_error).all()
-
-
-def test_equal_ratings_have_flat_curves_and_no_error():
-    rows = rows_of(references=on(*np.linspace(0, 1, 13)), curve=lambda judge, x: 0 * x, spread=0)
-    cells = cells_of(*rows)
-    result = fit_gam(cells, carried_terms(cells), covariance="HC0")
-    assert all((curve.value == 0).all() and (curve.std_error == 0).all() for curve in result.curves)
-
-
-def test_a_judge_has_ten_basis_functions_at_most():
-    """A curve that turns too often to be smoothed uses nearly all of ten functions, mgcv's
-    default.
-    """
-    rows = rows_of(
-        references=on(*np.linspace(0, 1, 25)),
-        curve=lambda judge, x: 0.5 + 0.3 * np.sin(15 * x),
-        spread=0.01,
-    )
-    cells = cells_of(*rows)
-    fit = fit_gam(cells, carried_terms(cells), covariance="HC0")
-    assert all(8.5 < curve.edof < 10 for curve in fit.curves)
 
 
 # (functions, order), as judges with few references have them

@@ -3,12 +3,9 @@
 import csv
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
-import duckdb
-import numpy as np
 import pytest
 
 from conftest import DATA, ROOT
-from designs_on_rows import design_on_rows
 from picked_rows import fields, keyed, where
 from recuse.data.describe import correlations, mean_scores
 from recuse.model.estimates import estimate
@@ -54,38 +51,6 @@ def test_faithfulness_equals_r(published, covariance, column):
         assert ours[key]["estimate"] == pytest.approx(float(row["estimate"]), abs=1e-9)
         assert ours[key]["std_error"] == pytest.approx(float(row[column]), abs=1e-9)
         assert ours[key]["n"] == int(row["n"])
-
-
-def test_global_length_counts_each_completion_once(published):
-    """Over rows, where a completion counts once per judge, biases differ by 4e-5 and effects of
-    length by 1.7e-4.
-    """
-    spec = Spec.of("", length="global")
-    rows = estimate(spec, published, confidence=0.9).estimates
-    ours, quantity = (
-        np.array([row[column] for row in rows]) for column in ("estimate", "quantity")
-    )
-    frame = duckdb.sql(f"from '{published.ratings[0]}'").df()
-    x, _ = design_on_rows(frame, Spec.of("main"))
-    judge = frame["judge"].to_numpy(dtype=str)[:, None] == np.unique(
-        frame["judge"].to_numpy(dtype=str)
-    )
-    once = frame.drop_duplicates(["dimension", "prompt", "model"])["length"]
-    differences = {}
-    for way, over, dof in (
-        ("completions", once, 1),
-        ("completions, n", once, 0),
-        ("rows", frame["length"], 1),
-    ):
-        length = np.tanh((frame["length"] - over.mean()) / over.std(ddof=dof)).to_numpy()
-        theirs = np.linalg.lstsq(
-            np.hstack([x, judge * length[:, None]]), frame["rating_unit"].to_numpy(), rcond=None
-        )[0]
-        gap = np.abs(theirs - ours)
-        differences[way] = gap[quantity == "self_bias"].max(), gap[quantity == "length"].max()
-    assert differences["completions"] == pytest.approx((0, 0), abs=1e-12)
-    assert differences["completions, n"] == pytest.approx((1.1e-7, 1.9e-6), rel=0.1)
-    assert differences["rows"] == pytest.approx((4.1e-5, 1.71e-4), rel=0.02)
 
 
 def test_self_bias_by_dimension_equals_figure_4(published):

@@ -93,18 +93,7 @@ def test_published_biases_have_the_estimand_of_their_spec():
     claims = read_claims(DATA / "play_favorites_claims.csv")
     of_claims = {claim.name: claim.estimand for claim in claims}
     assert of_claims["llm_reference_self"] == A_OF_REFERENCE
-    assert (
-        of_claims["mostly_consistent"]
-        == of_claims["gap_is_as_large_as_bias"]
-        == of_claims["gam_same_conclusions"]
-        == A
-    )
-    assert (
-        of_claims["accuracy_over_84"]
-        == of_claims["scores_cluster"]
-        == of_claims["length_goes_with_ratings"]
-        == ""
-    )
+    assert (of_claims["mostly_consistent"], of_claims["scores_cluster"]) == (A, "")
     biased = [
         claim
         for claim in claims

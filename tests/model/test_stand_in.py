@@ -78,14 +78,6 @@ def test_biases_are_those_of_the_naive_twin(frame):
             assert table.loc[key]["estimate"] == pytest.approx(expected[place], abs=1e-10)
 
 
-def test_they_have_smaller_errors_than_those_of_the_scored_rows(frame):
-    scored = frame.dropna()
-    both = [recuse.ratings(each, scale=(1, 10), families=FAMILIES) for each in (frame, scored)]
-    tables = [recuse.fit(study, "clustered").frame for study in both]
-    own = [table[table["quantity"] == "self_bias"]["std_error"] for table in tables]
-    assert own[0].mean() < 0.8 * own[1].mean()
-
-
 def test_a_bias_of_all_ratings_says_that_no_bootstrap_is_drawn():
     drawn = Coefficient("self_bias", "A", 10, 0.1, 0.02, replicates=np.zeros(9))
     undrawn = Coefficient("self_bias", "B", 10, 0.1, 0.02)

@@ -12,12 +12,10 @@ from numpy.random import default_rng
 
 from conftest import CONFIG
 from picked_rows import fields, only, where
-from random_comparisons import compared, few_replicates, random_rows, resampled, write
+from random_comparisons import compared, few_replicates, random_rows, write
 from recuse.config.studies import Study
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, count_choices, label_noise
 from recuse.pairwise.questions import open_pairs
-from recuse.pairwise.verbosity import verbosity
-from verdict_files import run_released
 
 SETTINGS = {"confidence": 0.9, "seed": 7}
 FAMILIES = {"Careful": "C", "m": "C", "n": "C", "Hasty": "H", "o": "H"}
@@ -113,23 +111,6 @@ def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch
         )
 
 
-def test_intervals_are_a_bootstrap_over_questions(tmp_path, monkeypatch):
-    few_replicates(monkeypatch, 200)
-    rows = own_rows(5)
-    results = choices_in(rows, tmp_path)
-    row = only(results, quantity="longer", term="Careful", draws="half")
-    entries = naive(rows)["longer", "Careful", ""]
-    items = sorted({entry[0] for entry in entries})
-    differences = [judge - human for _, judge, human, _ in entries]
-    weights = (
-        [times[entry[0]] for entry in entries] for times in resampled(items, seed=7, replicates=200)
-    )
-    values = [np.average(differences, weights=weight) for weight in weights]
-    assert [row["ci_low"], row["ci_high"]] == pytest.approx(
-        np.quantile(values, [0.05, 0.95]), abs=1e-12
-    )
-
-
 def rows_of(verdict, human, *, questions=20, judge="J", orders=("ab", "ba")):
     """One comparison of J's answer with K's on each question, with the same verdict in both
     orders.
@@ -189,44 +170,6 @@ def test_votes_on_a_pair_are_shares(tmp_path):
     assert fields(excluded, "n human_share") == (3, pytest.approx((1 / 3 + 2 / 3 + 1) / 3))
     turned = choices_in(rows[::-1], tmp_path)
     assert turned == results  # sums of thirds are exact
-
-
-def test_one_vote_on_each_pair_is_its_label(tmp_path):
-    rows = own_rows(4)
-    single = []
-    for row in rows:
-        counts = {side: int(row["human"] == side) for side in ("a", "b", "tie")}
-        single.append(row | {f"humans_{side}": count for side, count in counts.items()})
-    assert choices_in(single, tmp_path) == choices_in(rows, tmp_path)
-
-
-@pytest.mark.parametrize(("longer", "bias"), [(0.80, 0.3716), (0.82, 0.4077)])
-def test_wrong_labels_make_a_verbosity_bias_of_a_judge_blind_to_length(tmp_path, longer, bias):
-    """The judge always finds the better answer; 15 % of the labels are flipped, and at that rate
-    nothing is left.
-    """
-    n, rows = 2000, []
-    for number in range(n):
-        better = "a" if number < longer * n else "b"  # J's answer is the longer
-        flipped = number % 20 < 3
-        one = rows_of(
-            lambda _, b=better: b,
-            lambda _, b=better, f=flipped: "ba"["ba".index(b) ^ f],
-            questions=1,
-        )
-        rows += [row | {"item": f"q{number}"} for row in one]
-    path = write(rows, tmp_path / "c.parquet")
-    results = verbosity(open_pairs(path, {}), **SETTINGS)
-    row = only(results, order="debiased", draws="excluded")
-    assert row["verbosity_bias"] == pytest.approx(bias, abs=1e-3)
-    table = list(label_noise(of(path, {}), **SETTINGS))
-    shown = {
-        row["flip_rate"]: row["estimate"]
-        for row in table
-        if row["quantity"] == "longer" and "estimate" in row
-    }
-    assert shown[0] == pytest.approx(0.15 * (2 * longer - 1))
-    assert shown[0.15] == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("flips", [0.1, 0.2])
@@ -298,9 +241,9 @@ def test_the_rate_at_which_the_conclusion_changes(tmp_path):
 
 
 @pytest.mark.mirror
-def test_choices_of_prd(tmp_path):
+def test_choices_of_prd(prd):
     """The differences, and the agreement of single votes."""
-    comparisons, _ = run_released("prd", tmp_path)
+    comparisons, _ = prd
     counted = of(comparisons, Study("prd_vicuna80", CONFIG).families())
     rows = list(choices(counted, confidence=0.9, seed=CONFIG["seed"]))
 

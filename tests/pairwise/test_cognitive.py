@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from picked_rows import fields, keyed, where
+from picked_rows import fields, keyed
 from random_comparisons import SETTINGS, compared, write
 from recuse.base.tables import read_table
 from recuse.pairwise.cognitive import (
@@ -247,26 +247,6 @@ def test_judges_without_answers_of_their_own(tmp_path, capsys):
         "egocentric bias: these judges are not among the models of experiment 'e': x",
     ]
     assert tuple(read_table(outputs["cognitive_biases"])[0]) == COGNITIVE_BIASES
-
-
-def test_random_choices_come_near_the_thresholds_and_biased_ones_do_not(tmp_path):
-    draw = default_rng(5)
-    rows = []
-    for condition, item in itertools.product(
-        ("order", "compassion", "bandwagon", "attentional"), range(1500)
-    ):
-        settings = {"condition": condition, "lengths": (2.0, 1.0), "models": ("Fair", "First")}
-        favoured = tuple(str(side) for side in draw.choice(["a", "b"], 2))
-        fair = tuple(str(side) for side in draw.choice(["a", "b"], 2))
-        rows += both("Fair", f"{item}", fair, favoured=favoured, **settings)
-        rows += both("First", f"{item}", ("a", "b"), favoured=favoured, **settings)
-    results = table(rows, tmp_path)
-    fair = keyed(where(results, judge="Fair"), "bias")
-    assert set(fair) == set(CLOSED_FORM)
-    for bias, row in fair.items():
-        assert row["share"] == pytest.approx(CLOSED_FORM[bias], abs=4 * np.sqrt(0.25 / row["n"]))
-    first = {row["bias"]: row["share"] for row in results if row["judge"] == "First"}
-    assert fields(first, "order_first order_last egocentric_order") == (1, 0, 0)
 
 
 def test_chance_of_a_judge_with_ties_is_that_of_its_choices(tmp_path):

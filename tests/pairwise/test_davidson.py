@@ -29,7 +29,6 @@ BUSY = {
     "positions": (-0.4, 0.6),
     "both_orders": True,
 }
-ALL_BUT_SENSITIVITY = [kind for kind in KINDS if kind != SENSITIVITY]
 
 
 def verdicts_of(seed=1, **settings):

@@ -2,7 +2,6 @@
 refusals.
 """
 
-import itertools
 import math
 from collections import defaultdict
 
@@ -246,9 +245,9 @@ def test_all_other_answers_are_two_clustered_means():
     )
 
 
-def test_planted_preferences_are_recovered():
-    """Mean over 40 studies within 4 standard errors of what is planted, and 90 % intervals in their
-    place, judge by judge.
+def test_planted_preferences_are_recovered(long):
+    """Means within 4 standard errors of what is planted, and 90 % intervals in their place, judge
+    by judge.
     """
     planted = {
         fields(row, "judge quantity"): row["planted"]
@@ -256,56 +255,11 @@ def test_planted_preferences_are_recovered():
     }
     found = [
         (fields(row, "term case"), row)
-        for seed in range(40)
+        for seed in range(40 if long else 12)
         for row in rows_of(drawn(seed))
         if row.get("baseline") == BOTH
     ]
     assert_recovered(found, planted)
-
-
-def test_inaccurate_judges_seem_biased_by_the_simple_baselines_alone():
-    """With nothing planted, other judges and other answers are excluded in most studies, the
-    baseline of both in a tenth.
-    """
-    judges = {
-        name: {key: judge[key] for key in ("mistake", "struggle") if key in judge}
-        for name, judge in WORLD["judges"].items()
-    }
-    excluded, seeds, claims = defaultdict(int), 30, 0
-    for seed in range(seeds):
-        rows = [
-            row
-            for row in rows_of(drawn(seed, judges=judges))
-            if row["case"] == HARMFUL and "n" in row
-        ]
-        for row in rows:
-            excluded[fields(row, "term baseline")] += row["ci_low"] > 0
-        claims += any(
-            row.get("verdict") == Verdict.ESTABLISHED and row["favours"] == "yes" for row in rows
-        )
-    assert excluded["E", OTHER_JUDGES] == seeds
-    assert excluded["B", OTHER_ANSWERS] > seeds / 2
-    assert max(count for (_, baseline), count in excluded.items() if baseline == BOTH) <= 6
-    assert claims <= 6
-
-
-def test_the_same_verdicts_in_another_order_give_the_same_rows():
-    columns = drawn(questions=30)
-    turned = {name: values[::-1] for name, values in columns.items()}
-    assert [*map(repr, rows_of(columns))] == [*map(repr, rows_of(turned))]
-
-
-def test_a_preference_for_a_place_cancels():
-    """Judges that always choose the first answer have a share of one half everywhere."""
-    columns = drawn(questions=30, first=1.0)
-    for row in rows_of(columns):
-        if "n" in row and row["baseline"] != OTHER_ANSWERS and row["case"] != LEGITIMATE_SHARE:
-            assert fields(row, "share estimate std_error") == (0.5, 0.0, 0.0)
-            assert row["ci_low"] < 0 < row["ci_high"]
-            assert row.get("verdict", Verdict.NOT_SHOWN) in (
-                Verdict.NOT_SHOWN,
-                Verdict.INCONCLUSIVE,
-            )
 
 
 def test_refusals_have_codes():
@@ -370,12 +324,6 @@ def test_comparisons_without_a_key_are_refused():
 def test_worlds_that_are_none(judge, message):
     with pytest.raises(ConfigError, match=message):
         declared_key_world({"accuracy": {"A": 0.5, "B": 0.5}, "judges": {"A": judge}})
-
-
-def test_planted_rows_are_of_judges_that_are_models():
-    planted = planted_by_key(declared_key_world(WORLD | {"judges": {**WORLD["judges"], "Z": {}}}))
-    assert {row["judge"] for row in planted} == set(WORLD["accuracy"])
-    assert len(planted) == len(list(itertools.product(WORLD["accuracy"], CASES_OF_PAIRS)))
 
 
 def test_the_legitimate_share_is_that_of_own_answers_that_win():

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from pair_worlds import PairWorld, draw
 from recuse.pairwise.davidson import KINDS, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, PairCells
-from recuse.pairwise.maximum import fit_maximum, is_suspect, separation
+from recuse.pairwise.maximum import fit_maximum, separation
 
 LINEAR = [kind for kind in KINDS if kind != SENSITIVITY]
 
@@ -77,10 +77,6 @@ def test_separation_by_length_is_found():
     cells = PairCells(replace(verdicts, outcome=longer))
     fitted = fit_maximum(cells, LINEAR)
     assert fitted.separated[cells.terms.start["length"] + 1]
-
-
-def test_a_suspect_fit_is_one_near_certainty():
-    assert not is_suspect(fit_maximum(PairCells(verdicts_of()), LINEAR))
 
 
 def test_one_order_only_tells_own_terms_but_no_common_effect_of_places():

@@ -5,29 +5,24 @@ verdicts of PRD.
 import math
 from collections import defaultdict
 
-import numpy as np
 import pytest
 
 from picked_rows import fields, keyed
 from random_comparisons import (
     POOLS,
     SETTINGS,
-    few_replicates,
     groups,
     random_rows,
-    resampled,
     verdicts,
     write,
 )
 from recuse.base.errors import ConfigError
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import VERBOSITY, verbosity
-from verdict_files import run_released
 
 ORDERS = ("debiased", "ab", "ba", "pooled")
 TREATMENTS = ("excluded", "disagreement", "half")
 REASONS = ("no_human", "errors", "human_ties", "no_length", "equal_lengths", "judge_draws")
-REPLICATES = 300
 
 
 def fate(pair, verdict):
@@ -124,31 +119,6 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, seed):
                 )
 
 
-def test_intervals_are_those_of_a_loop_over_resampled_questions(tmp_path, monkeypatch):
-    few_replicates(monkeypatch, REPLICATES)
-    rows = random_rows(3, questions=12)
-    results = table(write(rows, tmp_path / "c.parquet"))
-    checked = 0
-    for key, pairs in groups(rows).items():
-        if "Blind" in key or "unlabelled" in key:
-            continue
-        drawn = list(
-            resampled(sorted({pair["item"] for pair in pairs}), seed=7, replicates=REPLICATES)
-        )
-        for order, draws in (("debiased", "excluded"), ("pooled", "half")):
-            values = np.array([counted(pairs, order, draws, times)[0] for times in drawn])
-            values = values[np.isfinite(values)]
-            row = results[*key, order, draws]
-            if min(map(len, counted(pairs, order, draws)[-1].values())) < 2:
-                assert row["ci_low"] is row["ci_high"] is None
-                continue
-            checked += 1
-            assert [row["ci_low"], row["ci_high"]] == pytest.approx(
-                np.quantile(values, [0.05, 0.95]), abs=1e-12
-            )
-    assert checked >= 10
-
-
 def verdict(order, outcome, item="q", human="a", lengths=(5.0, 9.0), judge="j"):
     names = (
         "judge",
@@ -164,29 +134,6 @@ def verdict(order, outcome, item="q", human="a", lengths=(5.0, 9.0), judge="j"):
     return dict(zip(names, (judge, item, "m", "n", order, outcome, human, *lengths), strict=True))
 
 
-def test_a_judge_that_takes_the_longer_answer_has_bias_one(tmp_path):
-    rows = [
-        verdict(order, "b", item=f"q{i}", human=human)
-        for order in ("ab", "ba")
-        for i, human in enumerate("abab")
-    ]
-    rows += [verdict(order, "b", item="tie", human="tie") for order in ("ab", "ba")]
-    rows += [verdict(order, "b", item="equal", lengths=(3.0, 3.0)) for order in ("ab", "ba")]
-    rows += [verdict(order, "b", item="none", lengths=(None, 3.0)) for order in ("ab", "ba")]
-    rows += [verdict("ab", "a", item="one order")]
-    row = table(write(rows, tmp_path / "c.parquet"), pools={})["", "", "j", "debiased", "excluded"]
-    # Resamples do not vary
-    assert fields(row, "verbosity_bias ci_low ci_high") == (1.0, None, None)
-    assert [row[reason] for reason in REASONS] == [0, 1, 1, 1, 1, 0]
-    short = [
-        verdict(order, "a", item=f"q{i}", human=human)
-        for order in ("ab", "ba")
-        for i, human in enumerate("abab")
-    ]
-    row = table(write(short, tmp_path / "s.parquet"), pools={})["", "", "j", "debiased", "excluded"]
-    assert fields(row, "verbosity_bias accuracy_parity_gap") == (-1.0, 1.0)
-
-
 def test_one_question_or_one_side_alone_have_no_interval(tmp_path):
     rows = [verdict(order, "b", item="q", judge=judge) for order in ("ab", "ba") for judge in "jk"]
     rows += [verdict(order, "b", item="other", human="b", judge="k") for order in ("ab", "ba")]
@@ -196,26 +143,6 @@ def test_one_question_or_one_side_alone_have_no_interval(tmp_path):
     assert fields(one_side, "rate_shorter rate_longer ci_low") == (1.0, None, None)
     several = results["", "", "k", "debiased", "excluded"]
     assert fields(several, "verbosity_bias ci_low few") == (1.0, None, "yes")
-
-
-@pytest.mark.parametrize(("n_longer", "few"), [(1, "yes"), (2, "yes"), (9, "yes"), (10, "no")])
-def test_each_side_needs_questions_of_its_own(tmp_path, n_longer, few):
-    """Twelve questions where the humans prefer the shorter answer, and n_longer, of two comparisons
-    each, where the longer.
-    """
-    sides = [("b", (9.0, 5.0)), ("b", (5.0, 9.0))]
-    rows = [
-        verdict(order, outcome, item=f"{human}{lengths}{i}", human=human, lengths=lengths)
-        | {"vote": vote}
-        for (human, lengths), questions in zip(sides, (12, n_longer), strict=True)
-        for i in range(questions)
-        for vote, outcome in enumerate("ab" if i % 2 else "bb", start=1)
-        for order in ("ab", "ba")
-    ]
-    row = table(write(rows, tmp_path / "c.parquet"), pools={})["", "", "j", "debiased", "excluded"]
-    assert fields(row, "n_shorter n_longer few") == (24, 2 * n_longer, few)
-    assert row["verbosity_bias"] == pytest.approx(0.25 - (n_longer // 2) / (2 * n_longer))
-    assert (row["ci_low"] is None) == (n_longer == 1)
 
 
 @pytest.mark.parametrize(
@@ -231,8 +158,8 @@ def test_impossible_pools_are_named(tmp_path, pools, words):
 
 
 @pytest.mark.mirror
-def test_verdicts_of_prd(tmp_path):
-    comparisons, _ = run_released("prd", tmp_path)
+def test_verdicts_of_prd(prd):
+    comparisons, _ = prd
     results = table(comparisons, pools={})
     expected = {
         "Bard": (19, 40, 21, 217),

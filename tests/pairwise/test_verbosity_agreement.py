@@ -20,7 +20,6 @@ from random_comparisons import (
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT as AGREEMENT
 from recuse.pairwise.verbosity import human_agreement
-from verdict_files import run_released
 
 ORDERS = ("debiased", "ab", "ba", "pooled")
 REPLICATES = 300
@@ -86,8 +85,8 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
 
 
 @pytest.mark.mirror
-def test_verdicts_of_prd(tmp_path):
-    comparisons, _ = run_released("prd", tmp_path)
+def test_verdicts_of_prd(prd):
+    comparisons, _ = prd
     results = table(comparisons, pools={})
     agree = {
         judge: fields(row, "agree n")
@@ -104,8 +103,8 @@ def test_verdicts_of_prd(tmp_path):
 
 
 @pytest.mark.mirror
-def test_verdicts_of_llmbar(tmp_path):
-    comparisons, _ = run_released("llmbar", tmp_path)
+def test_verdicts_of_llmbar(llmbar):
+    comparisons, _ = llmbar
     results = table(comparisons, pools={})
     expected = {
         "Natural": 0.935,

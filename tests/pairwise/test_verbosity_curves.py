@@ -15,7 +15,6 @@ from random_comparisons import POOLS, compared, labels_of, random_rows, write
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import ALIGNMENT_CURVES, SCORE_CURVES, alignment_curves, score_curves
 from text_tables import lines
-from verdict_files import run_released
 
 SCORE = {"a": 1, "tie": 0, "b": -1}
 
@@ -94,25 +93,6 @@ def test_scores_are_those_of_a_loop(tmp_path, seed):
         )
 
 
-def test_scores_of_single_orders_are_those_of_a_loop(tmp_path):
-    rows = random_rows(1)
-    results, expected = (
-        scores(write(rows, tmp_path / "c.parquet"), order=("single",)),
-        defaultdict(list),
-    )
-    for pair in compared(rows):
-        (verdict, *other) = [pair[order] for order in ("ab", "ba") if order in pair]
-        if not other and verdict != "error":
-            bin_low = place(pair["length_a"], pair["length_b"]) if known(pair) else None
-            for label in labels_of(pair["condition"]):
-                expected[pair["experiment"], label, pair["judge"], bin_low].append(SCORE[verdict])
-    assert {key: fields(row, "n mean") for key, row in results.items()} == {
-        key: (len(values), pytest.approx(sum(values) / len(values), abs=1e-14))
-        for key, values in expected.items()
-        if key[-1] is not None
-    }
-
-
 @pytest.mark.parametrize("seed", [1, 2])
 def test_alignment_is_that_of_a_loop(tmp_path, seed):
     rows = random_rows(seed)
@@ -177,8 +157,8 @@ def test_bins_hold_their_lower_end(tmp_path, line):
 
 
 @pytest.mark.mirror
-def test_verdicts_of_prd(tmp_path):
-    comparisons, _ = run_released("prd", tmp_path)
+def test_verdicts_of_prd(prd):
+    comparisons, _ = prd
     first, aligned = scores(comparisons, pools={}), alignment(comparisons, pools={})
     for judge in ("Bard", "Claude", "GPT-3.5", "GPT-4", "Vicuna-13B", "Human"):
         rows = [row for key, row in first.items() if key[2] == judge]

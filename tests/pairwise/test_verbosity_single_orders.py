@@ -69,13 +69,6 @@ def test_planted_preferences_are_found_by_order_drawn_at_random(tmp_path, monkey
         assert row["questions"] == pytest.approx(2000, rel=0.02)
 
 
-def test_quality_is_no_preference_for_a_place(tmp_path, monkeypatch):
-    few_replicates(monkeypatch, 500)
-    rows = found(judged(0.0), tmp_path)
-    assert rows["single_order_first"]["value"] == pytest.approx(0.5, abs=0.02)
-    assert rows["single_order_own"]["value"] == pytest.approx(BETTER, abs=0.02)
-
-
 def test_comparisons_in_both_orders_and_in_one_are_separate(tmp_path, monkeypatch):
     few_replicates(monkeypatch, 200)
     single = judged(0.9, count=40)

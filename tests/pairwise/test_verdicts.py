@@ -109,13 +109,6 @@ def test_where_no_spread_of_preferences_is_found_a_bias_is_likely_at_most():
         assert (row["verdict"], code(row["note"])) == (verdict, note)
 
 
-def test_a_doubt_of_the_regression_leaves_a_bias_likely():
-    row = judged([], [regressed("C", 0.9, spread=0.02) | {"doubt": str(Reason.FEW_FAMILIES)}])[
-        "self_bias", "J"
-    ]
-    assert fields(row, "verdict note") == (Verdict.LIKELY, Reason.FEW_FAMILIES)
-
-
 def test_without_c_the_regression_concludes_nothing():
     refused = regressed("C", 0.9) | {"reason": str(Reason.ONE_JUDGE)}
     row = judged([chosen(0.9, 0.5)], [regressed("A", 0.9), refused])["self_bias", "J"]

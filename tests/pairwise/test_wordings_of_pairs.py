@@ -6,14 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.random import default_rng
 
 from pair_worlds import PairWorld, draw
-from picked_rows import fields, where
+from picked_rows import fields
 from random_comparisons import write
-from recuse.inference.verdict import Verdict
 from recuse.inference.wordings import Crossed, Part
-from recuse.model.design import ALL_JUDGES
 from recuse.model.least_squares import quantile
 from recuse.pairwise.davidson import SELF
 from recuse.pairwise.regression import BIASES, Regression, read_compared, regression_rows
@@ -67,31 +64,6 @@ def test_intervals_over_wordings_are_those_of_fits_to_each():
         assert row["ci_low"] == pytest.approx(min(plain[key]["ci_low"], row["estimate"] - half))
         wider += row["ci_high"] > row["one_ci_high"]
     assert wider > 20
-
-
-def test_a_bias_in_one_wording_of_three_is_not_established():
-    """With verdicts enough in each, that of the wordings asked is."""
-    world = replace(WORLD, questions=150, wording_sd=0.0)
-    compared = draw(world, 1)
-    judges, generator = compared.judges, default_rng(1)
-    own = (
-        (judges.judge == 0)
-        & (judges.first == 0)
-        & (compared.wording == 0)
-        & (generator.random(len(judges.judge)) < 0.9)
-    )
-    compared = replace(compared, judges=replace(judges, outcome=np.where(own, 0, judges.outcome)))
-    plain, rows = (
-        keyed(regression_rows(Regression(compared), confidence=0.9)),
-        keyed(over(compared)),
-    )
-    term = ("C", SELF, "model 0")
-    assert plain[term]["ci_low"] > 0 > rows[term]["ci_low"]
-    found = judged(rows.values())["model 0"]
-    assert fields(found, "verdict wordings") == (Verdict.NOT_SHOWN, 3)
-    named = where(rows.values(), term=ALL_JUDGES)
-    assert {row["question"] for row in named} == {"C"}
-    assert all(row["wordings"] == 3 for row in named)
 
 
 def test_a_judge_asked_in_one_wording_keeps_its_interval_and_says_so():

@@ -4,22 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from analyses import attack_tables
-from matplotlib.colors import to_hex
 
 from attack_votes import random_votes, write_votes
 from conftest import DATA
 from drawings import (
     artists,
-    filled,
     panel_titles,
     prose,
     row_names,
     texts,
-    x_values,
 )
-from recuse.papers.attack_figures import attack_success, votes_by_position_figure
+from recuse.papers.attack_figures import attack_success
 from recuse.papers.attacks import LENGTH_CONFOUND, LEVELS, PERTURBATIONS
-from recuse.plot.length import FEWEST, length_bias_curve, length_confound_figure
+from recuse.plot.length import length_bias_curve
 from recuse.plot.style import Subject, read_figure_table
 
 SUBJECT = Subject.from_config(label="a study", kind="simulated", models={}, families={})
@@ -133,48 +130,6 @@ def test_printed_rates_stand_beside_those_of_the_same_experiment_condition_judge
         assert not artists(attack_success(rows, ranks, published=published, **DRAWN), "printed")
 
 
-def test_bars_are_the_shares_and_a_difference_whose_interval_includes_0_is_hollow():
-    rows = [
-        ("near", 0.3, 0.5, 0.2, 0.1, -0.1, 0.3),
-        ("first", 0.7, 0.2, 0.1, 0.6, 0.5, 0.7),
-        ("second", 0, 0, 1, -1, -1, -0.9),
-    ]
-    table = pd.DataFrame(
-        rows, columns=["judge", "first", "tie", "second", "difference", "ci_low", "ci_high"]
-    )
-    table = table.assign(n=[12, 3456, 78], errors=0, experiment=np.nan)
-    empty = {"experiment": np.nan, "judge": "errors", "n": 0, "errors": 9}
-    figure = votes_by_position_figure(
-        pd.concat([pd.DataFrame([empty]), table], ignore_index=True), **DRAWN
-    )
-    bars, points = figure.axes
-    assert row_names(bars) == ["near", "first", "second", "errors"]
-    for name in ("first", "tie", "second"):
-        assert [bar.get_width() for bar in artists(figure, name)] == pytest.approx(
-            list(table[name])
-        )
-    assert [bar.get_x() for bar in artists(figure, "second")] == pytest.approx([0.8, 0.9, 0.0])
-    marks = artists(points, "point")
-    assert x_values(marks) == [0.1, 0.6, -1]
-    assert [filled(mark) for mark in marks] == [False, True, True]
-    assert texts(figure).count("errors only") == 2
-    assert {"3456", "78", "12", "0"} <= set(texts(figure))
-
-
-def test_votes_by_position_stand_under_their_experiment(tables):
-    table = tables["votes_by_position"]
-    figure = votes_by_position_figure(table, **DRAWN)
-    assert [text.get_text() for text in artists(figure, "group")] == ["main", "weak"]
-    names = row_names(figure.axes[0])
-    for bar, name, experiment in zip(
-        artists(figure, "first"), names, ["main"] * 3 + ["weak"] * 3, strict=True
-    ):
-        (row,) = table[(table["experiment"] == experiment) & (table["judge"] == name)].to_dict(
-            "records"
-        )
-        assert bar.get_width() == pytest.approx(row["first"])
-
-
 def test_what_the_length_curve_leaves_out_is_said(tables):
     told = {"equal_lengths": 1234, "no_length": 0, "errors": 3}
     table = tables["length_curve"]
@@ -197,42 +152,3 @@ def test_what_the_length_curve_leaves_out_is_said(tables):
     page = length_bias_curve(both[-1:], **DRAWN)
     assert not page.axes
     assert any("Left out: 1 votes on answers of equal" in text for text in texts(page))
-
-
-def test_a_line_for_each_experiment_through_the_middles_of_the_bins(tables):
-    table = tables["length_curve"]
-    figure = length_bias_curve(table, **DRAWN)
-    judges = sorted(set(table["judge"]))
-    assert [axes.get_title(loc="left").replace("\n", " ") for axes in figure.axes] == judges
-    for axes, judge in zip(figure.axes, judges, strict=True):
-        curves = artists(axes, "curve")
-        assert len({to_hex(curve.get_color()) for curve in curves}) == 2
-        for curve, experiment in zip(curves, ("main", "weak"), strict=True):
-            rows = table[
-                (table["judge"] == judge)
-                & (table["experiment"] == experiment)
-                & (table["n"] >= FEWEST)
-            ]
-            values = dict(zip(curve.get_xdata(), curve.get_ydata(), strict=True))
-            present = {x: y for x, y in values.items() if np.isfinite(y)}
-            assert list(present.values()) == list(rows["preference"])
-            assert list(present) == pytest.approx(list(rows["bin_low"] + 5), abs=1)
-        assert len(artists(axes, "interval")) == 2
-
-
-def test_changes_of_perturbed_answers_are_in_percent_by_level():
-    table = confound()
-    figure = length_confound_figure(table, **DRAWN)
-    assert panel_titles(figure) == [name.replace("_", " ") for name in PERTURBATIONS]
-    labels = row_names(figure.axes[0])
-    assert labels == ["all levels (25)", *(f"{level} (25)" for level in LEVELS)]
-    for axes, name in zip(figure.axes, PERTURBATIONS, strict=True):
-        for unit in ("words", "characters"):
-            rows = table[
-                (table["perturbation"] == name)
-                & (table["unit"] == unit)
-                & (table["answers"] == "perturbed")
-            ]
-            drawn = x_values(artists(axes, unit))
-            assert drawn == pytest.approx(list(100 * rows["relative_change"]))
-    assert texts(figure).count("50 %") == 28

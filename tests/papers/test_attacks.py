@@ -2,9 +2,6 @@
 intervals.
 """
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 from analyses import attack_tables
 from scipy.stats import binomtest
@@ -142,43 +139,6 @@ def test_a_small_case_by_hand_for_both_kinds_of_perturbation(tmp_path):
     assert fields(as_improving, "shifted n") == (2, 3)
 
 
-def test_experiments_and_pairs_keep_to_themselves_and_others_are_no_attack(tmp_path):
-    votes = sample("q1", "control", "a") + sample("q1", "rich_content", "b")
-    votes += sample("q1", "control", "b", experiment="weak", model_b="m1")
-    votes += sample("q1", "rich_content", "b", experiment="weak", model_b="m2")
-    votes += sample("q1", "order", "b", experiment="cobbler") + sample(
-        "q1", "", "b", experiment="main"
-    )
-    main, weak = rates_of(write_votes(tmp_path / "votes.parquet", votes))
-    assert fields(main, "experiment asr samples left_out") == ("main", 1.0, 1, 0)
-    assert fields(weak, "experiment samples left_out n rank") == ("weak", 0, 1, 0, None)
-    assert np.isnan([weak["asr"], weak["ci_low"], weak["ci_high"]]).all()
-
-
-def test_the_control_group_of_another_experiment_is_none(tmp_path):
-    """The same judge, pair and item in two experiments, of which one asked for the other answer
-    before.
-    """
-    votes = sample("q1", "control", "a") + sample("q1", "rich_content", "b")
-    votes += sample("q1", "control", "b", experiment="other") + sample(
-        "q1", "rich_content", "b", experiment="other"
-    )
-    votes += sample("q2", "control", "b", experiment="other") + sample(
-        "q2", "fake_reference", "b", experiment="third"
-    )
-    votes += sample("q2", "control", "a", experiment="third")
-    results = rates_of(write_votes(tmp_path / "votes.parquet", votes))
-    counts = [
-        tuple(row[name] for name in ("experiment", "condition", "n", "samples", "left_out"))
-        for row in results
-    ]
-    assert counts == [
-        ("main", "rich_content", 1, 1, 0),
-        ("other", "rich_content", 0, 1, 1),
-        ("third", "fake_reference", 1, 1, 0),
-    ]
-
-
 def test_conditions_of_cognitive_biases_with_a_control_group_are_no_attack(tmp_path):
     votes = (
         sample("q1", "control", "a")
@@ -243,19 +203,6 @@ def test_a_column_without_an_eligible_sample_takes_no_average_away():
         ("main", "B", 2.0, 1, 2),
         ("nothing", "C", None, 0, None),
     ]
-
-
-def test_the_script_writes_the_five_tables_the_same_every_time(tmp_path):
-    path = write_votes(tmp_path / "votes.parquet", random_votes(4))
-    runs = []
-    for _ in range(2):
-        outputs = tables_of(path, tmp_path, ["factual_error"])
-        runs.append([Path(output).read_bytes() for output in outputs.values()])
-    assert runs[0] == runs[1]
-    for name, columns in TABLES.items():
-        rows = read_table(outputs[name])
-        assert tuple(rows[0]) == columns
-        assert rows[0]["study"] == "s"
 
 
 def test_a_table_without_a_control_group_gives_no_rows(tmp_path):

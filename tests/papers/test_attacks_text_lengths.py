@@ -1,17 +1,12 @@
 """How perturbations change the lengths of the published texts of Chen et al."""
 
-import itertools
 import json
 
 import numpy as np
 import pytest
-from published_attacks import tabulate
 
-from conftest import DATA
-from picked_rows import column, fields, keyed
-from recuse.base.tables import read_table
-from recuse.papers.attack_values import PUBLISHED_RANKS, published_ranks
-from recuse.papers.attacks import LENGTH_CONFOUND, LEVELS, PERTURBATIONS, length_confound
+from picked_rows import fields, keyed
+from recuse.papers.attacks import LEVELS, PERTURBATIONS, length_confound
 from verdict_files import released
 
 SAMPLING = {"confidence": 0.9, "seed": 3}
@@ -27,43 +22,6 @@ def texts():
 
 def lines(path):
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-@pytest.mark.mirror
-def test_length_changes_of_the_published_texts_equal_plain_loops(texts, tmp_path):
-    outputs = {
-        name: str(tmp_path / f"{name}.csv") for name in ("length_confound", "published_ranks")
-    }
-    published = DATA / "judgement_bias_published.csv"
-    tabulate(
-        study="judgement_bias", folder=str(texts), published=published, **SAMPLING, outputs=outputs
-    )
-    ranks = read_table(outputs["published_ranks"])
-    assert tuple(ranks[0]) == PUBLISHED_RANKS
-    assert column(ranks, "verdict") == column(published_ranks(read_table(published)), "verdict")
-    rows = read_table(outputs["length_confound"])
-    assert tuple(rows[0]) == LENGTH_CONFOUND
-    assert len(rows) == 4 * 7 * 2 * 2
-    raw = keyed(lines(texts / "data" / "raw.json"), "question_id")
-    for name, perturbation in itertools.groupby(rows, lambda row: row["perturbation"]):
-        pairs = [
-            (raw[row["question_id"].split("-")[0]], row["answers"][answer]["answer"], answer)
-            for row in lines(texts / "data" / f"{name}.json")
-            for answer in ("answer1", "answer2")
-        ]
-        for row in perturbation:
-            count = len if row["unit"] == "characters" else lambda answer: len(answer.split())
-            changes = []
-            for question, answer, which in pairs:
-                old = question["answers"][which]["answer"]
-                if row["level"] in ("", question["level"]) and (
-                    row["answers"] == "both" or answer != old
-                ):
-                    changes.append((count(answer) - count(old)) / count(old))
-            assert int(row["n"]) == len(changes)
-            assert float(row["relative_change"]) == pytest.approx(np.mean(changes), abs=1e-12)
-            assert float(row["longer"]) == pytest.approx(np.mean(np.array(changes) > 0), abs=1e-12)
-            assert float(row["ci_low"]) < np.mean(changes) < float(row["ci_high"])
 
 
 @pytest.mark.mirror

@@ -14,17 +14,12 @@ from recuse.papers.claims import (
     CRITERIA,
     FAILS,
     HOLDS,
-    LISTED,
     NO_HELM,
     NOTHING_LEFT,
     QUORUMS,
-    ClaimFinding,
     claim_verdict,
-    evidence,
     judged_claims,
-    most,
     read_claims,
-    three_quarters,
 )
 from recuse.papers.claims import CLAIMS as COLUMNS
 from recuse.papers.results import Results, Value
@@ -32,7 +27,6 @@ from recuse.papers.values import DIMENSIONS, JUDGES, read_published
 
 OVERTURNED = ROOT / "tests" / "golden" / "overturned_claims.csv"
 CLAIMS = read_claims(DATA / "play_favorites_claims.csv")
-DATASETS = ("chatbotarena", "cnn", "helm-instruct", "mtbench", "stanford", "xsum")
 GPT, SONNET, LLAMA_8B = "GPT-4o", "Claude 3.5 Sonnet", "Llama 3 8B"
 CODED, WEAK, REFERENCE = (
     "length_control_as_coded",
@@ -75,10 +69,6 @@ def interval(value, half=0.002):
 
 def own(spec, slice_, term, value, *, half=0.002, quantity="self_bias"):
     return {("estimates", (spec, slice_, quantity, term)): interval(value, half)}
-
-
-def of_all(spec, slices, term, value):
-    return {key: known for name in slices for key, known in own(spec, name, term, value).items()}
 
 
 def spearman(dimension, judge, value):
@@ -305,18 +295,3 @@ def test_table_has_both_verdicts(ideal, paper):
     assert fields(row, "study kind verdict published") == ("a study", "published", FAILS, HOLDS)
     assert row["evidence"] == "0 of 1. against: Llama 3 8B -0.0019 [-0.0039, +0.0001]"
     assert "[-0.0446, -0.0291]" in row["published_evidence"]
-
-
-def test_quorums():
-    assert most([True, True, False])
-    assert not most([True, False])
-    assert three_quarters([True, True, True, False])
-    assert not three_quarters([True, True, False])
-
-
-def test_long_evidence_is_cut():
-    text = evidence(
-        [ClaimFinding(number >= LISTED + 2, f"number {number}") for number in range(LISTED + 5)]
-    )
-    assert text.startswith(f"3 of {LISTED + 5}. against: number 0; ")
-    assert text.endswith("number 11; and 2 more")

@@ -20,11 +20,8 @@ from drawings import (
 from recuse.pairwise.cognitive import CLOSED_FORM, COGNITIVE_BIASES
 from recuse.papers.cobbler import RBO, VALID
 from recuse.papers.cobbler_figures import (
-    ALL,
     NAMES,
-    NO_COMMON,
     NOTHING,
-    PARTLY,
     SHOWN,
     bias_by_size,
     bias_jitter,
@@ -97,25 +94,6 @@ def test_a_point_for_each_judge_and_bias_and_a_line_for_each_threshold():
     assert strongest in prose(figure)
 
 
-def test_experiments_and_a_judge_called_human_are_told_apart():
-    one, two = biases(JUDGES[:3]), biases(JUDGES[:2])
-    two["share"] = two["share"] / 2
-    table = pd.concat(
-        [one.assign(experiment="one"), two.assign(experiment="two")], ignore_index=True
-    )
-    output = "A judge counts once in each experiment."
-    names = [f"{judge} (one)" for judge in JUDGES[:3]] + [f"{judge} (two)" for judge in JUDGES[:2]]
-    for figure in every_figure(table):
-        assert output in prose(figure)
-    assert sorted(x for x, _ in marks(jitter(table), "judge")) == sorted(table["share"])
-    assert set(names) <= set(texts(bias_profile(table, subject())))
-    assert row_names(bias_by_size(table, subject()).axes[0]) == [f"{ALL} (5)"]
-    human = biases(["Human", *JUDGES[:2]])  # a judge of the user's, and no released shares
-    assert len(marks(jitter(human), "judge")) == 27
-    assert artists(jitter(human), "human") == []
-    assert "Human (judge)" in texts(bias_profile(human, subject()))
-
-
 def test_biases_without_a_share_are_said():
     table = biases(JUDGES[:3])
     table.loc[
@@ -138,27 +116,6 @@ def test_biases_without_a_share_are_said():
     )
     for figure in every_figure(empty):
         assert is_page_of(figure, words)
-
-
-def test_points_are_scattered_alike_by_one_seed_only():
-    heights = [[y for _, y in marks(jitter(biases(), seed), "judge")] for seed in (1, 1, 2)]
-    assert heights[0] == heights[1] != heights[2]
-    assert len({round(y, 6) for y in heights[0]}) > 100
-
-
-def names(figure):
-    return [text.get_text() for text in figure.axes[0].texts if "Judge" in text.get_text()]
-
-
-def test_the_most_biased_judge_and_outliers_are_named():
-    table = biases(names=["order_first"])
-    table["share"] = np.linspace(0.30, 0.44, len(JUDGES))
-    table.loc[0, "share"], table.loc[5, "share"] = 0.01, 0.02
-    assert names(jitter(table)) == ["Judge O 0.44\nJudge F 0.02\nJudge A 0.01"]
-    table["share"] = 0.0  # no judge is the most biased
-    assert names(jitter(table)) == []
-    few = jitter(biases(JUDGES[:4]))
-    assert [text.count("Judge") for text in names(few)] == [4] * 9
 
 
 def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices():
@@ -197,32 +154,6 @@ def test_parts_of_a_bar_are_mean_shares_over_the_number_of_biases():
     assert totals == [f"{judges.loc[judges['size'] == size, 'share'].mean():.3f}" for size in SIZES]
     assert row_names(figure.axes[0]) == [f"{size} (5)" for size in SIZES]
     assert artists(figure, "random")[0].get_xdata() == pytest.approx([(8 * 0.25 + 0.5) / 9] * 2)
-
-
-def test_judges_without_sizes_are_one_group():
-    figure = bias_by_size(biases(JUDGES[:2]), subject())
-    assert row_names(figure.axes[0]) == [f"{ALL} (2)"]
-    mixed = biases(JUDGES[:3], sizes=[None, ">40B", None])
-    mixed = mixed[(mixed["judge"] != "Judge A") | (mixed["bias"] != "egocentric_order")]
-    figure = bias_by_size(mixed, subject())
-    labels = figure.axes[0].get_yticklabels()
-    own = mixed.loc[
-        (mixed["judge"] == "Judge C") & (mixed["bias"] == "egocentric_order"), "share"
-    ].item()
-    assert artists(figure, "egocentric_order")[1].get_width() == pytest.approx(own / 9)
-    assert PARTLY.strip() in prose(figure)
-    assert [label.get_text() for label in labels] == [">40B (1)", "size unknown (2)"]
-
-
-def test_only_biases_that_every_size_has_are_averaged():
-    table = biases(JUDGES[:2], sizes=SIZES[:2])
-    table = table[(table["judge"] == "Judge A") | (table["bias"] != "salience")]
-    figure = bias_by_size(table, subject())
-    assert artists(figure, "salience") == []
-    assert artists(figure, "random")[0].get_xdata()[0] == pytest.approx(0.25)
-    assert "Not averaged, as not every group has it: Salience." in prose(figure)
-    apart = table[(table["judge"] == "Judge A") == (table["bias"] == "salience")]
-    assert is_page_of(bias_by_size(apart, subject()), NO_COMMON)
 
 
 STATISTICS = (

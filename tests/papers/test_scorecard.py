@@ -1,7 +1,5 @@
 """The scorecard's page and figure show the tables, with and without data."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,8 +12,8 @@ from recuse.base.tables import read_table, write_table
 from recuse.data.describe import CORRELATIONS, MEAN_SCORES
 from recuse.model.estimates import ESTIMATES
 from recuse.papers.scorecard import SCORECARD
-from recuse.papers.scorecard_figure import claim_text, scorecard_figure, verdict_text
-from recuse.papers.scorecard_page import deviations_by_figure, page
+from recuse.papers.scorecard_figure import scorecard_figure
+from recuse.papers.scorecard_page import deviations_by_figure
 from recuse.papers.values import ORDER, read_published
 from recuse.plot.style import read_figure_table
 from report_pages import Elements
@@ -91,41 +89,6 @@ def test_the_tables_are_written(outputs):
     }
 
 
-def test_a_users_ratings_of_helm_are_judged_and_named(outputs, tmp_path):
-    """A user's copy has two tables: estimates and mean scores."""
-    names = ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
-    model = "GPT-4 (0314)"
-    means = [
-        {"study": "h", "dimension": name, "judge": model, "model": model, "mean": 0.9, "n": 9}
-        for name in names
-    ]
-    write_table(tmp_path / "mean_scores.csv", MEAN_SCORES, means)
-    biases = (
-        ("self_bias", model, 0.03),
-        ("self_bias", "Claude v1.3", 0.02),
-        ("family_bias", "GPT", -0.01),
-    )
-    rows = [
-        {"study": "h", "spec": "main", "quantity": quantity, "term": term}
-        | {"estimate": value, "std_error": 0.001, "ci_low": value - 0.002, "ci_high": value + 0.002}
-        for quantity, term, value in biases
-    ]
-    write_table(tmp_path / "main.csv", ESTIMATES, rows)
-    folder = Path(outputs["page"]).parent
-    made = {name: str(tmp_path / f"{name}.out") for name in ("claims", "scorecard", "page")}
-    judge(
-        **judged_in(folder),
-        helm=[str(tmp_path / "main.csv"), str(tmp_path / "mean_scores.csv")],
-        outputs=made,
-    )
-    verdicts = [
-        fields(row, "kind verdict") for row in read_table(made["claims"]) if row["section"] == "C.2"
-    ]
-    assert verdicts == [("user", "holds"), ("user", "holds"), ("user", "fails")]
-    assert Path(made["page"]).read_text("utf-8").count("USER'S DATA".replace("'", "&#39;")) == 3
-    assert "USER" not in Path(outputs["page"]).read_text("utf-8")
-
-
 def test_the_page_is_self_contained_and_names_are_escaped(outputs):
     with open(outputs["page"], encoding="utf-8") as file:
         html = file.read()
@@ -154,14 +117,6 @@ def test_the_page_shows_the_tables(outputs):
     assert "no ratings of HELM-Instruct but a simulated placeholder" in text
     assert "SIMULATED" not in text
     assert "ratings are simulated" not in text
-
-
-def test_a_simulated_study_says_so(outputs):
-    html = page([], [], label="s", kind="simulated", template=TEMPLATE)
-    text = Elements(html).text
-    assert "SIMULATED DATA" in text
-    assert "2.576 standard errors more" in text
-    assert "None." in text
 
 
 def test_summary_is_in_the_order_of_the_paper():
@@ -208,24 +163,3 @@ def test_the_figure_shows_every_value_and_its_deviation(table):
     assert [x for x, y in crosses.get_offsets() if y > 10.5] == pytest.approx(
         [1e-5 / (1.3 * 4.6553e-6)], rel=1e-3
     )
-
-
-@pytest.mark.parametrize("missing", ["everything", "nothing to differ"])
-def test_the_figure_is_drawn_when_all_is_absent_or_all_matches(table, missing):
-    if missing == "everything":
-        table = table.assign(verdict="data absent", ours=np.nan, deviation=np.nan)
-    else:
-        table = table.assign(verdict="match", ours=table["published"], deviation=0.0)
-    figure = scorecard_figure(table, subject("published"))
-    figure.draw_without_rendering()
-    words = texts(figure)
-    assert words.count("data absent") == (len(ORDER) if missing == "everything" else 0)
-    assert ("90 absent" in words) is (missing == "everything")
-    assert ("90 match" in words) is (missing != "everything")
-
-
-def test_counts_in_words():
-    rows = pd.DataFrame({"verdict": ["match", "differs", "data absent", "data absent"]})
-    assert verdict_text(rows) == "1 match, 1 differs, 2 absent"
-    assert claim_text(rows) == "Claims of the paper: 1 hold, 1 fail, 2 data absent."
-    assert claim_text(rows[:0]) == ""

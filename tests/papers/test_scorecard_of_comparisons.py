@@ -34,7 +34,7 @@ from recuse.papers.scorecard import (
     SCORECARD,
     scorecard_of_comparisons,
 )
-from recuse.papers.scorecard_figure import cause_text, scorecard_figure
+from recuse.papers.scorecard_figure import scorecard_figure
 from recuse.plot.style import read_figure_table
 from verdict_files import released
 
@@ -178,15 +178,6 @@ def test_answers_may_have_other_names_where_there_is_one_pair():
     }
 
 
-@pytest.mark.parametrize("names", [{}, {"model_b": "B"}, {"model_a": "A"}])
-def test_one_pair_is_not_judged_by_the_rates_of_others(names):
-    """Votes on one of the four pairs of Table 4, the names as printed or others."""
-    asr = [r | names for r in own_tables()["asr"] if r["model_b"] == "LLaMA2-Chat-7B"]
-    rows = [r for r in judged({"asr": asr}) if r["item"] == "asr" and "ours" in r]
-    assert {r["model"] for r in rows} == (set() if names else {"LLaMA2-Chat-7B"})
-    assert len(rows) == (0 if names else 7)
-
-
 def ranked(rows, verdicts, *, item, table="4"):
     results = where(rows, item=item, figure=f"Chen et al., Table {table}")
     assert results
@@ -226,15 +217,6 @@ def test_ranks_are_judged_among_the_same_judges_and_columns_only():
     empty = [r | {"condition": "gender", "asr": "", "n": "0"} for r in tables["asr"]]
     rows = judged(tables | {"asr": [*tables["asr"], *empty]})
     assert ranked(rows, {"match"}, item="ranks") == {""}
-
-
-def test_table_6_judges_its_own_experiment_alone():
-    tables = own_tables()
-    others = [r | {"experiment": "weak", "first": "0.999"} for r in tables["votes_by_position"]]
-    rows = judged(tables | {"votes_by_position": [*others, *tables["votes_by_position"]]})
-    assert {r["verdict"] for r in rows if r["item"] == "votes_by_position"} == {"match"}
-    rows = judged(tables | {"votes_by_position": others})
-    assert {r["verdict"] for r in rows if r["item"] == "votes_by_position"} == {ABSENT}
 
 
 def test_table_7_takes_each_weaker_model_of_its_own_experiment_and_anchor():
@@ -370,15 +352,4 @@ def test_the_figure_shows_comparisons(drawn):
             for text in texts(figure)
         )
         == simulated
-    )
-
-
-def test_the_figure_needs_no_judged_value(drawn):
-    table = read_figure_table(drawn).assign(verdict=ABSENT, deviation=np.nan, cause="why")
-    figure = scorecard_figure(table, subject())
-    figure.draw_without_rendering()
-    assert len(figure.axes) == 1
-    assert points_of(figure) == []
-    assert (
-        cause_text(table) == "Attack success rate: why. Ranks of judges: why. Shares of votes: why."
     )

@@ -9,7 +9,6 @@ import pytest
 from conftest import CONFIG, DATA
 from picked_rows import column, fields, keyed, only, where
 from recuse.base.errors import DataError
-from recuse.base.tables import write_table
 from recuse.data.describe import correlations, mean_scores
 from recuse.data.registry import HUMAN
 from recuse.model.estimates import estimate
@@ -251,15 +250,6 @@ def test_a_claim_on_a_users_ratings_is_not_called_simulated():
     ]
     rows = where(scorecard(PAPER, THEIRS, judged, study="s", kind="simulated"), item="claim")
     assert column(rows, "cause") == ["simulated: no claim is planted as such", ""]
-
-
-def test_rows_fit_the_table(tmp_path):
-    judged = list(judged_claims(CLAIMS, "s", THEIRS, THEIRS, kind="published"))
-    write_table(
-        tmp_path / "scorecard.csv",
-        SCORECARD,
-        scorecard(PAPER, THEIRS, judged, study="s", kind="published"),
-    )
 
 
 def test_a_figure_that_no_spec_made_is_named(tmp_path):

@@ -3,25 +3,12 @@
 import pytest
 
 from picked_rows import fields
-from verdict_files import READERS, complaint, released, run_released, select
+from verdict_files import READERS, complaint, released, select
 
 pytestmark = pytest.mark.mirror
 QUESTIONS = {"Natural": 100, "Neighbor": 134, "GPTInst": 92, "GPTOut": 47, "Manual": 46}
-# Of GPT-4
-ACCURACY = {
-    "Natural": 0.935,
-    "Neighbor": 0.6418,
-    "GPTInst": 0.7663,
-    "GPTOut": 0.766,
-    "Manual": 0.75,
-}
 JUDGES = {"GPT-4", "ChatGPT", "ChatGPT-0301", "LLaMA2", "PaLM2", "Falcon"}
 RESULT = "Natural/evaluators/GPT-4/Vanilla_NoRules/result.json"
-
-
-@pytest.fixture(scope="module")
-def llmbar(tmp_path_factory):
-    return run_released("llmbar", tmp_path_factory.mktemp("llmbar"))
 
 
 def test_verdicts_of_six_judges_on_five_subsets(llmbar):
@@ -37,13 +24,6 @@ def test_verdicts_of_six_judges_on_five_subsets(llmbar):
         row[column] for row in completeness for column in ("one_order", "no_human", "no_length")
     ]
     assert set(lacking) == {"0"}
-
-
-def test_first_row(llmbar):
-    row = select(llmbar[0])[0]
-    assert fields(row, "judge item condition") == ("ChatGPT", "GPTInst/1", "GPTInst")
-    assert fields(row, "model_a model_b order") == ("output 1", "output 2", "ab")
-    assert row["length_b"] == 45
 
 
 def test_file_that_is_missing(tmp_path):

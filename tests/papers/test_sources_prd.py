@@ -3,26 +3,12 @@
 import duckdb
 import pytest
 
-from verdict_files import READERS, complaint, copied, run, run_released
+from verdict_files import READERS, complaint, copied, run
 
 pytestmark = pytest.mark.mirror
 # Of 1600 verdicts, three classes
 AGREE = {"GPT-4": 1028, "GPT-3.5": 993, "Claude": 971, "Bard": 885, "Vicuna-13B": 814}
-# Wrong and all comparisons where the humans prefer the shorter answer, then the longer; draws of
-# either left out.
-VERBOSITY = {
-    "GPT-4": (35, 67, 33, 395),
-    "GPT-3.5": (44, 70, 24, 376),
-    "Claude": (40, 56, 16, 339),
-    "Bard": (19, 40, 21, 217),
-    "Vicuna-13B": (34, 47, 39, 215),
-}
 GPT4 = "ratings-gpt4/answer_bard-vs-answer_claude-gpt4-reviewer_threeclass.jsonl"
-
-
-@pytest.fixture(scope="module")
-def prd(tmp_path_factory):
-    return run_released("prd", tmp_path_factory.mktemp("prd"))
 
 
 @pytest.fixture

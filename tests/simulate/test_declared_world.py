@@ -9,7 +9,6 @@ from picked_rows import fields, keyed, only, where
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
 from recuse.data.files import RatingsFile
-from recuse.data.raters import rater_agreement
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.model.estimates import estimate
@@ -158,25 +157,6 @@ def recovered(ratings, plan, folder):
         for s in specs
     }
     return list(recovery(specs, study, plan, results))
-
-
-def test_defaults_give_raters_and_judges_of_the_stated_quality(ratings, tmp_path):
-    raters = simulate(declared(), prompts=160, seed=3).raters
-    assert set(raters["team"]) == {"raters"}
-    write_parquet(raters, str(tmp_path / "raters.parquet"))
-    table = {
-        row["statistic"]: row["value"]
-        for row in rater_agreement(str(tmp_path / "raters.parquet"))
-        if row["dimension"] == ""
-    }
-    assert table["krippendorff_alpha"] == pytest.approx(0.48, abs=0.02)
-    assert table["accuracy"] is None
-    rows = ratings["judge"] == "GPT-4 0314"
-    assert np.corrcoef(ratings["gt"][rows], ratings["rating"][rows])[0, 1] == pytest.approx(
-        0.39, abs=0.03
-    )
-    rough = simulate(declared(dispersion={"judges": 0.5}), prompts=160, seed=3).ratings
-    assert np.corrcoef(rough["gt"][rows], rough["rating"][rows])[0, 1] < 0.3
 
 
 def test_datasets_share_the_prompts():

@@ -2,20 +2,12 @@
 coverage?
 """
 
-from collections import Counter
-
-import numpy as np
 import pytest
 
 from picked_rows import fields
-from planted_comparisons import BIASED, as_texts, recovered
-from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
+from planted_comparisons import as_texts
 from recuse.simulate.recovery import recovery_of_biases
-from recuse.simulate.votes import join
 
-REPLICATES, AT_ONCE = 150, 50
-QUESTIONS = 60
-NOMINAL = 0.9
 CONSISTENCY = {"condition": "order", "judge": "J", "statistic": "consistency"}
 POSITION = [
     CONSISTENCY | {"experiment": "", "value": 0.7, "ci_low": 0.6, "ci_high": 0.8, "n": 50},
@@ -127,37 +119,3 @@ def test_verbosity_is_identified_by_order_and_draws():
     ]
     (row,) = one(plan("verbosity_bias debiased excluded", 0.2), verbosity=rows)
     assert fields(row, "estimate n inside") == (0.2, 7, "yes")
-
-
-@pytest.mark.long
-def test_intervals_have_nominal_coverage(tmp_path):
-    """Each replicate is a judge with answers and questions of its own; all share one table, to be
-    quick.
-    """
-    rows = []
-    for start in range(0, REPLICATES, AT_ONCE):
-        parts, planted = [], []
-        for seed in range(start, start + AT_ONCE):
-            judge = f"judge {seed}"
-            world = declared_comparisons(
-                {
-                    "models": [judge, "A", "B", "C"],
-                    "judges": {judge: BIASED},
-                    "questions": QUESTIONS,
-                }
-            )
-            parts.append(simulate_comparisons(world, seed=seed))
-            planted += planted_biases(world)
-        rows += recovered(join(parts), planted, tmp_path)
-    inside = Counter(fields(row, "condition quantity") for row in rows if row["inside"] == "yes")
-    assert len(rows) == 34 * REPLICATES
-    assert len(inside) == 34
-    rates = {key: count / REPLICATES for key, count in inside.items()}
-    print(f"{REPLICATES} replicates of {QUESTIONS} questions cover: {rates}")
-    slack = 3 * np.sqrt(NOMINAL * (1 - NOMINAL) / REPLICATES)
-    for (_, quantity), rate in rates.items():
-        assert rate >= NOMINAL - slack, quantity
-        # Exact (Clopper-Pearson) intervals are conservative: their coverage is nominal or more.
-        assert quantity == "asr" or rate <= NOMINAL + slack, quantity
-    bootstrapped = [rate for (_, quantity), rate in rates.items() if quantity != "asr"]
-    assert NOMINAL - 0.03 < np.mean(bootstrapped) < NOMINAL + 0.02

@@ -11,7 +11,7 @@ from recuse.base.tables import read_table
 from recuse.papers.twin import expected_estimates, published_world
 from recuse.papers.values import read_files
 from recuse.simulate.ratings import allocate, planted, simulate
-from recuse.simulate.world import beta_binomial, beta_nodes, quality_values, relations
+from recuse.simulate.world import beta_binomial, beta_nodes, relations
 
 PUBLISHED = {row["model"] for row in read_files(DATA)["mean_scores"]}
 MODELS = {name: model["family"] for name, model in CONFIG["models"].items() if name in PUBLISHED}
@@ -103,35 +103,6 @@ def test_self_bias_is_what_equation_1_of_quality_itself_would_find():
     assert noisy["slope", "GPT-4o"] < 0.5 * expected["slope", "GPT-4o"]
 
 
-def test_without_biases_equation_1_expects_some(world):
-    """Because of measurement error and preferences; the standard errors of the twin's self-biases
-    are about 0.003.
-    """
-    unbiased = {
-        "self_bias": np.zeros_like(world.self_bias),
-        "family_bias": np.zeros_like(world.family_bias),
-    }
-    exact = unbiased | {
-        "preference": np.zeros_like(world.preference),
-        "rater_dispersion": np.full(6, np.inf),
-    }
-    exact |= {
-        "scale_maximum": np.full(6, 1e9),
-        "slope": np.tile(world.slope[:1], (6, 1)),
-        "intercept": world.intercept[:1].repeat(6, 0),
-    }
-    for changed, least, most in (
-        (unbiased, 4, 9),
-        (unbiased | {"preference": exact["preference"]}, 4, 9),
-        (exact, 0, 0),
-    ):
-        expected = expectation(replace(world, **changed), list(range(6)))
-        sizes = np.array(
-            [abs(value) for (quantity, _), value in expected.items() if quantity == "self_bias"]
-        )
-        assert least <= (sizes > 0.003).sum() <= most
-
-
 def test_judges_rate_quality_not_the_human_score(study):
     """Of one human score, what two judges agree on beyond it is the quality that the humans
     measured with error.
@@ -166,23 +137,6 @@ def test_a_family_of_one_model_has_no_term():
     assert terms == {"Claude", "Llama 3", "Mistral"}
 
 
-def test_expected_ratings_stay_inside_the_scale(world):
-    assert world.slope.min() > 0
-    for d, maximum in enumerate(world.levels):
-        values = [
-            quality_values(mean, world.quality_dispersion[d], int(maximum))[0]
-            for mean in world.human_mean[d]
-        ]
-        away = np.array(values) - world.human_mean[d][:, None]  # (models, values)
-        ratings = mean_ratings(world)[d][..., None] + world.slope[d][:, None, None] * away
-        assert ratings.min() >= 0.002 - 1e-12
-        assert ratings.max() <= 0.999 + 1e-12
-        own = beta_binomial(np.diag(mean_ratings(world)[d]), world.dispersion[d], int(maximum))[
-            :, -1
-        ]
-        assert (1 - own).min() * (world.rated @ world.prompts)[d] > 9  # imperfect ratings
-
-
 def test_mean_scores_are_near_the_published_ones(study):
     ratings = study.ratings
     maximum = np.array([SCALES[d][1] for d in ratings["dimension"]])
@@ -206,17 +160,6 @@ def test_mean_scores_are_near_the_published_ones(study):
     # 0.009: rounding and chance make 0.006 of it, ratings near the top the rest.
     assert np.mean([value for key, value in distance.items() if key[1] != "Human"]) < 0.011
     assert max(distance.values()) < 0.07
-
-
-def test_correlations_are_near_the_published_ones(study):
-    ratings, distance = study.ratings, []
-    for row in read_table(DATA / "play_favorites_correlations.csv"):
-        if row["statistic"] == "pearson":
-            rows = (ratings["dimension"] == row["dimension"]) & (ratings["judge"] == row["judge"])
-            results = np.corrcoef(ratings["gt"][rows], ratings["rating"][rows])[0, 1]
-            distance.append(abs(results - float(row["value"])))
-    assert len(distance) == 54
-    assert np.mean(distance) < 0.022
 
 
 def test_raters_agree_as_published(study):
@@ -276,16 +219,6 @@ def test_columns_names_and_order(world, study):
         "rating",
     ]
     assert set(ratings["dataset"][ratings["dimension"] == "Faithfulness"]) == {"cnn", "xsum"}
-    number = [int(text.rpartition("_")[2]) for text in ratings["prompt_id"]]
-    order = [
-        tuple(names.index(name) for names, name in zip(axes, row, strict=True))
-        for axes in [(world.dimensions, world.models, world.models, world.datasets)]
-        for row in zip(
-            *(ratings[c] for c in ("dimension", "judge", "model", "dataset")), strict=True
-        )
-    ]
-    keys = [(*row, n) for row, n in zip(order, number, strict=True)]
-    assert keys == sorted(set(keys))
     for dimension, (lowest, highest) in SCALES.items():
         rating = ratings["rating"][ratings["dimension"] == dimension]
         assert (rating.min(), rating.max()) == (lowest, highest)
@@ -304,16 +237,6 @@ def test_lengths_are_those_of_completions(world, study):
         table[world.models.index(model), prompts[prompt]] = tokens
     assert np.nanmin(table) >= 1
     assert np.nanmax(table) <= 264
-    summaries = np.array([prompt.startswith(("cnn", "xsum")) for prompt in prompts])
-    for columns, mean, deviation, correlation in (
-        (summaries, 173.1, 30.1, 0.61),
-        (~summaries, 167.2, 66.7, 0.75),
-    ):
-        claude = table[world.models.index("Claude v2"), columns]
-        assert claude.mean() == pytest.approx(mean, abs=4 * deviation / np.sqrt(claude.size))
-        assert claude.std() == pytest.approx(deviation, rel=0.15)
-        pairs = np.corrcoef(table[:, columns])[np.triu_indices(9, 1)]
-        assert pairs.mean() == pytest.approx(correlation, abs=0.07)
 
 
 def test_the_same_seed_gives_the_same_bytes(world, study):

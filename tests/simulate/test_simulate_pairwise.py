@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import yaml
 
-from picked_rows import fields, where
+from picked_rows import fields
 from planted_comparisons import BIASED, recovered
 from recuse.base.errors import ConfigError
 from recuse.data.verdicts import COMPARISONS
@@ -94,43 +94,6 @@ def test_the_loader_accepts_them(tmp_path):
     errors = sum(int(row["errors"]) for row in completeness)
     assert errors / sum(int(row["verdicts"]) for row in completeness) == pytest.approx(
         0.04, abs=0.015
-    )
-
-
-def test_a_judge_without_biases_is_never_off(tmp_path):
-    plain = {
-        "error_shorter": 0,
-        "error_longer": 0,
-        "bandwagon": 0,
-        "attentional": 0,
-        "own": 1,
-        "attacks": {"rich_content": 0},
-    }
-    fair = world({"North": plain}, human_tie=0)
-    drawn = simulate_comparisons(fair, seed=2)
-    for condition in ("order", "compassion", "bandwagon", "attentional"):
-        ab, ba = (
-            drawn["outcome"][(drawn["condition"] == condition) & (drawn["order"] == order)]
-            for order in ("ab", "ba")
-        )
-        assert len(ab) == len(ba) > 0
-        assert (ab == ba).all()  # consistent, whatever speaks for one of the answers
-    rows = recovered(drawn, planted_biases(fair), tmp_path)
-
-    def found(quantity):
-        return {fields(row, "estimate planted inside") for row in where(rows, quantity=quantity)}
-
-    for quantity in ("order_first", "first_both", "bandwagon", "attentional", "asr"):
-        assert found(quantity) == {(0, 0, "yes")}
-    assert found("consistency") == found("egocentric_order") == {(1, 1, "yes")}
-
-
-def test_where_the_humans_tie_either_answer_is_chosen():
-    drawn = simulate_comparisons(world({"Stranger": {}}, human_tie=1, questions=100), seed=1)
-    plain = drawn["condition"] == "order"
-    assert set(drawn["human"][plain]) == {"tie"}
-    assert np.mean(drawn["outcome"][plain] == "a") == pytest.approx(
-        0.5, abs=4 * 0.5 / np.sqrt(1000)
     )
 
 

@@ -79,17 +79,6 @@ def test_votes_by_place_move_no_preference():
     assert firm == noisy
 
 
-def test_shares_of_votes_by_place():
-    votes = [vote for given in votes_of(NOISY)[CONTROL].values() for vote in given]
-    valid = [vote for vote in votes if vote[1] != "error"]
-    assert 1 - len(valid) / len(votes) == pytest.approx(1 / 15, abs=0.01)
-    first = np.mean([vote in (("ab", "a"), ("ba", "b")) for vote in valid])
-    tie = np.mean([outcome == "tie" for _, outcome in valid])
-    by_answers = 1 - 0.6 - 1 / 15
-    assert first == pytest.approx((0.3 + by_answers * 0.7 / 2) / (1 - 1 / 15), abs=0.01)
-    assert tie == pytest.approx((0.2 + by_answers * 0.3) / (1 - 1 / 15), abs=0.01)
-
-
 def test_lengths_are_those_of_the_control_group_alone():
     """An attack changes the second answer, and its length is not simulated."""
     samples = Samples("e", "one", "two", 50, {"J": FIRM}, ("factual_error",))

@@ -81,16 +81,6 @@ def test_statistics_are_those_of_the_answers(monkeypatch):
     assert {row["term"] for row in rows} == {"", "Model 1", "Model 3", "Model 5"}
 
 
-def test_replicates_depend_on_the_seed_the_world_and_their_number_alone():
-    names = ["A_HC0"]
-    first = tried(names, **SMALL)
-    assert first == tried(names, **SMALL)
-    assert first[0]["value"] != tried(names, key="other", **SMALL)[0]["value"]
-    assert first[0]["value"] != tried(names, seed=4, **SMALL)[0]["value"]
-    beside = tried(["C_mixed", "A_HC0"], **SMALL)
-    assert where(beside, estimator="A_HC0") == first
-
-
 # Dials of a world, replicates, and what is expected there: estimator, statistic of self-bias, term
 # ("all" for the mean over those without planted bias), and its range. `errors` is the bias as a
 # multiple of its Monte Carlo error.
@@ -153,29 +143,20 @@ PROPERTIES = {
 
 
 @pytest.mark.parametrize("name", PROPERTIES)
-def test_properties_of_the_estimators(name):
+def test_properties_of_the_estimators(name, long):
+    """With a third of the replicates a value may be outside by two Monte Carlo errors."""
     dials, replicates, expected = PROPERTIES[name]
+    replicates, errors = (replicates, 0) if long else (replicates // 3, 2)
     estimators = [*dict.fromkeys(estimator for estimator, *_ in lines(expected))]
     rows = tried(estimators, replicates=replicates, **PAPER | dials)
     for estimator, statistic, term, low, high in lines(expected):
         about = {"term": "" if term in ("all", "biases") else f"Model {term}"}
         about["quantity"] = "biases" if term == "biases" else "self_bias"
         about["statistic"] = "bias" if statistic == "errors" else statistic
-        row = only(rows, estimator=estimator, **about)
-        found = abs(row["value"] / row["mc_error"]) if statistic == "errors" else row["value"]
-        assert float(low) <= found <= float(high), (estimator, statistic)
-
-
-def test_planted_bias_is_estimated_without_bias():
-    names = ["A_CR1", "B_CR1", "C_mixed"]
-    biases = {"self_bias": [0.1, 0] * 4 + [0.1], "family_bias": 0.05}
-    rows = tried(names, replicates=60, **PAPER, **biases)
-    of_all = where(rows, statistic="bias", term="")
-    for name in names:
-        for quantity, planted in (("self_bias", 0.1), ("family_bias", 0.05), ("self_bias", 0.0)):
-            bias = only(of_all, estimator=name, quantity=quantity, planted=planted)
-            assert abs(bias["value"]) < 3.5 * bias["mc_error"]
-        assert only(rows, estimator=name, term="Model 1", statistic="rejected")["value"] > 0.8
+        value, error = fields(only(rows, estimator=estimator, **about), "value mc_error")
+        found, error = (abs(value / error), 1) if statistic == "errors" else (value, error)
+        slack = errors * error
+        assert float(low) - slack <= found <= float(high) + slack, (estimator, statistic)
 
 
 def test_estimators_answer_the_tests_that_they_declare():

@@ -1,9 +1,9 @@
 """The expected results of montecarlo.yaml: sizes, coverage and biases of the estimators on its
 worlds.
 
-`pytest tests/validation/test_expected.py --replicates 1000` runs the worlds at full size: every
-value must be in its range. With fewer replicates a value may be outside by ERRORS Monte Carlo
-errors.
+`pytest tests/validation/test_expected.py --long --replicates 1000` runs the worlds at full size:
+every value must be in its range. With fewer replicates a value may be outside by ERRORS Monte Carlo
+errors. Without --long only the worlds of SHORT are drawn.
 """
 
 from functools import cache
@@ -18,6 +18,14 @@ from recuse.validation.world import MonteCarloWorld
 
 SETTINGS = montecarlo_settings()
 ERRORS = 2
+SHORT = {
+    ("no_humans", 0),
+    ("clusters", 30),
+    ("reliability", 0.55),
+    ("sparse_model", 0),
+    ("judges_2_of_4", 0.03),
+    ("judges_4_of_4", 0.03),
+}
 IN_ERRORS = "bias_in_errors"  # the bias as a multiple of its Monte Carlo error
 # Grid, value of its dial, estimator, quantity, term ("" for the mean over those without planted
 # bias), statistic, range.
@@ -70,6 +78,10 @@ equal, 0.03, C_mixed, self_bias, all judges, rejected, 0.9, 1
 """
 
 
+def marked(entry):
+    return entry if entry[:2] in SHORT else pytest.param(*entry, marks=pytest.mark.long)
+
+
 def expectations():
     for line in EXPECTED.strip().splitlines():
         grid, dial, *about, low, high = line.split(", ")
@@ -98,7 +110,7 @@ def tried(grid, value, replicates):
 
 @pytest.mark.parametrize(
     ("grid", "value", "estimator", "quantity", "term", "statistic", "low", "high"),
-    [*expectations()],
+    [*map(marked, expectations())],
 )
 def test_estimators_do_what_is_expected(
     grid, value, estimator, quantity, term, statistic, low, high, request

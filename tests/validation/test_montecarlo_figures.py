@@ -112,9 +112,3 @@ def test_worlds_state_in_how_many_an_estimator_holds_its_level():
     assert words in text
     higher = OF_WORLDS.assign(highest=0.14)
     assert "A: Equation 1, CR1 in 0 of 2 worlds" in finding(higher)
-
-
-def test_no_world_without_self_bias_is_said():
-    assert "Nothing to draw: no grid has a world without self-bias." in prose(
-        worlds_drawn(OF_WORLDS[2:3])
-    )

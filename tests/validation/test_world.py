@@ -6,8 +6,7 @@ from numpy.random import default_rng
 
 from recuse.data.moments import RATING
 from recuse.data.selection import EVERY_ROW
-from recuse.model.design import estimable_terms
-from recuse.validation.estimators import EQUATION, ESTIMATORS, MODEL, WITH_LENGTH, Trial
+from recuse.validation.estimators import ESTIMATORS, WITH_LENGTH, Trial
 from recuse.validation.world import RATERS, MonteCarloWorld
 from text_tables import lines
 
@@ -77,16 +76,6 @@ def test_moments_are_those_of_the_rows(dials, selection):
     assert_moments_of_rows(draw, selection)
 
 
-def test_rows_have_their_group_and_prompt():
-    _, draw = drawn(length_preference=0.1)
-    u, group, prompt = rows(draw, WITH_LENGTH.selection)
-    d, j, m = np.unravel_index(group, draw.rating.shape[1:])
-    assert (u[:, 1] == draw.rating[prompt, d, j, m]).all()
-    assert (u[:, 2] == draw.reference[prompt, d, m]).all()
-    assert (u[:, 3] == draw.length[prompt, 0, m]).all()
-    assert (draw.factors["judge"][group] == np.array([f"Model {j + 1}" for j in j])).all()
-
-
 def test_reliability_is_the_share_of_the_true_score_in_the_reference():
     quality_alone = {
         "slope": 1.0,
@@ -129,38 +118,6 @@ def test_a_shock_is_shared_by_its_rows(dial, shared):
         others = tuple(axis for axis in (1, 2, 3) if axis not in shared)
         assert np.ptp(rest, axis=others).max() < 1e-9
         assert np.ptp(rest, axis=shared[1]).min() > 0
-
-
-def test_estimators_are_fits_to_the_rows():
-    """Equation 1, CR1: least squares and Stata's sandwich on dummies."""
-    _, draw = drawn(
-        **{key: TROUBLES[key] for key in ("prompt_shock", "reliability")}, self_bias=0.05
-    )
-    for name, spec in (("A_CR1", EQUATION), ("B_CR1", MODEL)):
-        answers, terms = (
-            ESTIMATORS[name].answers(Trial(draw, 0.9, 1, 99)),
-            estimable_terms(spec, draw.factors),
-        )
-        u, group, prompt = rows(draw)
-        carried = np.stack(
-            [term.carried[group] * u[:, [0, 2][term.regressor]] for term in terms], axis=1
-        )
-        estimate = np.linalg.lstsq(carried, u[:, 1], rcond=None)[0]
-        residual = u[:, 1] - carried @ estimate
-        scores = np.stack([carried[prompt == p].T @ residual[prompt == p] for p in range(12)])
-        bread, (n, k) = np.linalg.inv(carried.T @ carried), carried.shape
-        error = np.sqrt(
-            (bread @ scores.T @ scores @ bread).diagonal() * 12 / 11 * (n - 1) / (n - k)
-        )
-        for place, term in enumerate(terms):
-            if term.quantity in ("self_bias", "family_bias"):
-                answer = answers[term.quantity, term.term]
-                assert answer.estimate == pytest.approx(estimate[place], abs=1e-10)
-                # T of 11
-                assert answer.ci_high - answer.estimate == pytest.approx(
-                    1.7958848 * error[place], rel=1e-6
-                )
-    assert len(answers) == 7
 
 
 MANY = {
@@ -319,15 +276,6 @@ def test_without_humans_no_estimator_of_the_human_scale_answers_and_the_others_a
     assert ESTIMATORS["C_mixed"].answers(trial)["self_bias", "Model 1"].estimate == pytest.approx(
         0.1, abs=0.15
     )
-    # Model effects: least squares of the ratings on judge, model, dimension, self and family.
-    u, group, _ = rows(draw)
-    terms = [term for term in estimable_terms(MODEL, draw.factors) if term.quantity != "slope"]
-    carried = np.stack([term.carried[group].astype(float) for term in terms], axis=1)
-    estimate = np.linalg.lstsq(carried, u[:, 1], rcond=None)[0]
-    answers = ESTIMATORS["B_CR1"].answers(trial)
-    for term, number in zip(terms, estimate, strict=True):
-        if term.quantity == "self_bias":
-            assert answers[term.quantity, term.term].estimate == pytest.approx(number, abs=1e-9)
 
 
 def test_judges_with_a_hole_between_them_have_no_rows_of_each_other():

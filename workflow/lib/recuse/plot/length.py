@@ -222,7 +222,7 @@ def _length_panels(
     )
     under = [joined(name, f"n = {groups[name, judge]['n'].sum()}") for name, judge in panels]
     most = 4 if len(panels) <= 16 else 5
-    page, (places,) = page_of_panels(
+    figure, (places,) = page_of_panels(
         subject,
         head,
         [Section([judge for _, judge in panels], HEIGHT, under=under, most=most)],
@@ -241,7 +241,7 @@ def _length_panels(
         axes.axvline(112, color=RULE, lw=0.6, linestyle=(0, (2, 2)), zorder=1)
         middle = ((curve["bin_low"] + curve["bin_high"]) / 2).fillna(OPEN)
         draw(axes, curve.assign(middle=middle))
-    return page.figure
+    return figure
 
 
 def _draw_bins(axes: Axes, curve: pd.DataFrame, value: str, bar: dict) -> None:
@@ -281,7 +281,7 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
         marker, colour = [*LETTERS][place % len(LETTERS)], COLOURS[place % len(COLOURS)]
         marks[name] = {"color": colour, "lw": 1.2, "marker": marker, "markersize": 3.2}
         key.append(Entry(name_in_words(name) or NO_EXPERIMENT, LETTERS[marker], colour))
-    page, (panels,) = page_of_panels(
+    figure, (panels,) = page_of_panels(
         subject,
         Head(finding, f"1 for the longer, 0 for the shorter; {interval}; {SMALL_BINS}"),
         [Section(judges, HEIGHT, most=4)],
@@ -310,7 +310,7 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
             put(axes, at, votes["preference"], zorder=4, gid="curve", **mark)
             look = {"color": mark["color"], "lw": INTERVAL["lw"], "gid": "interval"}
             axes.vlines(at, votes["ci_low"], votes["ci_high"], zorder=3, **look)
-    return page.figure
+    return figure
 
 
 def _votes_finding(table: pd.DataFrame) -> str:

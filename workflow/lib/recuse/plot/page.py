@@ -202,7 +202,7 @@ def page_of_panels(
     up: str = "",
     key: Sequence[Entry] = (),
     note: str = "",
-) -> tuple[Page, list[list[Panel]]]:
+) -> tuple[Figure, list[list[Panel]]]:
     """A page of sections below one another, with the panels of each.
 
     left: inches for names or numbers before the first panel of a line, or before `each`. beside:
@@ -257,7 +257,7 @@ def page_of_panels(
             axes.tick_params(axis="y", labelleft=each or column == 0)
         top -= heights[place]
     _name_axes(page, across, up, start, (below, below + sum(heights)), right + beside)
-    return page, panels
+    return page.figure, panels
 
 
 def _entitle(panel: Panel, title: str, under: Sequence[str]) -> None:

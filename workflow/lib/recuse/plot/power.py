@@ -75,7 +75,7 @@ def power_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
     unit = (
         f"{UNIT}, detected with {power} probability at the {percent} level; {of_raters}; {HOLLOW}"
     )
-    page, ((panel,),) = page_of_panels(
+    figure, ((panel,),) = page_of_panels(
         subject,
         Head(_needed(table[table["models"] == models[0]], aim), unit),
         [Section([""], TALL)],
@@ -95,7 +95,7 @@ def power_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
         for part, face in ((oversized, "white"), (~oversized, letter.colour)):
             point = {**look, "linestyle": "none", "markerfacecolor": face, **letter.mark}
             panel.axes.plot(prompts[part], rows["detectable"][part], gid="point", zorder=4, **point)
-    return page.figure
+    return figure
 
 
 def _needed(table: pd.DataFrame, aim: float) -> str:

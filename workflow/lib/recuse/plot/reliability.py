@@ -85,7 +85,7 @@ def reliability_figure(
     why = "; ".join(map(in_words, reasons.unique())) if known.empty else ""
     unit = f"{UNIT}; {percent_as_given(confidence)} bands, errors by prompt; axes differ"
     titles = [TITLES[quantity].format(term) for quantity, term in biases]
-    page, (panels,) = page_of_panels(
+    figure, (panels,) = page_of_panels(
         subject,
         Head(_finding(tables["breakdown"], estimands.index[0]), unit),
         [Section(titles, HEIGHT, most=4)],
@@ -103,7 +103,7 @@ def reliability_figure(
             rows = {name: table[table["spec"] == spec] for name, table in own.items()}
             at = known.mean() + BESIDE * (number - 0.5)
             _draw(panel.axes, rows, at, {"color": palette.of_bias(*bias), **line})
-    return page.figure
+    return figure
 
 
 def _finding(breakdowns: pd.DataFrame, spec: str) -> str:

@@ -208,7 +208,7 @@ def rows_figure(
     ]
     every = [column for block in blocks for column in block.columns]
     texts = widest([*marks["text"].dropna(), *(column.beside for column in every)])
-    page, panels = page_of_panels(
+    figure, panels = page_of_panels(
         subject,
         head,
         sections,
@@ -220,7 +220,7 @@ def rows_figure(
         note=joined(*beyond, note),
     )
 
-    drawn = Rows(page.figure, layout, {}, {})
+    drawn = Rows(figure, layout, {}, {})
     for block, of_block in zip(blocks, panels, strict=True):
         places, height = layout.places(block.rows)
         for column, panel in zip(block.columns, of_block, strict=False):

@@ -161,10 +161,9 @@ def test_one_human_score_is_a_point_with_a_bar():
     table = table[(table["judge"] != "GPT-4o") | (table["reference"] == 1)]
     figure = drawn(table)
     axes = figure.axes[PRESENT.index("GPT-4o")]
-    point, bar = (
-        next(line for line in axes.lines if line.get_gid() == gid) for gid in ("curve", "band")
-    )
+    (point,), (bar,) = artists(axes, "point"), artists(axes, "interval")
     row = table[table["judge"] == "GPT-4o"].iloc[0]
     assert point.get_xydata().tolist() == [[1.0, row["value"]]]
     assert point.get_marker() == "o"
-    assert list(bar.get_ydata()) == [row["ci_low"], row["ci_high"]]
+    (ends,) = (segment[:, 1] for segment in bar.get_segments())
+    assert list(ends) == [row["ci_low"], row["ci_high"]]

@@ -15,12 +15,12 @@ from recuse.plot.axes import unit_square
 from recuse.plot.biases import FILLED
 from recuse.plot.cells import Cells, cells_figure
 from recuse.plot.colours import DASHED
+from recuse.plot.curves import Curve, Series, curves_figure
 from recuse.plot.page import (
     Entry,
     Head,
-    Section,
+    Panel,
     family_entries,
-    page_of_panels,
     page_of_words,
     some,
 )
@@ -33,7 +33,6 @@ from recuse.plot.rows import (
     Row,
     rows_figure,
     with_absent,
-    write_instead,
 )
 from recuse.plot.style import UNIT, Subject, interval_text, language
 
@@ -60,10 +59,8 @@ COEFFICIENTS = [
 ]
 
 # Curves.
-TALL = 1.15  # inches of a panel
 LIMITS = (-0.04, 1.04)  # of both axes: the unit scale, with a margin for the strokes
-CURVE = {"lw": 1.4, "solid_capstyle": "butt", "zorder": 4}
-BAND = {"alpha": 0.25, "lw": 0, "zorder": 3}
+SMOOTHS = {"": Series(line={"lw": 1.4}, mark={"marker": "o", "markersize": 2.0}, bar=None)}
 NO_CURVES = "No curve: the rows of no judge determine one, as where none has a human score."
 NO_BAND = "A curve without a band has no standard error."
 
@@ -112,7 +109,7 @@ def _heatmaps(table: pd.DataFrame, subject: Subject) -> Figure:
         key=family_entries(palette, [*models, *judges]),
     )
     for axes in drawn:
-        for name in set(judges) & set(models):
+        for name in filter(models.__contains__, judges):
             corner = models.index(name) + 0.03, judges.index(name) + 0.06
             look = {"fill": False, "edgecolor": palette.colour(name), "linewidth": OUTLINE}
             look |= {"joinstyle": "miter", "zorder": 3, "clip_on": False, "gid": "own"}
@@ -214,24 +211,33 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
     judges = subject.palette.order(table["judge"])
     if not judges:
         return page_of_words(subject, NO_CURVES)
-    panels = [(part, judge) for part in sorted(set(table["slice"])) for judge in judges]
-    interval = interval_text(confidence, covariance)
-    unit = f"{UNIT}; band: {interval}; dashed: rating = human score"
-    figure, (places,) = page_of_panels(
+    panels = []
+    for part in sorted(set(table["slice"])):
+        for judge in judges:
+            title = ": ".join(filter(None, (part, judge)))
+            panels.append(Curve((part, judge), title, colour=subject.palette.colour(judge)))
+    keys = pd.Series([*zip(table["slice"], table["judge"], strict=True)], table.index, object)
+    columns = {"reference": "x", "value": "y", "ci_low": "low", "ci_high": "high"}
+    points = table.rename(columns=columns).assign(panel=keys, series="")
+    unit = f"{UNIT}; band: {interval_text(confidence, covariance)}; dashed: rating = human score"
+    return curves_figure(
+        points,
         subject,
         Head(_rise(table), unit),
-        [Section([": ".join(filter(None, panel)) for panel in panels], TALL, most=5)],
+        panels,
+        SMOOTHS,
+        _frame_smooth,
+        most=5,
         left=0.28,
         across="human score of another family's completion",
         up="expected rating",
         note="" if (table["ci_low"] < table["ci_high"]).all() else NO_BAND,
     )
-    for (part, judge), place in zip(panels, places, strict=False):
-        unit_square(place.axes, LIMITS, first=place.first, lowest=place.lowest)
-        place.axes.plot([0, 1], [0, 1], zorder=2, **DASHED)
-        curve = table[(table["slice"] == part) & (table["judge"] == judge)]
-        _draw_curve(place.axes, curve, subject.palette.colour(judge))
-    return figure
+
+
+def _frame_smooth(axes: Axes, _: Curve, place: Panel) -> None:
+    unit_square(axes, LIMITS, first=place.first, lowest=place.lowest)
+    axes.plot([0, 1], [0, 1], zorder=2, **DASHED)
 
 
 def _rise(table: pd.DataFrame) -> str:
@@ -243,21 +249,3 @@ def _rise(table: pd.DataFrame) -> str:
     ends = rises.iloc[[0, -1]].drop_duplicates("judge").to_dict("records")
     named = " to ".join(f"{number(row['value'], 2)} ({row['judge']})" for row in ends)
     return f"From the lowest to the highest human score, expected ratings rise by {named}"
-
-
-def _draw_curve(axes: Axes, curve: pd.DataFrame, colour: str) -> None:
-    """One judge's curve with its band; a point and a bar where the judge has one human score
-    only.
-    """
-    if curve.empty:
-        write_instead(axes, 0.5, "no curve")
-        return
-    reference, value, low, high = (
-        curve[column].to_numpy() for column in ("reference", "value", "ci_low", "ci_high")
-    )
-    if len(curve) == 1:
-        axes.plot([reference[0]] * 2, [low[0], high[0]], color=colour, gid="band", **CURVE)
-        axes.plot(reference, value, color=colour, marker="o", markersize=3.1, zorder=5, gid="curve")
-        return
-    axes.fill_between(reference, low, high, color=colour, gid="band", **BAND)
-    axes.plot(reference, value, color=colour, gid="curve", **CURVE)

@@ -40,20 +40,19 @@ def compared(variants):
     return compare(variants, subject())
 
 
-def test_each_variant_has_a_point_of_its_shape_and_its_label_beside_the_first_row():
+def test_each_variant_has_a_point_of_its_shape_and_its_label_in_the_key():
     shifts = {"Equation 1": 0.0, "length control": 0.004, "third": -0.02}
     figure = compared([variant(label, shift) for label, shift in shifts.items()])
     (axes,) = figure.axes
-    labels = [label for label in artists(axes, "label") if label.get_text()]
-    assert [label.get_text() for label in labels] == [*shifts]
-    heights = [row[0] for row in zip(axes.get_yticks(), strict=True)]
+    assert [text for text in texts(figure) if text in shifts] == [*shifts]
     for number, (shift, marker) in enumerate(zip(shifts.values(), "os^", strict=True)):
         points = artists(axes, str(number))
         assert x_values(points) == pytest.approx(estimates()["estimate"] + shift)
         assert {point.get_marker() for point in points} == {marker}
-        assert labels[number].xy[1] == points[0].get_ydata()[0]
-        offsets = [point.get_ydata()[0] - at for point, at in zip(points, heights, strict=True)]
-        assert offsets[1:] == pytest.approx([0.085 * (number - 1)] * 5)
+        offsets = [
+            point.get_ydata()[0] - at for point, at in zip(points, axes.get_yticks(), strict=True)
+        ]
+        assert offsets == pytest.approx([0.085 * (number - 1)] * 6)
     text = prose(figure)
     assert f"rating points on the unit scale 0–1; {INTERVAL}; filled" in text
     assert GAPS not in text

@@ -144,7 +144,7 @@ def bias_jitter(table: pd.DataFrame, subject: Subject, *, confidence: float, see
     generator, axes = np.random.default_rng(seed), page.axes[""]
     for bias in biases:
         rows = judges[judges["bias"] == bias]
-        middle, reach = page.place("", bias), SPREAD * page.layout.row
+        middle, reach = page.place("", bias), SPREAD * page.row
         ends = [middle - reach, middle + reach]
         threshold = table.loc[table["bias"] == bias, "random"].iloc[0]
         put(axes, [threshold] * 2, ends, zorder=2, gid="random", **RANDOM)

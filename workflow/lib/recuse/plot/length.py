@@ -40,7 +40,7 @@ from recuse.plot.page import (
     page_of_words,
     with_text_names,
 )
-from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
+from recuse.plot.rows import LETTERS, POINTS, Block, Column, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language, percent_as_given
 
 # Comparisons or votes of a bin that is drawn: the mean of fewer swings with each of them
@@ -79,7 +79,6 @@ TOO_FEW = "Not drawn: {} of fewer than {} such bins."
 PANEL_WIDTH = 10  # units of length of a bin, if no bin with two ends shows it
 SHIFT = 0.14  # of a bin between the marks of neighbouring experiments
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY_BLUE)
-LETTERS = {"o": "●", "s": "■", "D": "◆", "^": "▲", "v": "▼", "P": "+"}
 ACROSS = "absolute difference of the lengths of the two answers, in words (last bin: this and more)"
 LEFT_OUT = {  # column of the table: words for its votes
     "equal_lengths": "votes on answers of equal length",
@@ -268,9 +267,9 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
     interval = BOOTSTRAP.format(percent_as_given(confidence))
     series, key = {}, []
     for place, name in enumerate(experiments):
-        marker, colour = [*LETTERS][place % len(LETTERS)], COLOURS[place % len(COLOURS)]
-        series[name] = Series(colour, {"lw": 1.2}, {"marker": marker, "markersize": 3.2})
-        key.append(Entry(name_in_words(name) or NO_EXPERIMENT, LETTERS[marker], colour))
+        mark, colour = POINTS[place % len(POINTS)], COLOURS[place % len(COLOURS)]
+        series[name] = Series(colour, {"lw": 1.2}, mark)
+        key.append(Entry(name_in_words(name) or NO_EXPERIMENT, LETTERS[mark["marker"]], colour))
     # Of the bins: their width, and the lower end of the last, which is drawn as wide
     width = np.nanmin(np.r_[table["bin_high"] - table["bin_low"], PANEL_WIDTH])
     lows = np.arange(0, table["bin_low"].max() + width, width)

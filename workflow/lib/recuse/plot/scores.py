@@ -17,7 +17,6 @@ from recuse.plot.cells import Cells, cells_figure
 from recuse.plot.colours import DASHED
 from recuse.plot.curves import Curve, Series, curves_figure
 from recuse.plot.page import (
-    Entry,
     Head,
     Panel,
     family_entries,
@@ -32,7 +31,6 @@ from recuse.plot.rows import (
     Kind,
     Row,
     rows_figure,
-    with_absent,
 )
 from recuse.plot.style import UNIT, Subject, interval_text, language
 
@@ -48,15 +46,10 @@ NONE = "No correlation with the humans: no row has a human score (tables/correla
 POOLED = "All dimensions"
 GREY = "#767676"
 KINDS = {
-    "spearman": Kind(),
-    "pearson": Kind("", {**POINTS[3], "markersize": 2.4}, GREY, 1, interval=False),
-    "gamma": Kind("", TICK, GREY, 1, interval=False),
+    "spearman": Kind("Spearman"),
+    "pearson": Kind("Pearson", {**POINTS[3], "markersize": 2.4}, GREY, 1, interval=False),
+    "gamma": Kind("Goodman–Kruskal gamma", TICK, GREY, 1, interval=False),
 }
-COEFFICIENTS = [
-    Entry("Spearman", "●"),
-    Entry("Pearson", "◆", GREY),
-    Entry("Goodman–Kruskal gamma", "|", GREY),
-]
 
 # Curves.
 LIMITS = (-0.04, 1.04)  # of both axes: the unit scale, with a margin for the strokes
@@ -170,9 +163,8 @@ def correlations_figure(table: pd.DataFrame, subject: Subject, *, confidence: fl
     across = "correlation with human scores"
     columns = [Column(name, name, across=across, limits=limits) for name in dimensions]
     unit = f"Spearman's correlation; {interval_text(confidence, 'jackknife')}; {FILLED}"
-    marks = with_absent(marks, rows, dimensions, "no ratings")
     head, blocks = Head(_agreement(table), unit), [Block(rows, columns)]
-    return rows_figure(marks, subject, head, blocks, kinds=KINDS, key=COEFFICIENTS).figure
+    return rows_figure(marks, subject, head, blocks, kinds=KINDS, absent="no ratings").figure
 
 
 def _agreement(table: pd.DataFrame) -> str:

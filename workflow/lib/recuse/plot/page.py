@@ -71,8 +71,8 @@ class Entry(NamedTuple):
 
 
 def family_entries(palette: Palette, models: Sequence[str]) -> list[Entry]:
-    """A coloured square for each family of `models` that has a colour."""
-    families = palette.families_of(models) if palette.is_coloured else []
+    """A coloured square for each family of `models`."""
+    families = palette.families_of(models)
     return [Entry(name, "■", palette.family_colour(name)) for name in families]
 
 

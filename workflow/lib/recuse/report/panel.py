@@ -6,12 +6,13 @@ from recuse.base.reasons import Reason, code, in_words
 from recuse.base.words import capitalised, enumerated, number, percent
 from recuse.inference.panel import BETWEEN, KEPT
 from recuse.inference.round_robin import BY_PROMPT
-from recuse.report.verdict import PageSection, TableRows, Unit
+from recuse.report.verdict import PageSection, TableRows, Unit, columns_with_values
 
 QUESTION = "Which judges to combine?"
 PLAIN = Unit("", 1, 1, "")
 MOST_NAMES = 6  # judges of a panel in words
 UNMEASURED = "The remaining bias is not given: {}, what all judges get wrong looks like quality."
+NO_NUMBER = "–"
 LIMITS = "Judges may treat other models differently."
 ONE_A_PROMPT = "one judge for each prompt: {} of the ratings, {} times the variance"
 
@@ -45,7 +46,9 @@ def panel_section(panels: TableRows, plans: TableRows, unit: Unit) -> PageSectio
         if plan["scheme"] == BY_PROMPT and plan["panel"] == everyone["panel"] and plan["factor"]:
             share, factor = percent(1 - float(plan["saved"])), number(float(plan["factor"]), 1)
             rows.append(_row(ONE_A_PROMPT.format(share, factor), plan, unit))
-    return PageSection.from_texts(QUESTION, " ".join([*sentences, *_absent(panels)]), rows)
+    headings, texts = columns_with_values(rows)
+    texts = [[text or NO_NUMBER for text in row] for row in texts]
+    return PageSection(QUESTION, " ".join([*sentences, *_absent(panels)]), headings, texts)
 
 
 def _who(row: Mapping[str, str], everyone: Mapping[str, str]) -> str:

@@ -21,7 +21,7 @@ from recuse.plot.biases import (
     beside_the_first,
     compare,
     compare_specs,
-    variants_of,
+    spec_variants,
     without_variant,
 )
 
@@ -83,11 +83,11 @@ def test_a_label_with_slice_is_a_variant_for_each_slice():
     ]
     table, palette = spec_table(rows), subject().palette
     entry = {"label": "{slice} judges", "covariance": "HC1", "spec": "a"}
-    found = variants_of(entry, table, palette, confidence=0.95)
+    found = spec_variants(entry, table, palette, confidence=0.95)
     assert [one.label for one in found] == ["Claude judges", "GPT judges", "Llama 3 judges"]
     assert found[0].interval == "95 % Wald interval, HC1"
     assert found[1].table["slice"].tolist() == ["GPT"]
-    (pooled,) = variants_of({**entry, "label": "GAM"}, table, palette, confidence=0.9)
+    (pooled,) = spec_variants({**entry, "label": "GAM"}, table, palette, confidence=0.9)
     assert pooled.table["slice"].isna().tolist() == [True]
 
 
@@ -97,7 +97,7 @@ def test_an_ordinal_fit_is_compared_by_its_marginal_effects():
     )
     table.loc[0, ["effect", "effect_ci_low", "effect_ci_high"]] = [0.05, 0.04, 0.06]
     entry = {"label": "ordinal", "covariance": "HC0", "spec": "a"}
-    (found,) = variants_of(entry, table, subject().palette, confidence=0.9)
+    (found,) = spec_variants(entry, table, subject().palette, confidence=0.9)
     assert found.table.loc[0, ["estimate", "ci_low", "ci_high"]].tolist() == [0.05, 0.04, 0.06]
     assert found.interval == f"average marginal effect, {INTERVAL}"
 

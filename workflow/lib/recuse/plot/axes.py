@@ -52,7 +52,7 @@ def _range(values: np.ndarray, at: float | None) -> tuple[float, float]:
     return (np.nanmin(held), np.nanmax(held)) if np.isfinite(held).any() else (0.0, 1.0)
 
 
-def limits_of(
+def value_limits(
     values: Iterable[float], *, share: float = 0.06, more: float = 0.01
 ) -> tuple[float, float]:
     """Ends of an axis that holds all `values` that are not missing, with a margin: a share of their

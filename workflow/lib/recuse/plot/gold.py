@@ -20,7 +20,7 @@ from recuse.inference.gold import (
 )
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
 from recuse.model.spec import FAMILY
-from recuse.plot.axes import limits_of
+from recuse.plot.axes import value_limits
 from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.page import Head, outcomes, page_of_words
 from recuse.plot.rows import POINTS, TICK, Block, Column, Kind, Row, rows_figure
@@ -82,7 +82,9 @@ def gold_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
         for value in marks["estimate"]
     ]
     marks.loc[~main, "text"] = None
-    limits = limits_of([0.0, *marks.loc[main, columns].to_numpy(float).ravel(), *marks["estimate"]])
+    limits = value_limits(
+        [0.0, *marks.loc[main, columns].to_numpy(float).ravel(), *marks["estimate"]]
+    )
     panels = [
         Column(
             case,

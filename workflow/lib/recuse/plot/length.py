@@ -34,10 +34,10 @@ from recuse.plot.page import (
     Entry,
     Head,
     Panel,
-    conditions_of,
     joined,
     name_in_words,
     page_of_words,
+    with_conditions,
     with_text_names,
 )
 from recuse.plot.rows import LETTERS, POINTS, Block, Column, Kind, Row, rows_figure
@@ -201,7 +201,7 @@ def _length_panels(
     `table`: experiment, condition, judge, bin_low, bin_high, n, no_length, and y, low, high of the
     points. frame: draws the vertical axis; across, up: texts of the axes.
     """
-    table, conditions = conditions_of(table)
+    table, conditions = with_conditions(table)
     table = table.sort_values("bin_low")
     table["x"] = ((table["bin_low"] + table["bin_high"]) / 2).fillna(OPEN)
     table["hollow"] = table["bin_high"].isna()

@@ -403,7 +403,7 @@ def name_in_words(code: str) -> str:
     return CONDITIONS.get(code, code.replace("_", " ").replace("+", " + "))
 
 
-def conditions_of(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+def with_conditions(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """`table` with each condition in words, "" without a name, and the conditions in order of
     appearance; with several experiments, `condition (experiment)`.
     """

@@ -56,8 +56,8 @@ def slices_of_specs(
     `with_simultaneous`). Ticks are the estimates of `whole`, or those of the first table from all
     ratings. words: the beginning of the note.
     """
-    own = whole_of(estimates[0])  # only a user's spec has one, and is drawn alone
-    ticks, is_own = (own, True) if len(own) else (whole_of(whole), False)
+    own = whole_biases(estimates[0])  # only a user's spec has one, and is drawn alone
+    ticks, is_own = (own, True) if len(own) else (whole_biases(whole), False)
     sections, over = [], []
     for block, table in zip(blocks, estimates, strict=True):
         drawn, words_over = with_simultaneous(table, multiplicity, block["simultaneous"])
@@ -86,7 +86,7 @@ def ordinal(
 
     by: what the slices are, as in `by dimension`. words: the beginning of the note.
     """
-    ticks = whole_of(estimates)
+    ticks = whole_biases(estimates)
     unit = [LOG_ODDS, interval_text(confidence, covariance), FILLED, EFFECTS]
     unit += [WHOLE.format(SAME_SPEC)] if len(ticks) else []
     table = estimates.assign(text=estimates["effect"].map(estimate_text))
@@ -180,6 +180,6 @@ def _finding(marks: pd.DataFrame) -> str:
     return f"Largest gap: {largest}; {signs}"
 
 
-def whole_of(table: pd.DataFrame) -> pd.DataFrame:
+def whole_biases(table: pd.DataFrame) -> pd.DataFrame:
     """The biases from all ratings, where `table` has any."""
     return table[table["slice"].isna() & table["quantity"].isin(BIASES)].dropna(subset="estimate")

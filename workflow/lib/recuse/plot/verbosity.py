@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from recuse.base.tables import read_table
 from recuse.pairwise.verbosity import FEW
 from recuse.plot.colours import BLUE, FAINT, VERMILION
-from recuse.plot.page import BY_CONDITION, Entry, Head, conditions_of, page_of_words, tally
+from recuse.plot.page import BY_CONDITION, Entry, Head, page_of_words, tally, with_conditions
 from recuse.plot.rows import CROSS, TICK, Block, Column, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language, percent_as_given
 
@@ -90,7 +90,7 @@ def position_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
     single = present.isdisjoint(STATISTICS)
     statistics = STATISTICS_OF_SINGLE if single else STATISTICS
     statistics = {name: words for name, words in statistics.items() if name in present}
-    table, conditions = conditions_of(table[table["statistic"].isin(list(statistics))])
+    table, conditions = with_conditions(table[table["statistic"].isin(list(statistics))])
     if table.empty:
         return page_of_words(subject, NO_POSITION)
     rows = [Row(judge, judge, BLUE) for judge in subject.palette.order(table["judge"])]
@@ -144,7 +144,7 @@ def verbosity_bias(
     grey marks lower in the row. published: the file of values that Saito et al. print for other
     data (Table 1), in a list.
     """
-    table, conditions = conditions_of(table[table["draws"] == "excluded"])
+    table, conditions = with_conditions(table[table["draws"] == "excluded"])
     if table["verbosity_bias"].isna().all():
         reasons = "; or ".join(words for name, words in LEFT_OUT.items() if table[name].any())
         return page_of_words(subject, NO_VALUES.format(reasons=reasons) if reasons else NO_ROWS)

@@ -25,8 +25,8 @@ from recuse.report.verdict import (
     Unit,
     headline,
     next_steps,
+    scale_unit,
     shown_verdicts,
-    unit_of,
 )
 
 QUESTION = "Do these judges favour their own answers?"
@@ -64,7 +64,7 @@ def answer_of_ratings(
     the spec whose leaderboard counts; relative: why nothing is
     concluded about people, in words.
     """
-    unit, verdicts = unit_of(scales), tables["verdicts"]
+    unit, verdicts = scale_unit(scales), tables["verdicts"]
     of_judges, of_families = (
         [row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES
     )

@@ -22,7 +22,7 @@ from recuse.base.words import (
 from recuse.inference.robustness import without_human_scores
 from recuse.model.spec import Spec, spec_in_words
 from recuse.report.answers import answer_of_ratings
-from recuse.report.html import fonts_of, inlined, picture_facts, rendered, rendered_caption
+from recuse.report.html import font_rules, inlined, picture_facts, rendered, rendered_caption
 from recuse.report.pairwise import answer_of_comparisons
 from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Row, shown
 from recuse.report.verdict import summary
@@ -196,7 +196,7 @@ def report(
         ),
         against=_against_the_paper(tables),
         pictures=(pictures := [figure for figure in drawn if not figure["silent"]]),
-        fonts=fonts_of(figure["picture"] for figure in pictures),
+        fonts=font_rules(figure["picture"] for figure in pictures),
         level=level(about["confidence"]),
         errors=specs[first].errors.covariance if specs else "",
         specs=list(words["spec"].items()),

@@ -116,7 +116,7 @@ PERCENT = Unit("% of the scale", 100, 1, "\u00a0%")
 POINTS = Unit("percentage points", 100, 1, " points")  # of shares
 
 
-def unit_of(scales: Mapping[str, object]) -> Unit:
+def scale_unit(scales: Mapping[str, object]) -> Unit:
     """Points of the raw scale, if all dimensions have the same one other than 0 to 1; else percent
     of the scale.
     """

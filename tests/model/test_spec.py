@@ -38,7 +38,7 @@ NEWS = {"subset": {"models_dropped": ["Llama 3 8B", "Mistral 7B"], "dataset": ["
 {subset: {models_dropped: [Llama 3 8B, Mistral 7B], dataset: [cnn, xsum]}}
     Equation 1 without Llama 3 8B and Mistral 7B, on the datasets cnn and xsum
 {slice: dimension, terms: [intercept, reference]}
-    Equation 1 with the terms intercept and reference, by dimension
+    Equation 1 with one level and one slope on human scores as terms, by dimension
 {slice: model_dropped, whole: true}
     Equation 1 with one model left out
 {slice: task_type}

@@ -131,7 +131,8 @@ def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices
     assert shown == [f"{share:.2f}" for share in [*wide.ravel(), 0.3, 0.4, 0.5, *random]]
     cells = figure.axes[0].collections[0]
     shades = np.ma.filled(cells.get_array().reshape(len(JUDGES) + 2, 9), np.nan)
-    assert_allclose(shades[:-2], np.maximum(wide - random, 0))
+    excess = np.maximum(wide - random, 0)
+    assert_allclose(shades[:-2], excess / excess.max())
     assert not shades[-1].any()
     counts = (wide > random).sum(axis=1)
     most, least = JUDGES[counts.argmax()], JUDGES[counts.argmin()]

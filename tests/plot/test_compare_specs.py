@@ -21,7 +21,7 @@ from recuse.plot.biases import (
     beside_the_first,
     compare,
     compare_specs,
-    variants_of,
+    spec_variants,
     without_variant,
 )
 
@@ -40,20 +40,19 @@ def compared(variants):
     return compare(variants, subject())
 
 
-def test_each_variant_has_a_point_of_its_shape_and_its_label_beside_the_first_row():
+def test_each_variant_has_a_point_of_its_shape_and_its_label_in_the_key():
     shifts = {"Equation 1": 0.0, "length control": 0.004, "third": -0.02}
     figure = compared([variant(label, shift) for label, shift in shifts.items()])
     (axes,) = figure.axes
-    labels = [label for label in artists(axes, "label") if label.get_text()]
-    assert [label.get_text() for label in labels] == [*shifts]
-    heights = [row[0] for row in zip(axes.get_yticks(), strict=True)]
+    assert [text for text in texts(figure) if text in shifts] == [*shifts]
     for number, (shift, marker) in enumerate(zip(shifts.values(), "os^", strict=True)):
         points = artists(axes, str(number))
         assert x_values(points) == pytest.approx(estimates()["estimate"] + shift)
         assert {point.get_marker() for point in points} == {marker}
-        assert labels[number].xy[1] == points[0].get_ydata()[0]
-        offsets = [point.get_ydata()[0] - at for point, at in zip(points, heights, strict=True)]
-        assert offsets[1:] == pytest.approx([0.085 * (number - 1)] * 5)
+        offsets = [
+            point.get_ydata()[0] - at for point, at in zip(points, axes.get_yticks(), strict=True)
+        ]
+        assert offsets == pytest.approx([0.085 * (number - 1)] * 6)
     text = prose(figure)
     assert f"rating points on the unit scale 0–1; {INTERVAL}; filled" in text
     assert GAPS not in text
@@ -84,11 +83,11 @@ def test_a_label_with_slice_is_a_variant_for_each_slice():
     ]
     table, palette = spec_table(rows), subject().palette
     entry = {"label": "{slice} judges", "covariance": "HC1", "spec": "a"}
-    found = variants_of(entry, table, palette, confidence=0.95)
+    found = spec_variants(entry, table, palette, confidence=0.95)
     assert [one.label for one in found] == ["Claude judges", "GPT judges", "Llama 3 judges"]
     assert found[0].interval == "95 % Wald interval, HC1"
     assert found[1].table["slice"].tolist() == ["GPT"]
-    (pooled,) = variants_of({**entry, "label": "GAM"}, table, palette, confidence=0.9)
+    (pooled,) = spec_variants({**entry, "label": "GAM"}, table, palette, confidence=0.9)
     assert pooled.table["slice"].isna().tolist() == [True]
 
 
@@ -98,7 +97,7 @@ def test_an_ordinal_fit_is_compared_by_its_marginal_effects():
     )
     table.loc[0, ["effect", "effect_ci_low", "effect_ci_high"]] = [0.05, 0.04, 0.06]
     entry = {"label": "ordinal", "covariance": "HC0", "spec": "a"}
-    (found,) = variants_of(entry, table, subject().palette, confidence=0.9)
+    (found,) = spec_variants(entry, table, subject().palette, confidence=0.9)
     assert found.table.loc[0, ["estimate", "ci_low", "ci_high"]].tolist() == [0.05, 0.04, 0.06]
     assert found.interval == f"average marginal effect, {INTERVAL}"
 

@@ -172,8 +172,7 @@ def test_a_panel_has_an_axis_of_its_own_and_a_diamond_is_hollow_where_its_interv
 
 def detectable(figure):
     return {
-        (line.get_color(), str(line.get_linestyle())): line
-        for line in artists(figure, "detectable")
+        (line.get_color(), str(line.get_linestyle())): line for line in artists(figure, "curve")
     }
 
 
@@ -193,7 +192,7 @@ def test_the_power_figure_has_one_panel_and_says_how_many_prompts_it_takes_or_ne
         if "inf" in text.lower().split() or "nan" in text.lower().split()
     ]
     lines = list(detectable(figure).values())
-    assert len(lines) == len(artists(figure, "detectable")) == 4  # told apart by colour and stroke
+    assert len(lines) == len(artists(figure, "curve")) == 4  # told apart by colour and stroke
     assert lines[0].get_ydata() == pytest.approx([1 / 20, 1 / np.sqrt(4000)])
     assert [line.get_ydata()[0] for line in artists(figure, "aim")] == [0.02]
     assert f"{C}: {in_words(Reason.NOTHING_TO_COMPARE)}." in output
@@ -203,7 +202,7 @@ def test_the_power_figure_has_one_panel_and_says_how_many_prompts_it_takes_or_ne
 def test_points_of_the_power_figure_are_hollow_where_the_test_is_not_of_the_right_size():
     table = plans()
     table.loc[(table["estimand"] == BY_MODEL) & (table["prompts"] == 1000), "size"] = 0.21
-    points = [point for point in artists(drawn("power", table), "point") if len(point.get_xdata())]
+    points = artists(drawn("power", table), "point")
     hollow = [
         point.get_xdata()[0] > 500 for point in points if point.get_markerfacecolor() == "white"
     ]

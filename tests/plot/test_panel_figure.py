@@ -13,7 +13,7 @@ from recuse.inference.panel import KEPT, LEFT_OUT, PANEL, panel_rows
 from recuse.inference.round_robin import ROUND_ROBIN, round_robin_rows
 from recuse.plot.panel import NONE, panel, panel_finding
 from recuse.report.panel import LIMITS, UNMEASURED, panel_section
-from recuse.report.verdict import unit_of
+from recuse.report.verdict import scale_unit
 from recuse.validation.world import MonteCarloWorld
 from report_pages import texts as as_texts
 
@@ -25,7 +25,7 @@ DIALS = {
     "slope": 1.0,
     "noise": 0.2,
 }
-UNIT = unit_of({"Tone": [1, 5]})
+UNIT = scale_unit({"Tone": [1, 5]})
 
 
 def tables_of(error_of_one=0.0, **dials):

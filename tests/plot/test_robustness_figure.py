@@ -86,16 +86,22 @@ def test_marks_are_the_conclusions_in_the_colours_of_the_families():
     palette = subject().palette
     assert marks[0].get_color() == palette.colour("Claude v2")
     assert marks[-1].get_color() == palette.family_colour("GPT")
-    assert row_names(axes) == [*PRESENT, "GPT, family"]
+    estimates = ["+0.010", "+0.020", "+0.030", "+0.040", "+0.010"]
+    names = [*PRESENT, "GPT, family"]
+    assert [name.split("  ") for name in row_names(axes)] == [
+        *map(list, zip(names, estimates, strict=True))
+    ]
     assert len(artists(axes.figure, "not estimable")) == 1
 
 
 def test_boxes_are_what_becomes_of_the_first_conclusion():
     figure = drawn("")
     boxes = {
-        name: [int(box.get_y()) for box in artists(figure, name)] for name in VERDICTS.values()
+        name: [int(box.get_y()) for box in artists(figure, name)] for name in ("reversed", "new")
     }
-    assert boxes == {"lost": [0, 1], "reversed": [1], "new": [2]}
+    assert boxes == {"reversed": [1], "new": [2]}
+    shades = figure.axes[0].collections[0].get_array().reshape(5, 3)
+    assert [tuple(place) for place in np.argwhere(shades)] == [(0, 2), (1, 1)]  # lost
     marks = {(mark.get_xdata()[0], mark.get_ydata()[0]) for mark in artists(figure, "mark")}
     for name in boxes:
         for box in artists(figure, name):
@@ -109,8 +115,8 @@ def test_boxes_are_what_becomes_of_the_first_conclusion():
 def test_the_subtitle_says_the_level_and_the_estimands():
     output = conclusions_figure(table(""), gaps(), subject(estimand=f"{A} and {C}"), **ASKED)
     unit = (
-        "rating points on the unit scale 0–1; decided by 90 % intervals, or p ≤ 0.1 where a check"
-        " has none"
+        "rating points on the unit scale 0–1, of the first check; decided by 90 % intervals, or"
+        " p ≤ 0.1 where a check has none"
     )
     assert f"{A} and {C}; {unit}" in prose(output)
 

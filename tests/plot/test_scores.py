@@ -63,7 +63,7 @@ def test_pooled_heatmap_shows_every_mean_in_config_order_and_the_humans_apart():
     ]
     assert row_names(axes) == raters
     assert [label.get_text() for label in axes.get_xticklabels()] == PRESENT
-    (apart,) = artists(axes, "humans")
+    (apart,) = artists(axes, "apart")
     assert list(apart.get_ydata()) == [len(PRESENT)] * 2
 
 
@@ -71,7 +71,9 @@ def test_a_missing_mean_is_hatched_not_zero():
     table = scores(SIX[:2])
     table.loc[2, "mean"] = np.nan
     figure = mean_scores_figure(table.drop(index=5), subject())
-    assert len(artists(figure, "missing")) == 2
+    (axes,) = figure.axes
+    assert axes.collections[0].get_array().mask.sum() == 2
+    assert axes.patch.get_hatch()
     assert "0.00" not in texts(figure)
     assert "nan" not in prose(figure)
     assert "no ratings" in prose(figure)
@@ -159,10 +161,9 @@ def test_one_human_score_is_a_point_with_a_bar():
     table = table[(table["judge"] != "GPT-4o") | (table["reference"] == 1)]
     figure = drawn(table)
     axes = figure.axes[PRESENT.index("GPT-4o")]
-    point, bar = (
-        next(line for line in axes.lines if line.get_gid() == gid) for gid in ("curve", "band")
-    )
+    (point,), (bar,) = artists(axes, "point"), artists(axes, "interval")
     row = table[table["judge"] == "GPT-4o"].iloc[0]
     assert point.get_xydata().tolist() == [[1.0, row["value"]]]
     assert point.get_marker() == "o"
-    assert list(bar.get_ydata()) == [row["ci_low"], row["ci_high"]]
+    (ends,) = (segment[:, 1] for segment in bar.get_segments())
+    assert list(ends) == [row["ci_low"], row["ci_high"]]

@@ -21,7 +21,7 @@ from drawings import (
 from recuse.data import describe, registry
 from recuse.plot import colours
 from recuse.plot import scores as of_scores
-from recuse.plot.colours import BLUE, MOST_FAMILIES, Palette
+from recuse.plot.colours import BLUE, OKABE_ITO, TOL, Palette
 from recuse.plot.scores import correlations_figure, mean_scores_figure
 from recuse.plot.style import SMALL, Subject, legible, read_figure_table, save, text_width, wrap
 
@@ -159,19 +159,12 @@ def test_a_family_has_one_colour_whatever_models_a_study_has():
     }
 
 
-def test_many_families_have_no_colours():
-    models = {f"m{number}": {"family": f"f{number}"} for number in range(MOST_FAMILIES + 1)}
-    assert {*map(Palette(models, {}).colour, models)} == {BLUE}
-    models.popitem()
-    assert len({*map(Palette(models, {}).colour, models)}) == MOST_FAMILIES
-
-
-def test_the_families_of_a_study_count_and_not_those_of_the_project():
-    models = {f"m{number}": {"family": f"f{number}"} for number in range(MOST_FAMILIES + 1)}
-    palette = Palette(models, {}, ["f0", "f1"])
-    assert palette.is_coloured
-    assert palette.colour("m0") != palette.colour("m1")
-    assert not Palette(dict(list(models.items())[:1]), {}, [*"abcdefghi"]).is_coloured
+def test_families_have_colours_of_their_own_while_there_are_any():
+    spare = {*OKABE_ITO, *TOL}
+    models = {f"m{number}": {"family": f"f{number}"} for number in range(len(spare) + 2)}
+    colours = [Palette(models, {}).colour(model) for model in models]
+    assert {*colours[: len(spare)]} == spare
+    assert colours[len(spare) :] == [BLUE] * 2
 
 
 def test_families_are_in_the_order_of_the_models_in_config():

@@ -180,15 +180,16 @@ def test_curves_have_a_panel_for_each_judge_and_condition(tables):
     assert panel_titles(figure) == [judge for _, judge in panels]
     for axes, (condition, judge) in zip(figure.axes, panels, strict=True):
         rows = table[(table["condition"] == condition) & (table["judge"] == judge)]
-        drawn = [line for line in axes.lines if line.get_gid() in ("points", "beyond")]
-        values = np.concatenate([line.get_ydata() for line in drawn])
+        drawn = artists(axes, "point")
+        places, values = np.concatenate([line.get_xydata() for line in drawn]).T
+        places, values = places[np.isfinite(values)], values[np.isfinite(values)]
         assert_allclose(values, rows.sort_values("bin_low")["mean"])
-        places = np.concatenate([line.get_xdata() for line in drawn])
         assert_allclose(places, rows["bin_low"] + np.where(rows["bin_high"].isna(), 16, 10))
+        assert [filled(line) for line in drawn] == [True, False][: len(drawn)]
         assert axes.texts[0].get_text().startswith(f"{condition.capitalize()} n = ")
         assert 0 < rows["no_length"].max() <= table["no_length"].max()
-        (bars,) = artists(axes, "bars")
-        ends = np.array([segment[:, 1] for segment in bars.get_segments()])
+        (bars,) = artists(axes, "interval")
+        ends = np.array([segment[:, 1] for segment in bars.get_segments() if len(segment)])
         assert_allclose(ends[:, 1] - ends[:, 0], 2 * rows["std_dev"].fillna(0), atol=1e-12)
 
 
@@ -218,7 +219,7 @@ def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_ou
     assert headings <= {axes.get_title(loc="left") for axes in figure.axes}
 
 
-def test_a_curve_has_a_gap_where_a_bin_has_few_comparisons_or_none():
+def test_a_curve_has_a_gap_where_a_bin_has_few_comparisons():
     # A bin of fewer than 10 swings from 0 to 100 %
     counts = {-30: FEWEST, -10: FEWEST, 10: FEWEST - 1, 30: FEWEST}
     rows = [
@@ -232,8 +233,8 @@ def test_a_curve_has_a_gap_where_a_bin_has_few_comparisons_or_none():
     drawn = dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
     assert [place for place, value in drawn.items() if np.isfinite(value)] == [-20, 0, 40]
     assert np.isnan(drawn[20])
-    (points,) = artists(figure, "points")
-    assert list(points.get_xdata()) == [-20, 0, 40]
+    (points,) = artists(figure, "point")
+    assert_allclose(points.get_ydata(), [0.5, 0.5, np.nan, 0.5])
     assert is_page_of(score_curves_figure(table[table["bin_low"] < 30], subject()), NO_BINS)
     assert LEAST_BINS == 3
 
@@ -246,8 +247,8 @@ def test_alignment_curves_tell_the_counts(tables):
         rows = single[single["judge"] == axes.get_title(loc="left")]
         heights = np.array([bar.get_height() for bar in axes.patches])
         assert_allclose(heights / heights.max(), rows["n"] / rows["n"].max())
-        (bars,) = artists(axes, "bars")
-        ends = [segment[:, 1] for segment in bars.get_segments()]
+        (bars,) = artists(axes, "interval")
+        ends = [segment[:, 1] for segment in bars.get_segments() if len(segment)]
         assert_allclose(ends, rows.loc[rows["n"] >= FEWEST, ["ci_low", "ci_high"]])
 
 

@@ -23,8 +23,8 @@ from recuse.report.verdict import (
     MOST_WORDS,
     bias_sentences,
     name_in,
+    scale_unit,
     summary,
-    unit_of,
 )
 from report_pages import ranked, texts
 from text_tables import csv_rows
@@ -247,7 +247,7 @@ def check_one_rule(answer, rows):
     ],
 )
 def test_sizes_are_points_of_the_users_scale_where_there_is_one(scales, unit, size):
-    assert (unit_of(scales).name, unit_of(scales).text("0.1")) == (unit, size)
+    assert (scale_unit(scales).name, scale_unit(scales).text("0.1")) == (unit, size)
 
 
 def average(estimate, low, high, *, left_out="", spec="main", slice_=""):

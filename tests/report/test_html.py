@@ -10,7 +10,7 @@ from io import BytesIO
 import pytest
 from fontTools.ttLib import TTFont
 
-from recuse.report.html import fonts_of, inlined, picture_facts, rendered, rendered_caption
+from recuse.report.html import font_rules, inlined, picture_facts, rendered, rendered_caption
 from report_pages import LABEL, SVG
 
 
@@ -33,12 +33,12 @@ def test_a_picture_keeps_only_ids_that_are_referred_to_with_its_name_before_them
 
 def test_the_font_of_a_page_has_the_letters_of_its_figures_and_is_the_same_every_time():
     picture = inlined(SVG.format(title="Tiβ 你", label="label"), "one")
-    (face,) = fonts_of([picture]).split("\n")
+    (face,) = font_rules([picture]).split("\n")
     assert 'font-weight: 700; font-style: normal; src: url("data:font/woff;base64,' in face
     font = TTFont(BytesIO(b64decode(face.split(",")[1].partition('"')[0])))
     assert {chr(code) for code in font.getBestCmap()} == set("Tiβ ")
-    assert fonts_of([picture, picture]) == face
-    assert fonts_of([]) == ""
+    assert font_rules([picture, picture]) == face
+    assert font_rules([]) == ""
 
 
 def test_caption_is_the_templates_text_with_names_as_they_are():
@@ -108,7 +108,7 @@ def test_texts_in_pictures_keep_what_is_isolated_in_them():
         f'<svg viewBox="0 0 5 5" xmlns="http://www.w3.org/2000/svg"><title/>{text}</svg>', "one"
     )
     assert '<text font-size="7px">of <tspan>שופט</tspan>, 1 of 2</text>' in picture
-    font = TTFont(BytesIO(b64decode(fonts_of([picture]).split(",")[1].partition('"')[0])))
+    font = TTFont(BytesIO(b64decode(font_rules([picture]).split(",")[1].partition('"')[0])))
     assert {*"of שפ, 12"} <= {chr(code) for code in font.getBestCmap()} | {"ש", "פ"}
 
 

@@ -30,7 +30,7 @@ def test_cells_hold_the_full_number_and_names_stay_names():
             "p_value": "1e-30",
         }
     ]
-    table = shown("main", EXCERPTS["main"], rows, "main.csv")
+    table = shown("main", EXCERPTS["main"], rows, "main.csv", {})
     assert table["headings"] == [
         ("bias", False),
         ("judge or family", False),
@@ -44,6 +44,6 @@ def test_cells_hold_the_full_number_and_names_stay_names():
 
 def test_a_long_table_is_a_link():
     rows = [{"quantity": "self_bias", "slice": "", "term": str(number)} for number in range(61)]
-    assert len(shown("main", EXCERPTS["main"], rows[:60], "main.csv")["rows"]) == 60
-    table = shown("main", EXCERPTS["main"], rows, "main.csv")
+    assert len(shown("main", EXCERPTS["main"], rows[:60], "main.csv", {})["rows"]) == 60
+    table = shown("main", EXCERPTS["main"], rows, "main.csv", {})
     assert (table["rows"], table["count"]) == ([], 61)

@@ -299,9 +299,9 @@ def verdict(data: "Ratings | Pairs") -> Result:
         POINTS,
         PageAnswer,
         headline,
+        scale_unit,
         shown_verdicts,
         table_as_texts,
-        unit_of,
     )
 
     _check_is(data, Ratings | Pairs, "verdict")
@@ -310,7 +310,7 @@ def verdict(data: "Ratings | Pairs") -> Result:
         rows = results.rows("verdicts")
         if isinstance(results, RatingsPipeline):
             lacking = not_estimable(Spec.of("main"), results.tables)
-    unit = unit_of(results.study.setting("scales")) if isinstance(data, Ratings) else POINTS
+    unit = scale_unit(results.study.setting("scales")) if isinstance(data, Ratings) else POINTS
     answer = PageAnswer("", headline(rows, unit), **shown_verdicts(rows, unit))
     table = table_as_texts(answer)
     notes = [f"Sizes are in {unit.name}."] if table["rows"] else []
@@ -337,14 +337,14 @@ def leaderboard(ratings: "Ratings") -> Result:
     """
     from recuse.inference.leaderboard import LEADERBOARD
     from recuse.report.answers import leaderboard_section
-    from recuse.report.verdict import unit_of
+    from recuse.report.verdict import scale_unit
 
     _check_is(ratings, Ratings, "leaderboard")
     with ratings.results() as results:
         rows = results.rows("leaderboard")
         tables = {"leaderboard": rows, "mean_scores": results.rows("mean_scores")}
     study, first = results.study, rows[0]["spec"] if rows else ""
-    unit = unit_of(study.setting("scales"))
+    unit = scale_unit(study.setting("scales"))
     section = leaderboard_section(tables, first, unit, study.config["confidence"])
     shown = ("No two models can be ranked.",)
     if section is not None:

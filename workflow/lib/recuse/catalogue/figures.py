@@ -59,7 +59,6 @@ def subject(study: Study) -> dict[str, object]:
     return {
         "models": study.models(),
         "families": study.shared["families"],
-        "declared": [*study.setting("families")],
         **about,
     }
 

@@ -162,6 +162,17 @@ LENGTHS = {
     "prompt_rows": "with length control over all rows of a prompt",
     "global": "with length control over all completions",
 }
+TERMS = {  # of recuse.model.design, in words
+    "intercept": "one level",
+    "judge": "judges",
+    "reference": "one slope on human scores",
+    "judge:reference": "judges' slopes on human scores",
+    "self": "own answers",
+    "same_family": "own families",
+    "dimension": "dimensions",
+    "model": "models",
+    "model:dimension": "models by dimension",
+}
 REFERENCES = {
     "family": "with {whose} judges as reference",
     "family_completions_kept": "with {whose} judges as reference, completions kept",
@@ -184,7 +195,7 @@ def changes_of(spec: Spec, *, whose: str = "each family's", most: int | None = N
     if model.estimator != Model.estimator:
         changes.append(ESTIMATORS[model.estimator])
     if model.terms != EQUATION_1:
-        changes.append(f"with the terms {enumerated(model.terms)}")
+        changes.append(f"with {enumerated([TERMS[term] for term in model.terms])} as terms")
     if selection.absorb:
         changes.append(f"with effects of {selection.absorb}s removed")
     if selection.length:

@@ -21,7 +21,7 @@ from recuse.plot.page import (
     tally,
     with_text_names,
 )
-from recuse.plot.rows import CROSS, Block, Column, Kind, Row, rows_figure, with_absent
+from recuse.plot.rows import CROSS, Block, Column, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language, percent_as_given
 
 CONDITION = ["condition", "model_a", "model_b"]  # of an experiment
@@ -29,13 +29,9 @@ LIMITS = (-0.04, 1.04)
 TICKS = ((0, "0"), (0.5, "0.5"), (1, "1"))
 RATE, PRINTED = "rate", "printed"
 KINDS = {
-    RATE: Kind(colour=BLUE),
-    PRINTED: Kind("", CROSS, VERMILION, 0, interval=False),
+    RATE: Kind("these votes", colour=BLUE),
+    PRINTED: Kind("as printed by Chen et al. for their votes", CROSS, VERMILION, 0, interval=False),
 }
-THESE = [
-    Entry("these votes", "●", BLUE),
-    Entry("as printed by Chen et al. for their votes", "×", VERMILION),
-]
 NO_RATES = "No attack success rate: no perturbed answer has a control group."
 EDGING = {"edgecolor": "white", "lw": 0.4, "zorder": 3, "height": 0.15}
 PLACES = {
@@ -94,9 +90,6 @@ def attack_success(
         _block(own, ranks[ranks["experiment"] == name])
         for name, own in marks.groupby("experiment", sort=False)
     ]
-    for block in blocks:
-        panels = [column.key for column in block.columns]
-        marks = with_absent(marks, block.rows, panels, "not judged")
     interval = f"exact {percent_as_given(confidence)} interval"
     unit = f"share of attacks that succeed, lower is more robust; {interval}"
     return rows_figure(
@@ -104,9 +97,9 @@ def attack_success(
         subject,
         Head(_most_robust(rates), unit),
         blocks,
-        kinds=KINDS,
+        kinds=KINDS if len(printed) else {RATE: Kind(colour=BLUE)},
         most=4,
-        key=THESE if len(printed) else [],
+        absent="not judged",
     ).figure
 
 

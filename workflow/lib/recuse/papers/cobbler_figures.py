@@ -6,16 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from recuse.data.registry import HUMAN
 from recuse.plot.axes import put
+from recuse.plot.cells import Cells, cells_figure
 from recuse.plot.colours import (
     BLUE,
     GREEN,
     INDIGO,
-    INK,
     MAUVE,
     OLIVE,
     ROSE,
@@ -27,16 +26,14 @@ from recuse.plot.colours import (
 from recuse.plot.page import (
     Entry,
     Head,
-    Section,
     by_experiment,
     joined,
     outcomes,
-    page_of_panels,
     page_of_words,
     some,
 )
 from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
-from recuse.plot.style import LINE, SMALL, Subject, language, percent_as_given, widest
+from recuse.plot.style import Subject, language, percent_as_given
 
 BIASES = {  # in the order of the figures: name, colour and hatch
     # Colour is the test, Tol's, as Okabe and Ito's tell whose a share is; hatched is its second
@@ -72,11 +69,6 @@ FEW = 4  # so few judges have no quartiles worth the name: all are named
 SPREAD = 0.35  # of a row on both sides of its middle: where points are
 POINT = {"markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.4, "zorder": 4}
 NAMED = "Named beside a row: the most biased judge and outliers."
-
-# Profile of each judge.
-CELL = 0.185  # inches: the height of a cell
-# Its dark end keeps a contrast to the numbers
-SHADES = LinearSegmentedColormap.from_list("excess", ["#FFFFFF", "#9A9A9A"])
 
 # Average by size.
 ALL = "all judges"
@@ -152,7 +144,7 @@ def bias_jitter(table: pd.DataFrame, subject: Subject, *, confidence: float, see
     generator, axes = np.random.default_rng(seed), page.axes[""]
     for bias in biases:
         rows = judges[judges["bias"] == bias]
-        middle, reach = page.place("", bias), SPREAD * page.layout.row
+        middle, reach = page.place("", bias), SPREAD * page.row
         ends = [middle - reach, middle + reach]
         threshold = table.loc[table["bias"] == bias, "random"].iloc[0]
         put(axes, [threshold] * 2, ends, zorder=2, gid="random", **RANDOM)
@@ -186,9 +178,6 @@ def bias_profile(table: pd.DataFrame, subject: Subject) -> Figure:
 
     `table`: experiment, judge, bias, origin, share, random. A cell without a share is empty.
     """
-    # Here, as importing it takes long
-    import seaborn
-
     table, words = _drawable(table)
     biases = _biases(table)
     if not biases:
@@ -203,31 +192,14 @@ def bias_profile(table: pd.DataFrame, subject: Subject) -> Figure:
     about = some(counts[most], len(biases), "bias", "biases")
     finding = f"{most} exceeds random choices in {about}"
     finding += f", {least} in {counts[least]}" if counts[most] > counts[least] else ""
-    names = [NAMES[bias] for bias in biases]
-    height = CELL * (len(rankers) + 1)
     origins = " or ".join(entry.text.partition(", ")[2] for entry in _origins(table))
     unit = f"{BIASED}; judges' shares {origins}; darker: further beyond random choices"
-    page, ((panel,),) = page_of_panels(
-        subject,
-        Head(finding, unit),
-        [Section([""], height, least=0.55 * height, below=0.75 * widest(names) + LINE)],
-        left=widest([*rankers, "random choices"]) + 0.1,
-        right=0.6,
-        note=words,
-    )
     values.loc["random choices"], excess.loc["random choices"] = random, 0.0
-    text = {"size": SMALL, "color": INK, "va": "center_baseline"}
-    look = {"cmap": SHADES, "vmin": 0, "vmax": max(excess.max(axis=None), 1e-9), "cbar": False}
-    labels = {"annot": values, "fmt": ".2f", "annot_kws": text, "linewidths": 0.8}
-    seaborn.heatmap(excess, ax=panel.axes, yticklabels=values.index, **look, **labels)
-    panel.axes.set(xlabel="", ylabel="")
-    panel.axes.spines["bottom"].set_visible(False)
-    panel.axes.axhline(len(judges), color=INK, lw=0.6)
-    slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    panel.axes.set_xticks(np.arange(len(biases)) + 0.5, names, **slanted)
-    panel.axes.tick_params(length=0)
-    panel.axes.tick_params(axis="y", rotation=0)
-    return page.figure
+    darkness = excess / max(excess.max(axis=None), 1e-9)
+    cells = Cells(darkness.rename(columns=NAMES), values)
+    apart = len(values) - len(judges)
+    (axes,) = cells_figure({"": cells}, subject, Head(finding, unit), apart=apart, note=words)
+    return axes.figure
 
 
 @language()

@@ -85,7 +85,7 @@ def scorecard_figure(table: pd.DataFrame, subject: Subject) -> Figure:
         finding = NOTHING
     top = Section([title for title, _ in panels], SIDE, most=max(4, len(panels)), below=0.45)
     strip = Section([""], ROW * len(figures), least=LEAST * len(figures))
-    page, drawn = page_of_panels(
+    figure, drawn = page_of_panels(
         subject,
         Head(finding, "top: units of the published table; below: deviations in tolerances"),
         [top, strip] if panels else [strip],
@@ -102,7 +102,7 @@ def scorecard_figure(table: pd.DataFrame, subject: Subject) -> Figure:
     _deviations(axes, values, figures, subject)
     for place, text in enumerate(texts):
         write_beside(axes, place, text, inches=COUNT, ha="left")
-    return page.figure
+    return figure
 
 
 def verdict_text(rows: pd.DataFrame) -> str:

@@ -1,6 +1,5 @@
 """Limits and numbers of axes, and the note on intervals that go beyond them."""
 
-import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -53,7 +52,7 @@ def _range(values: np.ndarray, at: float | None) -> tuple[float, float]:
     return (np.nanmin(held), np.nanmax(held)) if np.isfinite(held).any() else (0.0, 1.0)
 
 
-def limits_of(
+def value_limits(
     values: Iterable[float], *, share: float = 0.06, more: float = 0.01
 ) -> tuple[float, float]:
     """Ends of an axis that holds all `values` that are not missing, with a margin: a share of their
@@ -90,15 +89,6 @@ def note_beyond(rows: pd.DataFrame, limits: tuple[float, float]) -> str:
     """The note of a page on which `mark_beyond` draws arrows; empty if there are none."""
     ends = _ends(rows)
     return BEYOND if (ends < limits[0]).any() or (ends > limits[1]).any() else ""
-
-
-def round_numbers(limits: tuple[float, float], digits: Sequence[int] = (1, 2, 5)) -> list[float]:
-    """Numbers of a logarithmic axis: `digits` times the powers of ten within `limits`, both above
-    0.
-    """
-    powers = range(math.floor(math.log10(limits[0])), math.ceil(math.log10(limits[1])) + 1)
-    numbers = [float(f"{digit}e{power}") for power in powers for digit in digits]
-    return [number for number in numbers if limits[0] <= number <= limits[1]]
 
 
 def unit_square(

@@ -120,7 +120,7 @@ def left_out(spec: str, estimates: pd.DataFrame, not_estimable: pd.DataFrame) ->
     return {label: reason for label, reason in reasons.items() if label not in estimated}
 
 
-def quantity_of(title: str) -> str:
+def quantity_named(title: str) -> str:
     """Name in tables of the quantity with the title Self-bias or Family-bias."""
     return title.lower().replace("-", "_")
 
@@ -138,7 +138,7 @@ def absences(
     present = {quantity for table in fitted.values() for quantity in table["quantity"]}
     sentences = []
     for title in titles if fitted else ():
-        quantity = quantity_of(title)
+        quantity = quantity_named(title)
         if quantity in present:
             continue
         listed = not_estimable[
@@ -210,7 +210,7 @@ def compare_specs(
     """Self- and family-bias by several specs on one axis: Figures 7, 9 and 10, the GAM, users' own
     ablations.
 
-    estimates: a table for each of `variants`, entries as in `variants_of`.
+    estimates: a table for each of `variants`, entries as in `spec_variants`.
     """
     drawn, note = beside_the_first(
         variants, estimates, not_estimable, subject.palette, confidence=confidence
@@ -268,7 +268,7 @@ def _agreement(tables: Sequence[pd.DataFrame]) -> str:
     return f"The variants draw the same conclusion about {about}" + f", not {names}" * bool(names)
 
 
-def variants_of(
+def spec_variants(
     entry: Mapping, table: pd.DataFrame, palette: Palette, *, confidence: float
 ) -> list[Variant]:
     """The variants of an entry: `spec`, `label` and `covariance` of the spec with this `table`.
@@ -318,7 +318,7 @@ def beside_the_first(
     """
     specs = {entry["spec"]: table for entry, table in zip(entries, tables, strict=True)}
     variants = [
-        variants_of(entry, specs[entry["spec"]], palette, confidence=confidence)
+        spec_variants(entry, specs[entry["spec"]], palette, confidence=confidence)
         for entry in entries
     ]
     missing = [without_variant(entry, specs[entry["spec"]], not_estimable) for entry in entries]

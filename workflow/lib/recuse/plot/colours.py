@@ -2,9 +2,8 @@
 family.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import cycle
 
 from recuse.data.registry import HUMAN
 
@@ -30,7 +29,6 @@ OKABE_ITO = (ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE)
 TOL = ("#332288", "#999933", "#882255", "#AA4499", "#117733", "#CC6677", "#DDCC77")
 INDIGO, OLIVE, WINE, MAUVE, _, ROSE, SAND = TOL
 NEAR = 32  # of 255: colours that differ by less in each of red, green and blue are taken for one
-MOST_FAMILIES = 8  # that colours can tell apart
 
 
 def set_apart(colours: Sequence[str], taken: Iterable[str]) -> list[str]:
@@ -52,28 +50,22 @@ class Palette:
     """Colours and order of config's `models` (name -> {family, ...}, in the order of the figures)
     and `families` (name -> {colour}, {} or None).
 
-    Judges of more than MOST_FAMILIES families all have one colour, as have those that config does
-    not know. declared: the study's own families, which are then counted in place of all.
+    Every family has a colour of its own while there are any; the others, and models that config
+    does not know, have one in common.
     """
 
     models: Mapping[str, Mapping]
     families: Mapping[str, Mapping]
-    declared: Collection[str] = ()
     colours: dict[str, str] = field(init=False)
 
     def __post_init__(self):
         """Give every family its own colour, or the next spare one, in config's order."""
         families = dict.fromkeys([*self.families, *map(self.family, self.models)])
         colours = {name: (self.families.get(name) or {}).get("colour") for name in families}
-        spare = cycle(set_apart(OKABE_ITO + TOL, filter(None, colours.values())))
+        spare = iter(set_apart(OKABE_ITO + TOL, filter(None, colours.values())))
         # A further family changes no colour before it
-        colours = {name: colour or next(spare) for name, colour in colours.items()}
-        object.__setattr__(self, "colours", colours if self.is_coloured else {})
-
-    @property
-    def is_coloured(self) -> bool:
-        """Whether families have colours of their own."""
-        return len({*self.declared} or {*map(self.family, self.models)}) <= MOST_FAMILIES
+        colours = {name: colour or next(spare, BLUE) for name, colour in colours.items()}
+        object.__setattr__(self, "colours", colours)
 
     def family(self, model: str) -> str | None:
         """Family of a model or judge; None if config does not know it."""

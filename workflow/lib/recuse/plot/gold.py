@@ -20,10 +20,10 @@ from recuse.inference.gold import (
 )
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
 from recuse.model.spec import FAMILY
-from recuse.plot.axes import limits_of
+from recuse.plot.axes import value_limits
 from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.page import Head, outcomes, page_of_words
-from recuse.plot.rows import POINTS, TICK, Block, Column, Kind, Row, rows_figure, with_absent
+from recuse.plot.rows import POINTS, TICK, Block, Column, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language, percent_as_given
 
 KINDS = {
@@ -82,7 +82,9 @@ def gold_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
         for value in marks["estimate"]
     ]
     marks.loc[~main, "text"] = None
-    limits = limits_of([0.0, *marks.loc[main, columns].to_numpy(float).ravel(), *marks["estimate"]])
+    limits = value_limits(
+        [0.0, *marks.loc[main, columns].to_numpy(float).ravel(), *marks["estimate"]]
+    )
     panels = [
         Column(
             case,
@@ -94,13 +96,13 @@ def gold_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
         )
         for case in cases
     ]
-    marks = with_absent(marks, rows, cases, "no such answers")
     unit = UNIT_OF_PAIRS if of_pairs else UNIT_OF_RATINGS
     level = percent_as_given(confidence)
     value = "0" if of_pairs else "1"
     unit = f"{unit}; {level} interval, errors by question; filled: it excludes {value}"
     head = Head(_finding(table, cases[0]), unit)
-    return rows_figure(marks, subject, head, [Block(rows, panels)], kinds=KINDS).figure
+    settings = {"kinds": KINDS, "absent": "no such answers"}
+    return rows_figure(marks, subject, head, [Block(rows, panels)], **settings).figure
 
 
 def _finding(table: pd.DataFrame, case: str) -> str:

@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 from recuse.base.words import counted, enumerated, number, signed
 from recuse.data.registry import HUMAN
 from recuse.pairwise.verbosity import WIDTH
-from recuse.plot.axes import put
 from recuse.plot.colours import (
     BLUE,
     DASHED,
@@ -29,22 +28,21 @@ from recuse.plot.colours import (
     SKY_BLUE,
     VERMILION,
 )
+from recuse.plot.curves import Curve, Series, curves_figure
 from recuse.plot.page import (
     NO_EXPERIMENT,
     Entry,
     Head,
-    Section,
-    conditions_of,
+    Panel,
     joined,
     name_in_words,
-    page_of_panels,
     page_of_words,
+    with_conditions,
     with_text_names,
 )
-from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
+from recuse.plot.rows import LETTERS, POINTS, Block, Column, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language, percent_as_given
 
-HEIGHT = 1.1  # inches of a panel
 # Comparisons or votes of a bin that is drawn: the mean of fewer swings with each of them
 FEWEST = 10
 LEAST_BINS = 3  # of a curve
@@ -53,9 +51,10 @@ SMALL_BINS = f"bins of fewer than {FEWEST} are not drawn"
 # Curves over relative length.
 OPEN = 126.0  # percent: where the bin without upper end is drawn
 LIMITS = (-112.0, 139.0)
-BIN = {"color": BLUE, "marker": "o", "markersize": 3.4, "markeredgewidth": 1.0, "linestyle": "none"}
-INTERVAL = {"color": BLUE, "lw": 1.1}
-SPREAD = {"color": BLUE, "lw": 5.0, "alpha": 0.2}  # of scores: no interval of their mean
+BINS = Series(
+    line={"lw": 0.9, "alpha": 0.6}, mark={"marker": "o", "markersize": 3.4, "markeredgewidth": 1.0}
+)
+SPREAD = {"lw": 5.0, "alpha": 0.2}  # of scores: no interval of their mean
 BEYOND = "hollow: more than 110 % longer"
 FLOOR = -0.38  # of the unit scale: where the bars of counts begin
 TALLEST = 0.13  # of the unit scale: the bar of the largest count of a panel
@@ -80,7 +79,6 @@ TOO_FEW = "Not drawn: {} of fewer than {} such bins."
 PANEL_WIDTH = 10  # units of length of a bin, if no bin with two ends shows it
 SHIFT = 0.14  # of a bin between the marks of neighbouring experiments
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY_BLUE)
-LETTERS = {"o": "●", "s": "■", "D": "◆", "^": "▲", "v": "▼", "P": "+"}
 ACROSS = "absolute difference of the lengths of the two answers, in words (last bin: this and more)"
 LEFT_OUT = {  # column of the table: words for its votes
     "equal_lengths": "votes on answers of equal length",
@@ -118,8 +116,8 @@ def alignment_curves_figure(table: pd.DataFrame, subject: Subject, *, confidence
     level = percent_as_given(confidence)
     unit = f"share of decisions in bins of {WIDTH} points of length; {level} exact intervals"
     head = Head(finding, f"{unit}; {SMALL_BINS}; {BEYOND}; {COUNTS}")
-    texts = {"limits": (FLOOR, 1.04), "across": CHOSEN_LENGTH, "up": AGREEMENT}
-    return _length_panels(table, subject, head, _draw_agreement, **texts)
+    table = table.assign(y=table["agreement"], low=table["ci_low"], high=table["ci_high"])
+    return _length_panels(table, subject, head, BINS, _frame_agreement, CHOSEN_LENGTH, AGREEMENT)
 
 
 def _mean(table: pd.DataFrame, column: str) -> float:
@@ -131,15 +129,13 @@ def _percent(share: float) -> str:
     return "an unknown share" if np.isnan(share) else f"{100 * share:.0f} %"
 
 
-def _draw_agreement(axes: Axes, curve: pd.DataFrame) -> None:
+def _frame_agreement(axes: Axes, curve: pd.DataFrame) -> None:
+    axes.set_ylim(FLOOR, 1.04)
     axes.set_yticks((0, 0.5, 1), ("0 %", "50 %", "100 %"))
     axes.hlines((0, 1), *LIMITS, color=GRID, lw=0.6, zorder=1)
     axes.axhline(0.5, zorder=2, **DASHED)
-    _draw_bins(
-        axes, curve.assign(low=curve["ci_low"], high=curve["ci_high"]), "agreement", INTERVAL
-    )
     heights = curve["n"] / curve["n"].max() * TALLEST
-    axes.bar(curve["middle"], heights, 14.0, bottom=FLOOR, color=RULE, lw=0, zorder=1)
+    axes.bar(curve["x"], heights, 14.0, bottom=FLOOR, color=RULE, lw=0, zorder=1)
 
 
 @language()
@@ -157,14 +153,23 @@ def score_curves_figure(table: pd.DataFrame, subject: Subject) -> Figure:
     table = table.assign(order=table["order"].astype(object).where(table["order"].notna(), ""))
     by_panel = table.groupby(["experiment", "condition", "judge"], dropna=False)
     table = table[table["order"] == by_panel["order"].transform("min")]
-    ends = table["mean"].abs() + table["std_dev"].fillna(0.0)
-    highest = max(1.0, float(ends.max())) + 0.08
+    spread = table["std_dev"].astype(float).fillna(0.0)
+    low, high = table["mean"] - spread, table["mean"] + spread
+    table = table.assign(y=table["mean"], low=low, high=high)
+    highest = max(1.0, float(high.max()), float(-low.min())) + 0.08
     unit = (
         f"mean score in bins of {WIDTH} points of length; pale bars: standard deviation of scores"
     )
     head = Head(_preference(table), f"{unit}; {SMALL_BINS}; {BEYOND}")
-    texts = {"limits": (-highest, highest), "across": FIRST_LENGTH, "up": SCORE}
-    return _length_panels(table, subject, head, _draw_scores, **texts)
+
+    def frame(axes: Axes, _: pd.DataFrame) -> None:
+        axes.set_ylim(-highest, highest)
+        axes.set_yticks((-1, 0, 1), ("−1", "0", "1"))
+        axes.grid(axis="y")
+        axes.axhline(0, color=INK, lw=0.7, zorder=2)
+
+    look = BINS._replace(bar=SPREAD)
+    return _length_panels(table, subject, head, look, frame, FIRST_LENGTH, SCORE)
 
 
 def _preference(table: pd.DataFrame) -> str:
@@ -181,38 +186,34 @@ def _preference(table: pd.DataFrame) -> str:
     return f"Longer answers score {enumerated(parts)}"
 
 
-def _draw_scores(axes: Axes, curve: pd.DataFrame) -> None:
-    axes.set_yticks((-1, 0, 1), ("−1", "0", "1"))
-    axes.grid(axis="y")
-    axes.axhline(0, color=INK, lw=0.7, zorder=2)
-    spread = curve["std_dev"].astype(float).fillna(0.0)
-    curve = curve.assign(low=curve["mean"] - spread, high=curve["mean"] + spread)
-    _draw_bins(axes, curve, "mean", SPREAD)
-
-
 def _length_panels(
     table: pd.DataFrame,
     subject: Subject,
     head: Head,
-    draw: Callable[[Axes, pd.DataFrame], None],
-    *,
-    limits: tuple[float, float],
+    look: Series,
+    frame: Callable[[Axes, pd.DataFrame], None],
     across: str,
     up: str,
 ) -> Figure:
-    """Draw the rows of each judge and condition in a panel by `draw`, if LEAST_BINS of its bins
-    have FEWEST or more.
+    """Draw the rows of each judge and condition in a panel, if LEAST_BINS of its bins have FEWEST
+    or more; a bin without upper end is hollow.
 
-    `table`: experiment, condition, judge, bin_low, bin_high, n, no_length, and what `draw` needs.
-    limits: ends of the vertical axis; across, up: texts of the axes.
+    `table`: experiment, condition, judge, bin_low, bin_high, n, no_length, and y, low, high of the
+    points. frame: draws the vertical axis; across, up: texts of the axes.
     """
-    table, conditions = conditions_of(table)
-    groups = dict(iter(table.groupby(["condition", "judge"])))
+    table, conditions = with_conditions(table)
+    table = table.sort_values("bin_low")
+    table["x"] = ((table["bin_low"] + table["bin_high"]) / 2).fillna(OPEN)
+    table["hollow"] = table["bin_high"].isna()
+    table["panel"] = [*zip(table["condition"], table["judge"], strict=True)]
+    groups = dict(iter(table.groupby("panel")))
     judges = subject.palette.order(table["judge"])
     panels = []
-    for panel in ((condition, judge) for condition in conditions for judge in judges):
-        if panel in groups and (groups[panel]["n"] >= FEWEST).sum() >= LEAST_BINS:
-            panels.append(panel)
+    for name in conditions:
+        for judge in judges:
+            rows = groups.get((name, judge))
+            if rows is not None and (rows["n"] >= FEWEST).sum() >= LEAST_BINS:
+                panels.append(Curve((name, judge), judge, joined(name, f"n = {rows['n'].sum()}")))
     if not panels:
         return page_of_words(subject, NO_BINS)
     unknown, absent = table["no_length"].max(), len(groups) - len(panels)
@@ -220,43 +221,31 @@ def _length_panels(
         UNKNOWN.format(unknown) if unknown else "",
         TOO_FEW.format(counted(absent, "curve"), LEAST_BINS) if absent else "",
     )
-    under = [joined(name, f"n = {groups[name, judge]['n'].sum()}") for name, judge in panels]
-    most = 4 if len(panels) <= 16 else 5
-    page, (places,) = page_of_panels(
-        subject,
-        head,
-        [Section([judge for _, judge in panels], HEIGHT, under=under, most=most)],
-        left=0.42,
-        across=across,
-        up=up,
-        note=note,
-    )
-    for panel, place in zip(panels, places, strict=False):
-        axes, curve = place.axes, groups[panel]
-        axes.set(xlim=LIMITS, ylim=limits)
+
+    is_drawn = table["n"] >= FEWEST  # no line over the others
+    shown = {name: table[name].where(is_drawn) for name in ("y", "low", "high")}
+
+    def frame_panel(axes: Axes, panel: Curve, _: Panel) -> None:
+        axes.set_xlim(LIMITS)
         axes.set_xticks((-100, 0, 100), ("−100", "0", "+100"))
         axes.set_xticks((-50, 50), minor=True)
         axes.grid(axis="x")
         # Before the bin without upper end
         axes.axvline(112, color=RULE, lw=0.6, linestyle=(0, (2, 2)), zorder=1)
-        middle = ((curve["bin_low"] + curve["bin_high"]) / 2).fillna(OPEN)
-        draw(axes, curve.assign(middle=middle))
-    return page.figure
+        frame(axes, groups[panel.key])
 
-
-def _draw_bins(axes: Axes, curve: pd.DataFrame, value: str, bar: dict) -> None:
-    """A point for each bin of FEWEST or more at its middle, with a bar from `low` to `high`; hollow
-    for the open bin.
-    """
-    curve = curve[curve["n"] >= FEWEST]
-    closed, beyond = curve[curve["bin_high"].notna()], curve[curve["bin_high"].isna()]
-    # Not over a bin that is not drawn
-    line = closed.set_index("bin_low")[value].reindex(range(-110, 110, WIDTH))
-    put(axes, line.index + WIDTH / 2, line, zorder=3, gid="curve", color=BLUE, lw=0.9, alpha=0.6)
-    axes.vlines(curve["middle"], curve["low"], curve["high"], zorder=3, gid="bars", **bar)
-    put(axes, closed["middle"], closed[value], zorder=4, gid="points", **BIN)
-    hollow = {"markerfacecolor": "white", **BIN}
-    put(axes, beyond["middle"], beyond[value], zorder=4, gid="beyond", **hollow)
+    return curves_figure(
+        table.assign(series="", **shown),
+        subject,
+        head,
+        panels,
+        {"": look},
+        frame_panel,
+        most=4 if len(panels) <= 16 else 5,
+        across=across,
+        up=up,
+        note=note,
+    )
 
 
 @language()
@@ -276,41 +265,42 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
         return page_of_words(subject, joined(f"No length curve: no bin has {FEWEST} votes.", note))
     judges, experiments = subject.palette.order(table["judge"]), [*table["experiment"].unique()]
     interval = BOOTSTRAP.format(percent_as_given(confidence))
-    marks, key = {}, []
+    series, key = {}, []
     for place, name in enumerate(experiments):
-        marker, colour = [*LETTERS][place % len(LETTERS)], COLOURS[place % len(COLOURS)]
-        marks[name] = {"color": colour, "lw": 1.2, "marker": marker, "markersize": 3.2}
-        key.append(Entry(name_in_words(name) or NO_EXPERIMENT, LETTERS[marker], colour))
-    page, (panels,) = page_of_panels(
+        mark, colour = POINTS[place % len(POINTS)], COLOURS[place % len(COLOURS)]
+        series[name] = Series(colour, {"lw": 1.2}, mark)
+        key.append(Entry(name_in_words(name) or NO_EXPERIMENT, LETTERS[mark["marker"]], colour))
+    # Of the bins: their width, and the lower end of the last, which is drawn as wide
+    width = np.nanmin(np.r_[table["bin_high"] - table["bin_low"], PANEL_WIDTH])
+    lows = np.arange(0, table["bin_low"].max() + width, width)
+    points = []
+    for (judge, name), votes in table.groupby(["judge", "experiment"], sort=False):
+        votes = votes.set_index("bin_low").reindex(lows)  # no line over a bin that is not drawn
+        # Aside, so that intervals do not cover each other
+        aside = SHIFT * (experiments.index(name) - (len(experiments) - 1) / 2)
+        points.append(votes.assign(panel=judge, series=name, x=lows + width * (0.5 + aside)))
+    columns = {"preference": "y", "ci_low": "low", "ci_high": "high"}
+
+    def frame(axes: Axes, *_: object) -> None:
+        axes.set(xlim=(0, lows[-1] + width), ylim=(-0.04, 1.04))
+        axes.set_xticks(lows[::2], [f"{low:g}" for low in lows[::2]])
+        axes.set_yticks((0, 0.5, 1), ("0", "0.5", "1"))
+        axes.grid(axis="y")
+        axes.axhline(0.5, zorder=2, **DASHED)
+
+    return curves_figure(
+        pd.concat(points).rename(columns=columns),
         subject,
         Head(finding, f"1 for the longer, 0 for the shorter; {interval}; {SMALL_BINS}"),
-        [Section(judges, HEIGHT, most=4)],
+        [Curve(judge, judge) for judge in judges],
+        series,
+        frame,
         left=0.3,
         across=ACROSS,
         up="mean vote for the longer answer",
         key=key if len(experiments) > 1 else [],
         note=note,
     )
-    # Of the bins: their width, and the lower end of the last, which is drawn as wide
-    width = np.nanmin(np.r_[table["bin_high"] - table["bin_low"], PANEL_WIDTH])
-    lows = np.arange(0, table["bin_low"].max() + width, width)
-    for judge, panel in zip(judges, panels, strict=False):
-        axes = panel.axes
-        axes.set(xlim=(0, lows[-1] + width), ylim=(-0.04, 1.04))
-        axes.set_xticks(lows[::2], [f"{low:g}" for low in lows[::2]])
-        axes.set_yticks((0, 0.5, 1), ("0", "0.5", "1"))
-        axes.grid(axis="y")
-        axes.axhline(0.5, zorder=2, **DASHED)
-        for place, experiment in enumerate(experiments):
-            votes = table[(table["judge"] == judge) & (table["experiment"] == experiment)]
-            votes = votes.set_index("bin_low").reindex(lows)  # no line over a bin that is not drawn
-            # Aside, so that intervals do not cover each other
-            at = lows + width * (0.5 + SHIFT * (place - (len(experiments) - 1) / 2))
-            mark = marks[experiment]
-            put(axes, at, votes["preference"], zorder=4, gid="curve", **mark)
-            look = {"color": mark["color"], "lw": INTERVAL["lw"], "gid": "interval"}
-            axes.vlines(at, votes["ci_low"], votes["ci_high"], zorder=3, **look)
-    return page.figure
 
 
 def _votes_finding(table: pd.DataFrame) -> str:

@@ -68,7 +68,7 @@ def draw_worlds(worlds: Sequence[SimulatedPanel], subject: Subject) -> Figure:
         f"self-bias {signed(world.self_bias)}, means differ by {signed(world.gap)}"
         for world in worlds
     ]
-    page, (panels,) = page_of_panels(
+    figure, (panels,) = page_of_panels(
         shown,
         Head(finding, f"{UNIT}; self-bias by Equation 1; short dashes: means"),
         [Section([world.title for world in worlds], PANEL, under=under)],
@@ -83,7 +83,7 @@ def draw_worlds(worlds: Sequence[SimulatedPanel], subject: Subject) -> Figure:
         _scatter(axes, world, first=panel.first)
         for place, values in (("top", world.reference), ("right", world.rating)):
             _densities(axes, values, upright=place == "right")
-    return page.figure
+    return figure
 
 
 def _scatter(axes: Axes, world: SimulatedPanel, *, first: bool) -> None:

@@ -36,7 +36,6 @@ APART = 0.28  # inches between panels, for half a number on both sides
 LEAST_PANEL = 1.2  # inches: if names leave less of a column, the page is wider
 NUMBERS = 0.26  # inches under an axis for its numbers
 AROUND = 1.9  # inches at most, as a rule, for all that is above and below the panels of a page
-SHOWN = "Shown: the first {} of {} panels; the table has all."
 NO_EXPERIMENT = "no experiment"
 CONDITIONS = {  # of CoBBLEr
     "cobbler": "CoBBLEr",
@@ -72,8 +71,8 @@ class Entry(NamedTuple):
 
 
 def family_entries(palette: Palette, models: Sequence[str]) -> list[Entry]:
-    """A coloured square for each family of `models` that has a colour."""
-    families = palette.families_of(models) if palette.is_coloured else []
+    """A coloured square for each family of `models`."""
+    families = palette.families_of(models)
     return [Entry(name, "■", palette.family_colour(name)) for name in families]
 
 
@@ -202,12 +201,12 @@ def page_of_panels(
     up: str = "",
     key: Sequence[Entry] = (),
     note: str = "",
-) -> tuple[Page, list[list[Panel]]]:
+) -> tuple[Figure, list[list[Panel]]]:
     """A page of sections below one another, with the panels of each.
 
     left: inches for names or numbers before the first panel of a line, or before `each`. beside:
     inches after each panel; right: after the last. least: inches of a panel's width. across, up:
-    texts of all axes. Panels get lower on a full page; those beyond it are left out.
+    texts of all axes. Panels get lower on a full page, and the page higher where they cannot.
     """
     most = max(section.grid[1] for section in sections)
     words = [word for section in sections for title in section.titles for word in title.split()]
@@ -228,15 +227,13 @@ def page_of_panels(
     for section, lines in zip(sections, titles, strict=True):
         count = max(title.count("\n") + bool(title) for title in lines) + any(section.under)
         above.append(0.1 + LINE * count)
-    lines, scale = _fitted(sections, above, PAGE - AROUND - below)
+    lines = [section.grid[0] for section in sections]
+    scale = _scale(sections, above, PAGE - AROUND - below)
     steps = [scale * s.height + over for s, over in zip(sections, above, strict=True)]
     heights = [
         LINE * bool(section.heading) + count * step + section.below
         for section, count, step in zip(sections, lines, steps, strict=True)
     ]
-    shown = [s.titles[: n * s.grid[1]] for s, n in zip(sections, lines, strict=True)]
-    total, drawn = (sum(map(len, each)) for each in (titles, shown))
-    note = joined(note, SHOWN.format(drawn, total) if drawn < total else "")
     page = Page(subject, head, width=width, body=sum(heights) + below, key=key, note=note)
 
     panels, top = [], sum(heights) + below
@@ -244,7 +241,7 @@ def page_of_panels(
         if section.heading:
             page.text(EDGE, top - LINE / 2, section.heading, size=TEXT, weight="bold")
         bottom = top - heights[place] + section.below
-        columns, panel, count = section.grid[1], widths[place], len(shown[place])
+        columns, panel, count = section.grid[1], widths[place], len(section.titles)
         panels.append([])
         for number in range(count):
             row, column = divmod(number, columns)
@@ -257,7 +254,7 @@ def page_of_panels(
             axes.tick_params(axis="y", labelleft=each or column == 0)
         top -= heights[place]
     _name_axes(page, across, up, start, (below, below + sum(heights)), right + beside)
-    return page, panels
+    return page.figure, panels
 
 
 def _entitle(panel: Panel, title: str, under: Sequence[str]) -> None:
@@ -286,20 +283,15 @@ def _name_axes(
     page.text(EDGE + LINE * (1 + up.count("\n")) / 2, sum(ends) / 2, up, **UPRIGHT)
 
 
-def _fitted(
-    sections: Sequence[Section], above: Sequence[float], room: float
-) -> tuple[list[int], float]:
-    """Lines of panels of each section within so many inches, and the scale of their heights."""
-    lines = [section.grid[0] for section in sections]
+def _scale(sections: Sequence[Section], above: Sequence[float], room: float) -> float:
+    """What panels' heights are multiplied by to fit so many inches, if none gets too low."""
+    fixed = high = 0.0
+    for section, over in zip(sections, above, strict=True):
+        lines = section.grid[0]
+        fixed += section.below + LINE * bool(section.heading) + lines * over
+        high += lines * section.height
     lowest = max(min(1.0, section.least / section.height) for section in sections)
-    while True:
-        fixed = sum(s.below + LINE * bool(s.heading) for s in sections)
-        fixed += sum(count * over for count, over in zip(lines, above, strict=True))
-        high = sum(count * s.height for count, s in zip(lines, sections, strict=True))
-        scale = min(1.0, (room - fixed) / high)
-        if scale >= lowest or max(lines) == 1:
-            return lines, max(scale, lowest)
-        lines[lines.index(max(lines))] -= 1
+    return min(1.0, max((room - fixed) / high, lowest))
 
 
 def page_of_words(subject: Subject, text: str) -> Figure:
@@ -411,7 +403,7 @@ def name_in_words(code: str) -> str:
     return CONDITIONS.get(code, code.replace("_", " ").replace("+", " + "))
 
 
-def conditions_of(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+def with_conditions(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """`table` with each condition in words, "" without a name, and the conditions in order of
     appearance; with several experiments, `condition (experiment)`.
     """

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from recuse.base.reasons import in_words
 from recuse.base.words import capitalised, number
 from recuse.inference.panel import BETWEEN, KEPT, LEFT_OUT
-from recuse.plot.axes import limits_of
+from recuse.plot.axes import value_limits
 from recuse.plot.colours import BLUE, VERMILION
 from recuse.plot.page import Head, page_of_words
 from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
@@ -45,7 +45,9 @@ def panel(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure
         ends = {end: drawn[f"{name}_{end}"] for end in ("ci_low", "ci_high")}
         marks.append(drawn.assign(kind=drawn["family_ratings"], estimate=drawn[name], **ends))
         marks[-1] = marks[-1].assign(row=drawn["panel"], panel=name)
-        limits = limits_of([0.0, *marks[-1][["estimate", *ends]].to_numpy(float).ravel()], more=0.0)
+        limits = value_limits(
+            [0.0, *marks[-1][["estimate", *ends]].to_numpy(float).ravel()], more=0.0
+        )
         columns.append(Column(name, title, across="root mean square", at=None, limits=limits))
     unit = f"{UNIT}; {UNITS}; {percent_as_given(confidence)} intervals by prompt"
     head = Head(panel_finding(drawn), unit)

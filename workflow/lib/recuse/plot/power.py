@@ -7,13 +7,14 @@ from typing import NamedTuple
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from recuse.base.reasons import Reason, in_words
 from recuse.base.words import counted, enumerated
 from recuse.inference.power import TOO_OFTEN
-from recuse.plot.axes import round_numbers
 from recuse.plot.colours import BLUE, FAINT, GREEN, INK, VERMILION
-from recuse.plot.page import Entry, Head, Section, page_of_panels, page_of_words
+from recuse.plot.curves import Curve, Series, curves_figure
+from recuse.plot.page import Entry, Head, page_of_words
 from recuse.plot.style import UNIT, Subject, language, percent_as_given
 
 TALL = 2.4  # inches of the panel
@@ -75,27 +76,45 @@ def power_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
     unit = (
         f"{UNIT}, detected with {power} probability at the {percent} level; {of_raters}; {HOLLOW}"
     )
-    page, ((panel,),) = page_of_panels(
+    series = {}
+    for kind, number in drawn[["estimand", "models"]].drop_duplicates().itertuples(index=False):
+        letter = LETTERS[kind[0]]
+        line = {"lw": 1.2, "linestyle": styles[number][1]}
+        series[kind, number] = Series(letter.colour, line, letter.mark)
+    points = drawn.assign(
+        panel="",
+        series=[*zip(drawn["estimand"], drawn["models"], strict=True)],
+        x=drawn["prompts"] * [LETTERS[kind[0]].aside for kind in drawn["estimand"]],
+        y=drawn["detectable"],
+        hollow=drawn["size"] > TOO_OFTEN * level,
+    )
+
+    def frame(axes: Axes, *_: object) -> None:
+        prompts, ends = drawn["prompts"], [*drawn["detectable"], aim]
+        axes.set(xscale="log", xlim=(prompts.min() / 1.15, prompts.max() * 1.15))
+        axes.set(yscale="log", ylim=(min(ends) / 1.2, max(ends) * 1.2))
+        for axis, digits in ((axes.xaxis, (1, 3)), (axes.yaxis, (1, 2, 3, 5))):
+            axis.set_major_locator(LogLocator(subs=digits))
+            axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        axes.minorticks_off()
+        axes.grid()
+        axes.axhline(aim, zorder=2, gid="aim", **AIM)
+        where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
+        axes.annotate("target", (1, aim), (0, 2), ha="right", **where)
+
+    return curves_figure(
+        points,
         subject,
         Head(_needed(table[table["models"] == models[0]], aim), unit),
-        [Section([""], TALL)],
-        left=0.4,
+        [Curve("")],
+        series,
+        frame,
+        height=TALL,
         across="prompts",
         up="smallest detectable self-bias",
         key=key,
         note=_absent(table),
     )
-    _frame(panel.axes, drawn, aim)
-    for (kind, number), rows in drawn.groupby(["estimand", "models"], sort=False):
-        letter = LETTERS[kind[0]]
-        prompts, look = rows["prompts"] * letter.aside, {"color": letter.colour}
-        line = {**look, "lw": 1.2, "linestyle": styles[number][1]}
-        panel.axes.plot(prompts, rows["detectable"], gid="detectable", zorder=3, **line)
-        oversized = rows["size"] > TOO_OFTEN * level
-        for part, face in ((oversized, "white"), (~oversized, letter.colour)):
-            point = {**look, "linestyle": "none", "markerfacecolor": face, **letter.mark}
-            panel.axes.plot(prompts[part], rows["detectable"][part], gid="point", zorder=4, **point)
-    return page.figure
 
 
 def _needed(table: pd.DataFrame, aim: float) -> str:
@@ -126,25 +145,3 @@ def _absent(table: pd.DataFrame) -> str:
     return " ".join(
         f"{enumerated(list(names.unique()))}: {in_words(reason)}." for reason, names in reasons
     )
-
-
-def _frame(axes: Axes, drawn: pd.DataFrame, aim: float) -> None:
-    prompts, ends = drawn["prompts"], [*drawn["detectable"], aim]
-    axes.set(
-        xscale="log",
-        xlim=(prompts.min() / 1.15, prompts.max() * 1.15),
-        yscale="log",
-        ylim=(min(ends) / 1.2, max(ends) * 1.2),
-    )
-    across = round_numbers(
-        axes.get_xlim(), (1, 3) if prompts.max() > 10 * prompts.min() else (1, 2, 5)
-    )
-    up = round_numbers(axes.get_ylim(), (1, 2, 3, 5))
-    axes.set_xticks(across, [f"{place:,.0f}" for place in across])
-    axes.set_yticks(up, [f"{place:g}" for place in up])
-    axes.minorticks_off()
-    axes.tick_params(axis="y", length=0)
-    axes.grid()
-    axes.axhline(aim, zorder=2, gid="aim", **AIM)
-    where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "ha": "right"}
-    axes.annotate("target", (1, aim), (0, 2), **where)

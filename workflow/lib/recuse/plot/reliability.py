@@ -2,8 +2,6 @@
 reliability of these scores.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -13,19 +11,17 @@ from recuse.base.reasons import in_words
 from recuse.base.words import enumerated
 from recuse.plot.axes import bias_limits, numbered, put
 from recuse.plot.colours import INK, NEUTRAL
-from recuse.plot.page import Entry, Head, Section, page_of_panels, page_of_words, some
+from recuse.plot.curves import Curve, Series, curves_figure
+from recuse.plot.page import Entry, Head, Panel, page_of_words, some
 from recuse.plot.style import UNIT, Subject, language, percent_as_given
 
-HEIGHT = 1.05  # inches of a panel
 TITLES = {"self_bias": "{}", "family_bias": "{} family"}
 RANGE = 0.28, 1.02  # of reliability
 # Reliabilities from the first on set the axis if all of them made it so many times as long
 ORDINARY, ROOM = 0.5, 3.0
 BESIDE = 0.03  # of reliability: between the diamonds of two estimands
-LINES = ({"lw": 1.4}, {"color": NEUTRAL, "lw": 1.0, "linestyle": (0, (3, 1.5))})
-ALONE = {"linestyle": "none"}
-OWN = {**ALONE, "marker": "D", "markersize": 3.4, "markeredgewidth": 1.0}
-MARKS = {  # column of the table of breakdowns: look, letter and words
+LINES = (("", {"lw": 1.4}), (NEUTRAL, {"lw": 1.0, "linestyle": (0, (3, 1.5))}))
+MARKS = {  # what marks stand for: look, letter and words
     "breakdown": (
         {"marker": "X", "markersize": 5.6, "markeredgecolor": "white", "markeredgewidth": 0.6},
         "✖",
@@ -37,8 +33,10 @@ MARKS = {  # column of the table of breakdowns: look, letter and words
         "below this the bias has the opposite sign",
     ),
 }
+OWN = {"marker": "D", "markersize": 3.4, "markeredgewidth": 1.0}
 # A tick upwards
-DIMENSION = {**ALONE, "marker": 2, "markersize": 4.5, "markeredgewidth": 0.9, "color": INK}
+DIMENSION = {"marker": 2, "markersize": 4.5, "markeredgewidth": 0.9, "color": INK}
+DIMENSION |= {"linestyle": "none", "clip_on": False, "zorder": 6, "gid": "dimension"}
 OF_STUDY = [
     Entry("by the study's own reliability (hollow: interval includes 0)", "◆"),
     Entry("the study's reliability, a dimension", "|"),
@@ -84,11 +82,36 @@ def reliability_figure(
     reasons = measurement_error.loc[measurement_error["quantity"].isna(), "reason"].dropna()
     why = "; ".join(map(in_words, reasons.unique())) if known.empty else ""
     unit = f"{UNIT}; {percent_as_given(confidence)} bands, errors by prompt; axes differ"
-    titles = [TITLES[quantity].format(term) for quantity, term in biases]
-    page, (panels,) = page_of_panels(
+    drawn, series = [], {}
+    for place, (spec, (colour, line)) in enumerate(zip(estimands.index, LINES, strict=False)):
+        curve, breaks, own = (rows[rows["spec"] == spec] for rows in tables.values())
+        parts = {"curve": curve.assign(x=curve["reliability"]).sort_values("x")}
+        series[spec, "curve"] = Series(colour, line, bar=None)
+        for name, (mark, *_) in MARKS.items():
+            parts[name] = breaks.assign(x=breaks[name], estimate=0.0).dropna(subset="x")
+            series[spec, name] = Series(colour, mark=mark, gid=name)
+        includes = (own["ci_low"] <= 0) & (own["ci_high"] >= 0)
+        at = known.mean() + BESIDE * (place - 0.5)
+        parts["own"] = own.assign(x=at, hollow=includes)
+        series[spec, "own"] = Series(colour, mark=OWN, gid="own")
+        drawn += [rows.assign(series=[(spec, name)] * len(rows)) for name, rows in parts.items()]
+    points = pd.concat(drawn).rename(columns={"estimate": "y", "ci_low": "low", "ci_high": "high"})
+    points["panel"] = [*zip(points["quantity"], points["term"], strict=True)]
+
+    def frame(axes: Axes, panel: Curve, _: Panel) -> None:
+        own = curves[(curves["quantity"] == panel.key[0]) & (curves["term"] == panel.key[1])]
+        _frame(axes, own, known)
+
+    return curves_figure(
+        points,
         subject,
         Head(_finding(tables["breakdown"], estimands.index[0]), unit),
-        [Section(titles, HEIGHT, most=4)],
+        [
+            Curve(bias, TITLES[bias[0]].format(bias[1]), "", palette.of_bias(*bias))
+            for bias in biases
+        ],
+        series,
+        frame,
         left=0.46,
         each=True,
         across="reliability of the human scores",
@@ -96,14 +119,6 @@ def reliability_figure(
         key=key,
         note=f"The study's own: {why}." if why else "",
     )
-    for bias, panel in zip(biases, panels, strict=False):
-        own = {name: _of_bias(table, bias) for name, table in tables.items()}
-        _frame(panel.axes, own["curve"], known)
-        for number, (spec, line) in enumerate(zip(estimands.index, LINES, strict=False)):
-            rows = {name: table[table["spec"] == spec] for name, table in own.items()}
-            at = known.mean() + BESIDE * (number - 0.5)
-            _draw(panel.axes, rows, at, {"color": palette.of_bias(*bias), **line})
-    return page.figure
 
 
 def _finding(breakdowns: pd.DataFrame, spec: str) -> str:
@@ -119,10 +134,6 @@ def _whole(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["slice"].isna() & table["quantity"].isin(TITLES)]
 
 
-def _of_bias(table: pd.DataFrame, bias: tuple[str, str]) -> pd.DataFrame:
-    return table[(table["quantity"] == bias[0]) & (table["term"] == bias[1])]
-
-
 def _frame(axes: Axes, curves: pd.DataFrame, known: pd.Series) -> None:
     """The axes of a panel: without low reliabilities where these would leave the rest no room."""
     whole, most = bias_limits(curves), bias_limits(curves[curves["reliability"] >= ORDINARY])
@@ -130,29 +141,8 @@ def _frame(axes: Axes, curves: pd.DataFrame, known: pd.Series) -> None:
     axes.set(xlim=RANGE, ylim=limits)
     axes.set_xticks([0.4, 0.6, 0.8, 1.0], ["0.4", "0.6", "0.8", "1"])
     # Numbers above one another need less room than side by side
-    numbered(axes.yaxis, HEIGHT * 2.5)
+    numbered(axes.yaxis, 2.7)
     axes.grid(axis="y")
     axes.axhline(0, color=INK, lw=0.8, zorder=2)
     inside = known[known.between(*RANGE)]  # the others are in the words under the figure
-    look = {"clip_on": False, "zorder": 6, "gid": "dimension", **DIMENSION}
-    axes.plot(inside, np.full(len(inside), limits[0]), **look)
-
-
-def _draw(axes: Axes, tables: Mapping[str, pd.DataFrame], at: float, line: Mapping) -> None:
-    """One curve with its band, the reliability at which it breaks down, and what the study's own
-    makes of the estimate.
-    """
-    curve, colour = tables["curve"].sort_values("reliability"), line["color"]
-    ends = curve["ci_low"].to_numpy(float), curve["ci_high"].to_numpy(float)
-    band = {"color": colour, "alpha": 0.25, "lw": 0, "zorder": 2.5, "gid": "band"}
-    axes.fill_between(curve["reliability"], *ends, **band)
-    put(axes, curve["reliability"], curve["estimate"], zorder=3, gid="curve", **line)
-    for name, (mark, *_) in MARKS.items():
-        places = tables["breakdown"][name].dropna()
-        look = {"color": colour, "zorder": 4, **ALONE, **mark}
-        put(axes, places, np.zeros(len(places)), gid=name, **look)
-    for row in tables["own"].to_dict("records"):
-        put(axes, [at] * 2, [row["ci_low"], row["ci_high"]], color=colour, lw=1.1, zorder=4.5)
-        face = colour if row["ci_low"] > 0 or row["ci_high"] < 0 else "white"
-        look = {"color": colour, "markerfacecolor": face, "zorder": 5, **OWN}
-        put(axes, [at], [row["estimate"]], gid="own", **look)
+    put(axes, inside, np.full(len(inside), limits[0]), **DIMENSION)

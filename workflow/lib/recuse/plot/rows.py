@@ -17,19 +17,19 @@ from recuse.base.words import signed
 from recuse.plot.axes import ENDS, SIMULTANEOUS, bias_limits, note_beyond, numbered, put
 from recuse.plot.colours import FAINT, GRID, INK, NEUTRAL
 from recuse.plot.page import Entry, Head, Section, joined, page_of_panels
-from recuse.plot.style import LINE, PAGE, Subject, text_width, widest, wrap
+from recuse.plot.style import LINE, Subject, text_width, widest, wrap
 
 NO_ERROR = "no standard error"
 ROW = 0.2  # inches of a row with one mark
-LEAST_ROW = 0.1  # inches, if there are so many that a page has no room for more
 PITCH = 0.085  # inches between the marks of a row
 APART = 0.1  # inches more between the marks of neighbouring rows
-LABEL = 0.125  # inches between the labels beside the first row
-WIDEST_LABEL = 1.6  # inches of a label, and of the words under an axis, before they are broken
+LEAST_ROW, LEAST_PITCH = 0.1, 0.04  # inches, on a full page
+WIDEST_LABEL = 1.6  # inches of the words under an axis, before they are broken
 GAP = 0.07  # inches between a mark and the words beside it
-AROUND = 2.0  # inches of a page that are not panels
 STROKE = 1.3  # points: an interval
 SHAPES = (("o", 3.1), ("s", 2.9), ("^", 3.7), ("D", 2.7), ("v", 3.7), ("P", 4.4))
+LETTERS = {"o": "●", "s": "■", "^": "▲", "D": "◆", "v": "▼", "P": "+", "|": "|", "x": "×"}
+LETTERS |= {"<": "◂", ">": "▸"}
 POINTS = [{"marker": shape, "markersize": size, "markeredgewidth": 1.0} for shape, size in SHAPES]
 TICK = {"marker": "|", "markersize": 6, "markeredgewidth": 1.2}
 CROSS = {"marker": "x", "markersize": 4, "markeredgewidth": 1.4}
@@ -49,8 +49,7 @@ class Row(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A kind of mark: its label beside the first row, its look, and its colour, by default the
-    row's.
+    """A kind of mark: its label in the key, its look, and its colour, by default the row's.
 
     slot: which mark of a row it is, from the top; several kinds may share one. interval: False if
     it has none, and is always filled.
@@ -61,6 +60,11 @@ class Kind(NamedTuple):
     colour: str = ""
     slot: int = 0
     interval: bool = True
+
+    @property
+    def entry(self) -> Entry:
+        """Its entry in the key."""
+        return Entry(self.label, LETTERS[self.mark["marker"]], self.colour or INK)
 
 
 @dataclass(frozen=True)
@@ -95,66 +99,35 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Heights of rows and marks, in inches from the top of a panel."""
-
-    kinds: Mapping[str, Kind]
-    row: float
-    first: float  # the first row, which has the labels
-    pitch: float
-    labels: Sequence[str]  # by slot
-
-    @classmethod
-    def of(
-        cls, kinds: Mapping[str, Kind], row: float, blocks: Sequence[Block], most: int
-    ) -> "Layout":
-        """The heights that a page has room for; row: inches, if they fit."""
-        slots = 1 + max(kind.slot for kind in kinds.values())
-        labels = [""] * slots
-        for kind in kinds.values():
-            labels[kind.slot] = labels[kind.slot] or wrap(kind.label, WIDEST_LABEL)
-        row = max(row, APART + PITCH * slots)
-        lines = sum(1 + label.count("\n") for label in labels)
-        first = max(row, 0.05 + LABEL * lines) if any(labels) else row
-        panels = [-(-len(block.columns) // most) for block in blocks]
-        rows = sum(n * (len(b.rows) - 1) for n, b in zip(panels, blocks, strict=True))
-        room = PAGE - AROUND - sum(panels) * (first + 0.4)
-        row = min(row, max(LEAST_ROW, room / max(rows, 1)))
-        first = max(row, first) if any(labels) else row
-        return cls(kinds, row, first, min(PITCH, row / (slots + 1)), labels)
-
-    def places(self, rows: Sequence[Row]) -> tuple[dict[object, float], float]:
-        """Middle of each row by key, and the height of all; a group's heading takes a line."""
-        places: dict[object, float] = {}
-        y, group = 0.0, ""
-        for row in rows:
-            y += LINE * (row.group != group)
-            height = self.row if places else self.first
-            places[row.key] = y + height / 2
-            y, group = y + height, row.group
-        return places, y
-
-    def shift(self, slot: int, *, first: bool) -> float:
-        """From the middle of a row down to a mark."""
-        if not (first and any(self.labels)):
-            return self.pitch * (slot - (len(self.labels) - 1) / 2)
-        lines = [LABEL * (1 + label.count("\n")) for label in self.labels]
-        return sum(lines[:slot]) + lines[slot] / 2 - sum(lines) / 2
-
-
-@dataclass(frozen=True)
 class Rows:
-    """The drawn page: figure, panels by key, and the middle of each row in them."""
+    """The drawn page: figure, panels by key, and the middle of each row in them, in inches from the
+    top as are the height of a row and the distance of its marks.
+    """
 
     figure: Figure
-    layout: Layout
-    axes: dict[object, Axes]
-    places: dict[object, dict[object, float]]
+    kinds: Mapping[str, Kind]
+    row: float
+    axes: dict[object, Axes] = field(default_factory=dict)
+    places: dict[object, dict[object, float]] = field(default_factory=dict)
 
     def place(self, panel: object, row: object, slot: int = 0) -> float:
         """Height of a mark in a panel."""
-        places = self.places[panel]
-        return places[row] + self.layout.shift(slot, first=row == next(iter(places)))
+        return self.places[panel][row] + PITCH * (slot - (_slots(self.kinds) - 1) / 2)
+
+
+def _slots(kinds: Mapping[str, Kind]) -> int:
+    return 1 + max(kind.slot for kind in kinds.values())
+
+
+def _places(rows: Sequence[Row], height: float) -> tuple[dict[object, float], float]:
+    """Middle of each row by key, and the height of all; a group's heading takes a line."""
+    places: dict[object, float] = {}
+    y, group = 0.0, ""
+    for row in rows:
+        y += LINE * (row.group != group)
+        places[row.key] = y + height / 2
+        y, group = y + height, row.group
+    return places, y
 
 
 def rows_figure(
@@ -167,6 +140,7 @@ def rows_figure(
     most: int = 3,
     row: float = ROW,
     key: Sequence[Entry] = (),
+    absent: str = "",
     note: str = "",
 ) -> Rows:
     """Draw a table of marks: panel, row, estimate; if any, kind (by default the first of `kinds`),
@@ -174,7 +148,8 @@ def rows_figure(
     the row, and `instead`, words for an estimate that is missing.
 
     By default a mark has its row's colour, and is filled where its interval excludes the panel's
-    `at`, else hollow. most: panels side by side; row: inches of one.
+    `at`, else hollow. most: panels side by side; row: inches; absent: words for a row without
+    marks in a panel.
     """
     kinds = kinds or {"": Kind()}
     marks = marks.reindex(columns=marks.columns.union([*ENDS, *OPTIONAL], sort=False))
@@ -182,13 +157,15 @@ def rows_figure(
     has_none = ~marks["kind"].map(lambda name: kinds[name].interval) | marks["estimate"].isna()
     marks.loc[has_none, ENDS] = np.nan
     marks = marks[marks["row"].isin([each.key for block in blocks for each in block.rows])]
-    layout = Layout.of(kinds, row, blocks, most)
+    slots = _slots(kinds)
+    row = max(row, APART + PITCH * slots)
+    least = (LEAST_ROW + LEAST_PITCH * (slots - 1)) / row
     limits = _limits(marks, blocks)
     beyond = {note_beyond(marks[marks["panel"] == each], ends) for each, ends in limits.items()}
 
     sections = []
     for block in blocks:
-        height = layout.places(block.rows)[1]
+        height = _places(block.rows, row)[1]
         under = [column.under for column in block.columns]
         sections.append(
             Section(
@@ -196,7 +173,7 @@ def rows_figure(
                 height,
                 block.heading,
                 under if any(under) else [],
-                least=height * max(LEAST_ROW / layout.row, 0.8 * any(layout.labels)),
+                least=height * least,
                 most=most,
                 below=max(_below(column) for column in block.columns),
             )
@@ -208,32 +185,29 @@ def rows_figure(
     ]
     every = [column for block in blocks for column in block.columns]
     texts = widest([*marks["text"].dropna(), *(column.beside for column in every)])
-    page, panels = page_of_panels(
+    figure, panels = page_of_panels(
         subject,
         head,
         sections,
         left=max(names) + 0.1,
         beside=texts + 0.08 if texts else 0.0,
-        right=0.1 + widest(layout.labels),
-        least=max(_least(column, marks, layout) for column in every),
-        key=key,
+        least=max(_least(column, marks, kinds) for column in every),
+        key=[*(kind.entry for kind in kinds.values() if kind.label), *key],
         note=joined(*beyond, note),
     )
 
-    drawn = Rows(page.figure, layout, {}, {})
+    drawn = Rows(figure, kinds, row)
     for block, of_block in zip(blocks, panels, strict=True):
-        places, height = layout.places(block.rows)
-        for column, panel in zip(block.columns, of_block, strict=False):
+        places, height = _places(block.rows, row)
+        for column, panel in zip(block.columns, of_block, strict=True):
             drawn.axes[column.key], drawn.places[column.key] = panel.axes, places
             panel.axes.set(xlim=limits[column.key], ylim=(height, 0))
             _frame(panel.axes, column, lowest=panel.lowest)
             _name_rows(panel.axes, block.rows, drawn, column, named=panel.first)
-            _draw(drawn, column, block.rows, marks[marks["panel"] == column.key], texts)
-    last = [panel.last for panel in panels[0]].index(True)
-    first = blocks[0].columns[last].key, blocks[0].rows[0].key
-    for slot, label in enumerate(layout.labels):
-        look = {"inches": texts + 0.1 * bool(texts) + GAP, "ha": "left", "color": FAINT}
-        write_beside(drawn.axes[first[0]], drawn.place(*first, slot), label, gid="label", **look)
+            own = marks[marks["panel"] == column.key]
+            _draw(drawn, column, block.rows, own, texts)
+            for key in [key for key in places if key not in set(own["row"])] if absent else ():
+                write_instead(panel.axes, places[key], absent)
     return drawn
 
 
@@ -254,12 +228,12 @@ def _below(column: Column) -> float:
     return 0.28 + LINE * lines * bool(column.across or column.more)
 
 
-def _least(column: Column, marks: pd.DataFrame, layout: Layout) -> float:
+def _least(column: Column, marks: pd.DataFrame, kinds: Mapping[str, Kind]) -> float:
     """Inches that the words in a panel and under it take."""
     directions = text_width(f"← {column.less}") + text_width(f"{column.more} →") + 0.1
     across = widest(wrap(column.across, WIDEST_LABEL).split("\n"))
     own = marks[marks["panel"] == column.key]
-    without = own["estimate"].notna() & own["ci_low"].isna() & (len(layout.kinds) == 1)
+    without = own["estimate"].notna() & own["ci_low"].isna() & (len(kinds) == 1)
     beside = 2 * (text_width(NO_ERROR) + GAP + 0.03) if without.any() else 0.0
     instead = widest(own["instead"].dropna()) + 0.1
     return max(1.0, directions * bool(column.more), across, beside, instead)
@@ -297,11 +271,10 @@ def _name_rows(
     places = drawn.places[column.key]
     axes.set_yticks(list(places.values()), [row.name for row in rows] if named else [])
     axes.tick_params(axis="y", length=0)
-    layout, group = drawn.layout, ""
+    group = ""
     for row in rows:
-        height = layout.first if row.key == rows[0].key else layout.row
-        top = places[row.key] - height / 2
-        if len(layout.labels) > 1 and top > 0.01:
+        top = places[row.key] - drawn.row / 2
+        if _slots(drawn.kinds) > 1 and top > 0.01:
             axes.axhline(top, color=GRID, lw=0.6, zorder=0.9)
         if named and row.group != group:
             where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
@@ -314,7 +287,7 @@ def _draw(
     drawn: Rows, column: Column, rows: Sequence[Row], marks: pd.DataFrame, texts: float
 ) -> None:
     """The marks of a panel, and the words in place of them and beside the rows."""
-    axes, kinds = drawn.axes[column.key], drawn.layout.kinds
+    axes, kinds = drawn.axes[column.key], drawn.kinds
     colours = {row.key: row.colour for row in rows}
     alone = len(kinds) == 1
     for mark in marks[marks["row"].isin(list(colours))].to_dict("records"):
@@ -402,15 +375,3 @@ def write_beside(
     where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "ha": ha}
     look = {"va": "center_baseline", "annotation_clip": False, **look}
     axes.annotate(text, (1, place), (72 * inches, 0), **where, **look)
-
-
-def with_absent(
-    marks: pd.DataFrame, rows: Sequence[Row], panels: Sequence[object], text: str
-) -> pd.DataFrame:
-    """`marks` with `text` in place of those rows that a panel lacks."""
-    empty = []
-    for panel in panels:
-        present = set(marks.loc[marks["panel"] == panel, "row"])
-        empty += [(panel, row.key, text) for row in rows if row.key not in present]
-    empty = pd.DataFrame(empty, columns=["panel", "row", "instead"])
-    return pd.concat([marks, empty.assign(estimate=np.nan)]) if len(empty) else marks

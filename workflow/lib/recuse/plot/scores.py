@@ -2,29 +2,24 @@
 (Figure 5), and curves.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.transforms import ScaledTranslation
 
 from recuse.base.errors import DataError
 from recuse.base.words import number
 from recuse.data.registry import HUMAN
-from recuse.plot.axes import put, unit_square
+from recuse.plot.axes import unit_square
 from recuse.plot.biases import FILLED
-from recuse.plot.colours import DASHED, INK, Palette
+from recuse.plot.cells import Cells, cells_figure
+from recuse.plot.colours import DASHED
+from recuse.plot.curves import Curve, Series, curves_figure
 from recuse.plot.page import (
-    Entry,
     Head,
-    Section,
+    Panel,
     family_entries,
-    page_of_panels,
     page_of_words,
     some,
 )
@@ -36,19 +31,11 @@ from recuse.plot.rows import (
     Kind,
     Row,
     rows_figure,
-    with_absent,
-    write_instead,
 )
-from recuse.plot.style import LINE, SMALL, UNIT, Subject, interval_text, language, widest
+from recuse.plot.style import UNIT, Subject, interval_text, language
 
 # Mean scores.
-CELL = 0.21  # inches: the height of a cell
-NARROWEST = 0.27  # inches that a number takes
-MARK_ROOM = 0.13  # inches for the square in the family's colour and the space around it
 OUTLINE = 1.3  # points, around the cells of own completions
-# Grey, so that colour means family; the dark end keeps a contrast above 5 to the numbers.
-RAMP = LinearSegmentedColormap.from_list("row", ["#F5F5F5", "#9A9A9A"])
-MISSING = {"facecolor": "white", "edgecolor": "#A0A0A0", "hatch": "///////", "linewidth": 0}
 MEANS = (
     "mean score on the unit scale 0–1; shades compare the cells of one row only; boxes: own"
     " completions"
@@ -59,21 +46,14 @@ NONE = "No correlation with the humans: no row has a human score (tables/correla
 POOLED = "All dimensions"
 GREY = "#767676"
 KINDS = {
-    "spearman": Kind(),
-    "pearson": Kind("", {**POINTS[3], "markersize": 2.4}, GREY, 1, interval=False),
-    "gamma": Kind("", TICK, GREY, 1, interval=False),
+    "spearman": Kind("Spearman"),
+    "pearson": Kind("Pearson", {**POINTS[3], "markersize": 2.4}, GREY, 1, interval=False),
+    "gamma": Kind("Goodman–Kruskal gamma", TICK, GREY, 1, interval=False),
 }
-COEFFICIENTS = [
-    Entry("Spearman", "●"),
-    Entry("Pearson", "◆", GREY),
-    Entry("Goodman–Kruskal gamma", "|", GREY),
-]
 
 # Curves.
-TALL = 1.15  # inches of a panel
 LIMITS = (-0.04, 1.04)  # of both axes: the unit scale, with a margin for the strokes
-CURVE = {"lw": 1.4, "solid_capstyle": "butt", "zorder": 4}
-BAND = {"alpha": 0.25, "lw": 0, "zorder": 3}
+SMOOTHS = {"": Series(line={"lw": 1.4}, mark={"marker": "o", "markersize": 2.0}, bar=None)}
 NO_CURVES = "No curve: the rows of no judge determine one, as where none has a human score."
 NO_BAND = "A curve without a band has no standard error."
 
@@ -108,28 +88,26 @@ def _heatmaps(table: pd.DataFrame, subject: Subject) -> Figure:
     panels = {}
     for name, rows in table.groupby("dimension"):
         wide = rows.pivot(index="judge", columns="model", values="mean")
-        panels[name] = wide.reindex(index=judges, columns=models)
-    high, below = len(judges) * CELL, MARK_ROOM + 0.75 * widest(models) + LINE
-    section = Section(list(panels), high, least=high * 0.55, most=2, below=below)
-    hatched = any(panel.isna().any(axis=None) for panel in panels.values())
-    page, (places,) = page_of_panels(
+        wide = wide.reindex(index=judges, columns=models)
+        panels[name] = Cells(shades(wide), wide)
+    known = [name for name in {*judges, *models} if palette.family(name)]
+    drawn = cells_figure(
+        panels,
         subject,
-        Head(_own_highest(table), f"{MEANS}{'; hatched: no ratings' * hatched}"),
-        [section],
-        left=widest(judges) + MARK_ROOM + 0.05,
-        least=NARROWEST * len(models),
+        Head(_own_highest(table), MEANS),
+        squares={name: palette.colour(name) for name in known},
+        apart=int(HUMAN in judges),
         across="model that wrote the completions",
         up="judge",
         key=family_entries(palette, [*models, *judges]),
     )
-    upright = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    for panel, place in zip(panels.values(), places, strict=False):
-        _draw_cells(place.axes, panel, palette)
-        if place.first:
-            _name(place.axes.yaxis, judges, palette)
-        if place.lowest:
-            _name(place.axes.xaxis, models, palette, **upright)
-    return page.figure
+    for axes in drawn:
+        for name in filter(models.__contains__, judges):
+            corner = models.index(name) + 0.03, judges.index(name) + 0.06
+            look = {"fill": False, "edgecolor": palette.colour(name), "linewidth": OUTLINE}
+            look |= {"joinstyle": "miter", "zorder": 3, "clip_on": False, "gid": "own"}
+            axes.add_patch(Rectangle(corner, 0.94, 0.88, **look))
+    return drawn[0].figure
 
 
 def _own_highest(table: pd.DataFrame) -> str:
@@ -153,68 +131,6 @@ def shades(block: pd.DataFrame) -> pd.DataFrame:
     low, spread = block.min(axis=1), block.max(axis=1) - block.min(axis=1)
     scaled = block.sub(low, axis=0).div(spread.where(spread > 0), axis=0)
     return scaled.where(scaled.notna() | block.isna(), 0.5)
-
-
-def _draw_cells(axes: Axes, panel: pd.DataFrame, palette: Palette) -> None:
-    # Here, as importing it takes longer than drawing the other figures of this module
-    import seaborn
-
-    look = {
-        "cmap": RAMP,
-        "vmin": 0,
-        "vmax": 1,
-        "cbar": False,
-        "linewidths": 0.8,
-        "xticklabels": False,
-        "yticklabels": False,
-    }
-    numbers = {
-        "annot": panel,
-        "fmt": ".2f",
-        "annot_kws": {"size": SMALL, "color": INK, "va": "center_baseline"},
-    }
-    seaborn.heatmap(shades(panel), ax=axes, **look, **numbers)
-    axes.set(xlabel="", ylabel="")
-    axes.tick_params(length=0, pad=72 * MARK_ROOM)
-    axes.spines["bottom"].set_visible(False)
-    if HUMAN in panel.index:
-        axes.axhline(len(panel) - 1, color="white", lw=4, gid="humans")
-    for row, judge in enumerate(panel.index):
-        for column, model in enumerate(panel.columns):
-            box = (column + 0.03, row + 0.06), 0.94, 0.88
-            if np.isnan(panel.iat[row, column]):
-                axes.add_patch(Rectangle(*box, gid="missing", **MISSING))
-            if judge == model:
-                line = {
-                    "edgecolor": palette.colour(model),
-                    "linewidth": OUTLINE,
-                    "joinstyle": "miter",
-                    "zorder": 3,
-                }
-                axes.add_patch(Rectangle(*box, gid="own", fill=False, clip_on=False, **line))
-
-
-def _name(axis: Axis, names: Sequence[str], palette: Palette, **settings) -> None:
-    """Write the names beside an axis, a square in the colour of each one's family between."""
-    places, axes, upright = (
-        [place + 0.5 for place in range(len(names))],
-        axis.axes,
-        axis.axis_name == "y",
-    )
-    axis.set_ticks(places, names, **settings)
-    shift = ScaledTranslation(*((-0.07, 0) if upright else (0, -0.07)), axes.figure.dpi_scale_trans)
-    transform = (axes.get_yaxis_transform() if upright else axes.get_xaxis_transform()) + shift
-    square = {
-        "marker": "s",
-        "markersize": 4.5,
-        "markeredgewidth": 0,
-        "clip_on": False,
-        "gid": "family",
-    }
-    for place, name in zip(places, names, strict=True):
-        if palette.family(name):
-            spot = ([0], [place]) if upright else ([place], [0])
-            put(axes, *spot, color=palette.colour(name), transform=transform, **square)
 
 
 @language()
@@ -247,9 +163,8 @@ def correlations_figure(table: pd.DataFrame, subject: Subject, *, confidence: fl
     across = "correlation with human scores"
     columns = [Column(name, name, across=across, limits=limits) for name in dimensions]
     unit = f"Spearman's correlation; {interval_text(confidence, 'jackknife')}; {FILLED}"
-    marks = with_absent(marks, rows, dimensions, "no ratings")
     head, blocks = Head(_agreement(table), unit), [Block(rows, columns)]
-    return rows_figure(marks, subject, head, blocks, kinds=KINDS, key=COEFFICIENTS).figure
+    return rows_figure(marks, subject, head, blocks, kinds=KINDS, absent="no ratings").figure
 
 
 def _agreement(table: pd.DataFrame) -> str:
@@ -288,24 +203,33 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
     judges = subject.palette.order(table["judge"])
     if not judges:
         return page_of_words(subject, NO_CURVES)
-    panels = [(part, judge) for part in sorted(set(table["slice"])) for judge in judges]
-    interval = interval_text(confidence, covariance)
-    unit = f"{UNIT}; band: {interval}; dashed: rating = human score"
-    page, (places,) = page_of_panels(
+    panels = []
+    for part in sorted(set(table["slice"])):
+        for judge in judges:
+            title = ": ".join(filter(None, (part, judge)))
+            panels.append(Curve((part, judge), title, colour=subject.palette.colour(judge)))
+    keys = pd.Series([*zip(table["slice"], table["judge"], strict=True)], table.index, object)
+    columns = {"reference": "x", "value": "y", "ci_low": "low", "ci_high": "high"}
+    points = table.rename(columns=columns).assign(panel=keys, series="")
+    unit = f"{UNIT}; band: {interval_text(confidence, covariance)}; dashed: rating = human score"
+    return curves_figure(
+        points,
         subject,
         Head(_rise(table), unit),
-        [Section([": ".join(filter(None, panel)) for panel in panels], TALL, most=5)],
+        panels,
+        SMOOTHS,
+        _frame_smooth,
+        most=5,
         left=0.28,
         across="human score of another family's completion",
         up="expected rating",
         note="" if (table["ci_low"] < table["ci_high"]).all() else NO_BAND,
     )
-    for (part, judge), place in zip(panels, places, strict=False):
-        unit_square(place.axes, LIMITS, first=place.first, lowest=place.lowest)
-        place.axes.plot([0, 1], [0, 1], zorder=2, **DASHED)
-        curve = table[(table["slice"] == part) & (table["judge"] == judge)]
-        _draw_curve(place.axes, curve, subject.palette.colour(judge))
-    return page.figure
+
+
+def _frame_smooth(axes: Axes, _: Curve, place: Panel) -> None:
+    unit_square(axes, LIMITS, first=place.first, lowest=place.lowest)
+    axes.plot([0, 1], [0, 1], zorder=2, **DASHED)
 
 
 def _rise(table: pd.DataFrame) -> str:
@@ -317,21 +241,3 @@ def _rise(table: pd.DataFrame) -> str:
     ends = rises.iloc[[0, -1]].drop_duplicates("judge").to_dict("records")
     named = " to ".join(f"{number(row['value'], 2)} ({row['judge']})" for row in ends)
     return f"From the lowest to the highest human score, expected ratings rise by {named}"
-
-
-def _draw_curve(axes: Axes, curve: pd.DataFrame, colour: str) -> None:
-    """One judge's curve with its band; a point and a bar where the judge has one human score
-    only.
-    """
-    if curve.empty:
-        write_instead(axes, 0.5, "no curve")
-        return
-    reference, value, low, high = (
-        curve[column].to_numpy() for column in ("reference", "value", "ci_low", "ci_high")
-    )
-    if len(curve) == 1:
-        axes.plot([reference[0]] * 2, [low[0], high[0]], color=colour, gid="band", **CURVE)
-        axes.plot(reference, value, color=colour, marker="o", markersize=3.1, zorder=5, gid="curve")
-        return
-    axes.fill_between(reference, low, high, color=colour, gid="band", **BAND)
-    axes.plot(reference, value, color=colour, gid="curve", **CURVE)

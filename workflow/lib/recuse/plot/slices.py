@@ -4,6 +4,7 @@ without one model.
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -23,14 +24,13 @@ from recuse.plot.biases import (
 )
 from recuse.plot.colours import FAINT
 from recuse.plot.page import Head, joined, not_estimated, page_of_words, some
-from recuse.plot.rows import TICK, Block, Kind, Row, rows_figure, with_absent
+from recuse.plot.rows import TICK, Block, Kind, Row, rows_figure
 from recuse.plot.style import UNIT, Subject, interval_text, language
 
 LOG_ODDS = "log-odds of a higher rating"
 SAME_SPEC = "the same spec, all ratings"
 WHOLE = "grey ticks: {}"
 EFFECTS = f"number beside a row: average marginal effect, {UNIT}"
-NO_ROWS = "no rows"
 KINDS = {
     "whole": Kind(mark={**TICK, "markersize": 8}, colour=FAINT, interval=False),
     "slice": Kind(),
@@ -56,8 +56,8 @@ def slices_of_specs(
     `with_simultaneous`). Ticks are the estimates of `whole`, or those of the first table from all
     ratings. words: the beginning of the note.
     """
-    own = whole_of(estimates[0])  # only a user's spec has one, and is drawn alone
-    ticks, is_own = (own, True) if len(own) else (whole_of(whole), False)
+    own = whole_biases(estimates[0])  # only a user's spec has one, and is drawn alone
+    ticks, is_own = (own, True) if len(own) else (whole_biases(whole), False)
     sections, over = [], []
     for block, table in zip(blocks, estimates, strict=True):
         drawn, words_over = with_simultaneous(table, multiplicity, block["simultaneous"])
@@ -86,7 +86,7 @@ def ordinal(
 
     by: what the slices are, as in `by dimension`. words: the beginning of the note.
     """
-    ticks = whole_of(estimates)
+    ticks = whole_biases(estimates)
     unit = [LOG_ODDS, interval_text(confidence, covariance), FILLED, EFFECTS]
     unit += [WHOLE.format(SAME_SPEC)] if len(ticks) else []
     table = estimates.assign(text=estimates["effect"].map(estimate_text))
@@ -145,15 +145,16 @@ def _slices(
     if not blocks:
         return page_of_words(subject, note)
     head = Head(_finding(pd.concat(marks)), "; ".join(filter(None, unit)))
-    return rows_figure(pd.concat(marks), subject, head, blocks, kinds=KINDS, note=note).figure
+    settings = {"kinds": KINDS, "absent": "no rows", "note": note}
+    return rows_figure(pd.concat(marks), subject, head, blocks, **settings).figure
 
 
 def _marks(table: pd.DataFrame, rows: Sequence[Row], name: str, panel: str) -> pd.DataFrame:
-    """The marks of a slice, and words in the rows that it does not have."""
-    marks = with_absent(bias_marks(table, panel=panel), rows, [panel], NO_ROWS)
-    of_slice = marks["row"].map(lambda bias: bias[1]) == name
-    marks.loc[of_slice & (marks["instead"] == NO_ROWS), "instead"] = "left out"
-    return marks.assign(kind="slice")
+    """The marks of a slice, and words in the row of the model that it leaves out."""
+    marks = bias_marks(table, panel=panel).assign(kind="slice")
+    absent = [row.key for row in rows if row.key[1] == name and row.key not in set(marks["row"])]
+    left_out = {"row": absent, "panel": panel, "kind": "slice", "instead": "left out"}
+    return pd.concat([marks, pd.DataFrame(left_out).assign(estimate=np.nan)])
 
 
 def _finding(marks: pd.DataFrame) -> str:
@@ -179,6 +180,6 @@ def _finding(marks: pd.DataFrame) -> str:
     return f"Largest gap: {largest}; {signs}"
 
 
-def whole_of(table: pd.DataFrame) -> pd.DataFrame:
+def whole_biases(table: pd.DataFrame) -> pd.DataFrame:
     """The biases from all ratings, where `table` has any."""
     return table[table["slice"].isna() & table["quantity"].isin(BIASES)].dropna(subset="estimate")

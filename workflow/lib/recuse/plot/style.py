@@ -6,7 +6,7 @@ gives the same bytes.
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
@@ -110,7 +110,13 @@ DARK = (
     "@media screen and (prefers-color-scheme: dark)"
     " { svg { filter: invert(0.91) hue-rotate(180deg) } }"
 )
-NAMESPACES = {"": "http://www.w3.org/2000/svg", "xlink": "http://www.w3.org/1999/xlink"}
+NAMESPACES = {
+    "": "http://www.w3.org/2000/svg",
+    "xlink": "http://www.w3.org/1999/xlink",
+    "cc": "http://creativecommons.org/ns#",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+}
 
 
 def language():
@@ -144,16 +150,15 @@ class Subject:
         kind: str,
         models: Mapping,
         families: Mapping,
-        declared: Collection[str] = (),
         estimand: str = "",
         gold: bool = False,
     ) -> "Subject":
-        """Read the title and kind of a study, config's `models` and `families`, the study's own
-        families, and the words for the estimand.
+        """Read the title and kind of a study, config's `models` and `families`, and the words for
+        the estimand.
 
         gold: its reference are gold labels, which `drawn` sees to.
         """
-        palette = Palette(legible(models), legible(families), declared)
+        palette = Palette(legible(models), legible(families))
         return cls(visible(label), kind, palette, estimand)
 
 

@@ -11,9 +11,11 @@ from matplotlib.figure import Figure
 from recuse.base.tables import read_table
 from recuse.pairwise.verbosity import FEW
 from recuse.plot.colours import BLUE, FAINT, VERMILION
-from recuse.plot.page import BY_CONDITION, Entry, Head, conditions_of, page_of_words, tally
-from recuse.plot.rows import CROSS, TICK, Block, Column, Kind, Row, rows_figure, with_absent
+from recuse.plot.page import BY_CONDITION, Entry, Head, page_of_words, tally, with_conditions
+from recuse.plot.rows import CROSS, TICK, Block, Column, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language, percent_as_given
+
+NONE = "no comparisons"
 
 # Position.
 CONSISTENCY = "consistency"
@@ -41,21 +43,15 @@ PREFERS = (
 # Verbosity.
 MAIN, PUBLISHED = "debiased", "published"
 ARROW = {"markersize": 3, "markeredgewidth": 0.8}
+PRINTED = "printed by Saito et al. for this judge on other data (HH-RLHF)"
 KINDS = {
-    MAIN: Kind(colour=BLUE),
-    PUBLISHED: Kind("", CROSS, VERMILION, 0, interval=False),
-    "pooled": Kind("", TICK, FAINT, 1, interval=False),
-    "ab": Kind("", {**ARROW, "marker": "<"}, FAINT, 1, interval=False),
-    "ba": Kind("", {**ARROW, "marker": ">"}, FAINT, 1, interval=False),
+    MAIN: Kind("both orders agree (filled: the interval excludes 0)", colour=BLUE),
+    PUBLISHED: Kind(PRINTED, CROSS, VERMILION, 0, interval=False),
+    "pooled": Kind("each verdict by itself", TICK, FAINT, 1, interval=False),
+    "ab": Kind("model_a's answer shown first", {**ARROW, "marker": "<"}, FAINT, 1, interval=False),
+    "ba": Kind("model_b's", {**ARROW, "marker": ">"}, FAINT, 1, interval=False),
 }
-KEY = [
-    Entry("both orders agree (filled: the interval excludes 0)", "●", BLUE),
-    Entry("each verdict by itself", "|", FAINT),
-    Entry("model_a's answer shown first", "◂", FAINT),
-    Entry("model_b's", "▸", FAINT),
-]
 FEW_QUESTIONS = Entry(f"fewer than {FEW} questions on one side: interval too short", "○", FAINT)
-OTHER_DATA = Entry("printed by Saito et al. for this judge on other data (HH-RLHF)", "×", VERMILION)
 UNIT = (
     "difference of two shares of disagreement with the humans; beside a row: humans prefer the"
     " shorter + the longer answer"
@@ -94,7 +90,7 @@ def position_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
     single = present.isdisjoint(STATISTICS)
     statistics = STATISTICS_OF_SINGLE if single else STATISTICS
     statistics = {name: words for name, words in statistics.items() if name in present}
-    table, conditions = conditions_of(table[table["statistic"].isin(list(statistics))])
+    table, conditions = with_conditions(table[table["statistic"].isin(list(statistics))])
     if table.empty:
         return page_of_words(subject, NO_POSITION)
     rows = [Row(judge, judge, BLUE) for judge in subject.palette.order(table["judge"])]
@@ -131,8 +127,9 @@ def position_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
         tally(table[table["statistic"].isin(preferences[:1])], *PREFERS, *who, at=0.5),
         f"share; {level} bootstrap interval over questions; {HALF}{SINGLE * single}",
     )
-    marks = with_absent(table, rows, [column.key for column in columns], "no comparisons")
-    return rows_figure(marks, subject, head, [Block(rows, columns)], most=len(statistics)).figure
+    blocks = [Block(rows, columns)]
+    settings = {"most": len(statistics), "absent": NONE}
+    return rows_figure(table, subject, head, blocks, **settings).figure
 
 
 @language()
@@ -147,7 +144,7 @@ def verbosity_bias(
     grey marks lower in the row. published: the file of values that Saito et al. print for other
     data (Table 1), in a list.
     """
-    table, conditions = conditions_of(table[table["draws"] == "excluded"])
+    table, conditions = with_conditions(table[table["draws"] == "excluded"])
     if table["verbosity_bias"].isna().all():
         reasons = "; or ".join(words for name, words in LEFT_OUT.items() if table[name].any())
         return page_of_words(subject, NO_VALUES.format(reasons=reasons) if reasons else NO_ROWS)
@@ -180,14 +177,13 @@ def verbosity_bias(
     main = table[(table["order"] == MAIN) & (table["few"] != "yes")]
     who = () if len(conditions) == 1 else BY_CONDITION
     unit = f"{UNIT}; {percent_as_given(confidence)} bootstrap interval over questions"
-    key = [*KEY, *[FEW_QUESTIONS] * bool(few.any()), *[OTHER_DATA] * bool(printed)]
-    marks = with_absent(
-        pd.concat([marks, pd.DataFrame(printed)]), rows, conditions, "no comparisons"
-    )
+    kinds = {name: kind for name, kind in KINDS.items() if name != PUBLISHED or printed}
+    marks = pd.concat([marks, pd.DataFrame(printed)])
     columns = [
         Column(condition, condition, less="humans prefer longer", more="humans prefer shorter")
         for condition in conditions
     ]
     head = Head(tally(main, *SIDES, *who, name="judge", value="verbosity_bias"), unit)
     blocks = [Block(rows, columns)]
-    return rows_figure(marks, subject, head, blocks, kinds=KINDS, most=2, key=key).figure
+    settings = {"kinds": kinds, "most": 2, "key": [FEW_QUESTIONS] * bool(few.any())}
+    return rows_figure(marks, subject, head, blocks, absent=NONE, **settings).figure

@@ -26,8 +26,8 @@ from recuse.report.verdict import (
     headline,
     interval_side,
     next_steps,
+    scale_unit,
     shown_verdicts,
-    unit_of,
 )
 
 QUESTION = "Do these judges favour their own answers?"
@@ -65,7 +65,7 @@ def answer_of_ratings(
     the spec whose leaderboard counts; relative: why nothing is
     concluded about people, in words.
     """
-    unit, verdicts = unit_of(scales), tables["verdicts"]
+    unit, verdicts = scale_unit(scales), tables["verdicts"]
     of_judges, of_families = (
         [row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES
     )
@@ -218,15 +218,14 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
     pairs = _pairs_in_order(tables.get("mean_scores", ()))
     table = []
     for judge, row in sorted(of_judge.items(), key=lambda item: -float(item[1]["value"] or -1)):
-        slope = _with_interval(slopes[judge], "estimate") if judge in slopes else ""
         table.append(
-            [
-                judge,
-                _with_interval(row, "value"),
-                _two(kappas.get(judge, "")),
-                slope,
-                pairs.get(judge, ""),
-            ]
+            {
+                "judge": judge,
+                f"correlation ({level(confidence)} interval)": _with_interval(row, "value"),
+                "weighted kappa": _two(kappas.get(judge, "")),
+                "slope": _with_interval(slopes[judge], "estimate") if judge in slopes else "",
+                "pairs of models ordered as by humans": pairs.get(judge, ""),
+            }
         )
     astray = [
         judge for judge, row in of_judge.items() if not row["value"] or interval_side(row) <= 0
@@ -254,14 +253,7 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
     if "A" in prompts:
         sentence += f" This rests on {prompts['A']} of {prompts[PARTLY_SCORED]} prompts, those with"
         sentence += " human scores."
-    headings = [
-        "judge",
-        f"correlation ({level(confidence)} interval)",
-        "weighted kappa",
-        "slope",
-        "pairs of models ordered as by humans",
-    ]
-    return PageSection("Do the judges track the humans?", sentence, headings, table)
+    return PageSection.from_texts("Do the judges track the humans?", sentence, table)
 
 
 def _with_interval(row: Mapping[str, str], value: str) -> str:
@@ -320,17 +312,21 @@ def leaderboard_section(
     heading_of_humans = "rank by humans"
     if as_people := [row for row in rows if row["scores"] == AS_PEOPLE]:
         heading_of_humans = "as people would rate them"
-        by_humans = {
-            row["model"]: "{rank} ({rank_low} to {rank_high})".format_map(row) for row in as_people
-        }
+        by_humans = {row["model"]: f"{row['rank']} ({_rank_range(row)})" for row in as_people}
+    heading = debiased_by(debiased[models[0]]["estimand"])
     table = []
     for model in models:
         up, row = before[model] - after[model], debiased[model]
-        ranks = f"{row['rank_low']} to {row['rank_high']}" if row["rank_low"] else ""
-        arrow = f"▲ {up}" if up > 0 else f"▼ {-up}" if up < 0 else "–"
-        score = [unit.score(board[model]["score"]) for board in (raw, debiased)]
         table.append(
-            [str(after[model]), model, *score, ranks, arrow, str(by_humans.get(model, ""))]
+            {
+                "rank": str(after[model]),
+                "model": model,
+                f"raw score ({unit.name})": unit.score(raw[model]["score"]),
+                heading: unit.score(row["score"]),
+                f"rank range ({level(confidence)})": _rank_range(row),
+                "change": f"▲ {up}" if up > 0 else f"▼ {-up}" if up < 0 else "–",
+                heading_of_humans: str(by_humans.get(model, "")),
+            }
         )
     moved = sum(before[model] != after[model] for model in models)
     top, old = (
@@ -346,23 +342,11 @@ def leaderboard_section(
     )
     certain = ", within the ranks that other prompts might give" if moved and within else ""
     sentence = f"{who} when the estimated biases are removed{certain}; {top} is first {which}."
-    heading = debiased_by(debiased[models[0]]["estimand"])
-    headings = [
-        "rank",
-        "model",
-        f"raw score ({unit.name})",
-        heading,
-        f"rank range ({level(confidence)})",
-        "change",
-        heading_of_humans,
-    ]
-    columns = len(headings) if by_humans else len(headings) - 1
-    return PageSection(
-        "Does the ranking of models change?",
-        sentence,
-        headings[:columns],
-        [row[:columns] for row in table],
-    )
+    return PageSection.from_texts("Does the ranking of models change?", sentence, table)
+
+
+def _rank_range(row: Mapping[str, str]) -> str:
+    return "{rank_low} to {rank_high}".format_map(row) if row["rank_low"] else ""
 
 
 def _places(values: Mapping[str, float]) -> dict[str, int]:

@@ -151,7 +151,7 @@ def _attribute(key: str, value: str, ids: Mapping[str, str]) -> str:
     )
 
 
-def fonts_of(pictures: Iterable[str]) -> str:
+def font_rules(pictures: Iterable[str]) -> str:
     """Rules of CSS with the font `figures`: the letters of DejaVu Sans that the inlined pictures
     use, and no others.
     """

@@ -22,9 +22,9 @@ from recuse.base.words import (
 from recuse.inference.robustness import without_human_scores
 from recuse.model.spec import Spec, spec_in_words
 from recuse.report.answers import answer_of_ratings
-from recuse.report.html import fonts_of, inlined, picture_facts, rendered, rendered_caption
+from recuse.report.html import font_rules, inlined, picture_facts, rendered, rendered_caption
 from recuse.report.pairwise import answer_of_comparisons
-from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Excerpt, Row, shown
+from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Row, shown
 from recuse.report.verdict import summary
 
 PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "scipy", "seaborn", "snakemake")
@@ -177,36 +177,38 @@ def report(
         _figure(path, figures[Path(path).stem], formats, context, folder)
         for path in inputs["figures"]
     ]
+    links = {name: relpath(path, folder) for name, path in paths.items()}
+    words = {"check": about["checks"]}
+    words["spec"] = {name: spec_in_words(spec) for name, spec in specs.items()}
     html = rendered(
         inputs["template"][0],
         study=study,
         about=about,
         answer=answer,
         relative=relative,
-        first=first,
         badge=BADGES[about["subject"]["kind"]],
         facts=list(_facts(tables.get("completeness", ()))),
         **_parts(
             drawn,
-            _shown(
-                tables,
-                excerpts,
-                {name: relpath(path, folder) for name, path in paths.items()},
-                about["checks"],
-            ),
+            [
+                shown(name, excerpt, tables[name], links.get(name, ""), words)
+                for name, excerpt in excerpts.items()
+                if name in tables
+            ],
         ),
         against=_against_the_paper(tables),
         pictures=(pictures := [figure for figure in drawn if not figure["silent"]]),
-        fonts=fonts_of(figure["picture"] for figure in pictures),
+        fonts=font_rules(figure["picture"] for figure in pictures),
         level=level(about["confidence"]),
         errors=specs[first].errors.covariance if specs else "",
-        specs=[(name, spec_in_words(spec)) for name, spec in specs.items()],
+        specs=list(words["spec"].items()),
         files=[
             relpath(path, folder)
             for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])
         ],
         pages=[relpath(path, folder) for path in inputs["pages"]],
-        planted=setting_in_words(about["origin"].get("simulate")),
+        planted=list(_planted(about["origin"].get("simulate") or {})),
+        settings=[(_name(key), value) for key, value in about["settings"]],
         users=[(setting_in_words(file), digest) for file, digest in files],
         versions=versions(),
         glossary=GLOSSARY,
@@ -276,23 +278,18 @@ def _against_the_paper(tables: Mapping[str, Sequence[Row]]) -> dict[str, str]:
     }
 
 
-def _shown(
-    tables: Mapping[str, Sequence[Row]],
-    excerpts: Mapping[str, Excerpt],
-    links: Mapping[str, str],
-    titles: Mapping[str, str],
-) -> list[dict[str, object]]:
-    """Tables as the page shows them; titles: of the robustness checks, which replace their
-    names.
-    """
-    for name in {"conclusions", "wordings"} & tables.keys():
-        titled = [row | {"check": titles.get(row["check"], row["check"])} for row in tables[name]]
-        tables = {**tables, name: titled}
-    return [
-        shown(name, excerpt, tables[name], links.get(name, ""))
-        for name, excerpt in excerpts.items()
-        if name in tables
-    ]
+def _name(key: str) -> str:
+    """The key of a setting in words."""
+    return key.replace("_", " ").replace(".", ": ")
+
+
+def _planted(settings: Mapping, before: str = "") -> Iterator[tuple[str, str]]:
+    """What a simulation plants: names and values, one to a line but for lists."""
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _planted(value, f"{before}{_name(key)}: ")
+        else:
+            yield f"{before}{_name(key)}", setting_in_words(value).strip("[]")
 
 
 def _facts(completeness: Sequence[Row]) -> Iterator[str]:

@@ -192,8 +192,11 @@ def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
         f"Share of verdicts, ties included, that match the human label, with {level(confidence)}"
         " intervals."
     )
-    table = [[judge, *(_with_interval(of.get(judge)) for of in cells.values())] for judge in judges]
-    return PageSection("Do the judges agree with people?", sentence, ["judge", *cells], table)
+    table = [
+        {"judge": judge, **{place: _with_interval(of.get(judge)) for place, of in cells.items()}}
+        for judge in judges
+    ]
+    return PageSection.from_texts("Do the judges agree with people?", sentence, table)
 
 
 def _win_rates(choices: TableRows, *, has_labels: bool) -> PageSection | None:
@@ -209,13 +212,13 @@ def _win_rates(choices: TableRows, *, has_labels: bool) -> PageSection | None:
             comparisons[row["model"]] += int(row["n"])
     judges = list(dict.fromkeys(judge for of_judges in shares.values() for judge in of_judges))
     means = {model: wins[model] / comparisons[model] for model in shares}
-    table = [
-        [model, _share(means[model]), *(_share(shares[model].get(judge, "")) for judge in judges)]
-        for model in sorted(means, key=means.get, reverse=True)
-    ]
+    table = []
+    for model in sorted(means, key=means.get, reverse=True):
+        row = {"model": model, "people" if has_labels else "all judges": _share(means[model])}
+        row |= {judge: _share(shares[model].get(judge, "")) for judge in judges}
+        table.append(row)
     sentence = "Share of its comparisons that each model wins, with a draw as half a win."
-    headings = ["model", "people" if has_labels else "all judges", *judges]
-    return PageSection("Win rates", sentence, headings, table) if table else None
+    return PageSection.from_texts("Win rates", sentence, table) if table else None
 
 
 def _share(value: str | float) -> str:

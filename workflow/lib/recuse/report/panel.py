@@ -6,14 +6,14 @@ from recuse.base.reasons import Reason, code, in_words
 from recuse.base.words import capitalised, enumerated, number, percent
 from recuse.inference.panel import BETWEEN, KEPT
 from recuse.inference.round_robin import BY_PROMPT
-from recuse.report.verdict import PageSection, TableRows, Unit
+from recuse.report.verdict import PageSection, TableRows, Unit, columns_with_values
 
 QUESTION = "Which judges to combine?"
 PLAIN = Unit("", 1, 1, "")
 MOST_NAMES = 6  # judges of a panel in words
 UNMEASURED = "The remaining bias is not given: {}, what all judges get wrong looks like quality."
-LIMITS = "Judges may treat other models differently."
 NO_NUMBER = "–"
+LIMITS = "Judges may treat other models differently."
 ONE_A_PROMPT = "one judge for each prompt: {} of the ratings, {} times the variance"
 
 
@@ -46,19 +46,9 @@ def panel_section(panels: TableRows, plans: TableRows, unit: Unit) -> PageSectio
         if plan["scheme"] == BY_PROMPT and plan["panel"] == everyone["panel"] and plan["factor"]:
             share, factor = percent(1 - float(plan["saved"])), number(float(plan["factor"]), 1)
             rows.append(_row(ONE_A_PROMPT.format(share, factor), plan, unit))
-    headings = [
-        "panel",
-        f"bias between models ({unit.name})",
-        "error of an answer",
-        "independent judges",
-    ]
-    kept = [place for place in range(len(headings)) if any(row[place] != NO_NUMBER for row in rows)]
-    return PageSection(
-        QUESTION,
-        " ".join([*sentences, *_absent(panels)]),
-        [headings[place] for place in kept],
-        [[row[place] for place in kept] for row in rows],
-    )
+    headings, texts = columns_with_values(rows)
+    texts = [[text or NO_NUMBER for text in row] for row in texts]
+    return PageSection(QUESTION, " ".join([*sentences, *_absent(panels)]), headings, texts)
 
 
 def _who(row: Mapping[str, str], everyone: Mapping[str, str]) -> str:
@@ -82,10 +72,15 @@ def _absent(panels: TableRows) -> Iterator[str]:
         yield f"Left out: {enumerated(judges, MOST_NAMES)} ({in_words(note)})."
 
 
-def _row(words: str, row: Mapping[str, str], unit: Unit) -> list[str]:
-    cells = [words]
-    for name, of_column in (("bias_left", unit), ("error", unit), ("effective", PLAIN)):
-        size = of_column.text(row.get(name, ""), sign=False) or NO_NUMBER
+def _row(words: str, row: Mapping[str, str], unit: Unit) -> dict[str, str]:
+    cells = {"panel": words}
+    columns = {
+        f"bias between models ({unit.name})": ("bias_left", unit),
+        "error of an answer": ("error", unit),
+        "independent judges": ("effective", PLAIN),
+    }
+    for heading, (name, of_column) in columns.items():
+        size = of_column.text(row.get(name, ""), sign=False)
         span = of_column.span(row, f"{name}_") if f"{name}_ci_low" in row else ""
-        cells.append(f"{size} ({span})" if span else size)
+        cells[heading] = f"{size} ({span})" if span else size
     return cells

@@ -289,17 +289,22 @@ TEXTS = {
     "figure",
     "section",
 }
-# Columns of words with underscores
-KEYS = {"statistic", "bias", "scores", "condition", "draws", "first", "conclusion"}
 QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}
 ENDLESS = {"inf": "∞", "-inf": "−∞"}
 
 
-def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> dict[str, object]:
+def shown(
+    name: str,
+    excerpt: Excerpt,
+    rows: Iterable[Row],
+    file: str,
+    words: Mapping[str, Mapping[str, str]],
+) -> dict[str, object]:
     """What a page shows of the table `name`: columns with some value, and the excerpt's rows, but
     for those of a file with more than MOST.
 
-    rows: texts; file: the CSV file, next to the page, "" if the rows are from several. `headings`
+    rows: texts; file: the CSV file, next to the page, "" if the rows are from several; words: by
+    column, in place of names. `headings`
     are words, and whether the column holds numbers; cells of `rows` are pairs of text and, if
     rounded, the full value; `count` is of all rows.
     """
@@ -318,7 +323,7 @@ def shown(name: str, excerpt: Excerpt, rows: Iterable[Row], file: str) -> dict[s
             for column, is_numeric in numeric.items()
         ],
         "rows": [
-            [_cell(column, row, numeric, excerpt.coded) for column in columns]
+            [_cell(column, row, numeric, excerpt.coded, words) for column in columns]
             for row in (kept if len(kept) <= MOST or not file else [])
         ],
         "count": len(kept),
@@ -347,14 +352,22 @@ def in_figures(text: str, *, is_p: bool = False) -> str:
     return number(value, DECIMALS) if isfinite(value) else ENDLESS.get(text, text)
 
 
-def _cell(column: str, row: Row, numeric: Mapping[str, bool], coded: str) -> tuple[str, str]:
+def _cell(
+    column: str,
+    row: Row,
+    numeric: Mapping[str, bool],
+    coded: str,
+    words: Mapping[str, Mapping[str, str]],
+) -> tuple[str, str]:
     """What is shown of a cell, and the full value of a rounded number."""
     text = row[column]
     if text and numeric[column]:
         rounded = in_figures(text, is_p=column == "p_value")
         return rounded, "" if rounded == text else text
-    if column == "quantity":
-        return QUANTITIES.get(text, text), ""
+    names = words.get(column, QUANTITIES if column == "quantity" else {})
+    if text in names:
+        return names[text], ""
     if column == coded:
         return in_words(text), ""
-    return text.replace("_", " ") if column in KEYS else text, ""
+    is_code = column not in TEXTS and text.replace("_", "").isalnum()
+    return text.replace("_", " ") if is_code else text, ""

@@ -75,8 +75,6 @@ MOST_STEPS = 4
 MOST_WORDS = 30  # of a headline
 MOST_TICKS = 5  # of the axis of the first table
 WIDEST = 4  # times the median reach of an interval, beyond which it is cut off
-# Headings of the first table as text, after that of the names
-TABLE = ("bias", "size", "r with people", "verdict", "what to do")
 ORDER = (Verdict.ESTABLISHED, Verdict.LIKELY, Verdict.NOT_SHOWN)  # of the rows of the first table
 
 
@@ -118,7 +116,7 @@ PERCENT = Unit("% of the scale", 100, 1, "\u00a0%")
 POINTS = Unit("percentage points", 100, 1, " points")  # of shares
 
 
-def unit_of(scales: Mapping[str, object]) -> Unit:
+def scale_unit(scales: Mapping[str, object]) -> Unit:
     """Points of the raw scale, if all dimensions have the same one other than 0 to 1; else percent
     of the scale.
     """
@@ -175,6 +173,14 @@ class Axis:
         ]
 
 
+def columns_with_values(
+    rows: Sequence[Mapping[str, str]],
+) -> tuple[list[str], list[list[str]]]:
+    """Headings and texts of the columns, of rows heading -> text, that have any value."""
+    headings = [name for name in (rows[0] if rows else ()) if any(row[name] for row in rows)]
+    return headings, [[row[name] for name in headings] for row in rows]
+
+
 @dataclass(frozen=True)
 class PageSection:
     """A small table of the answer with a sentence above it."""
@@ -183,6 +189,13 @@ class PageSection:
     sentence: str
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
+
+    @classmethod
+    def from_texts(
+        cls, heading: str, sentence: str, rows: Sequence[Mapping[str, str]]
+    ) -> "PageSection":
+        """A section of rows, heading -> text; no column without a value."""
+        return cls(heading, sentence, *columns_with_values(rows))
 
 
 @dataclass(frozen=True)
@@ -443,24 +456,14 @@ def capitalised_article(words: str) -> str:
 
 
 def table_as_texts(answer: PageAnswer) -> dict[str, list]:
-    """The first table of an answer: `headings`, of TABLE, and `rows`; no column without a value."""
-    rows = [
-        [
-            each.name,
-            each.kind,
-            f"{each.size} ({each.interval})",
-            each.agreement,
-            each.verdict,
-            each.advice,
-        ]
-        for each in answer.verdicts
-    ]
-    headings = (answer.who, *TABLE)
-    kept = [place for place in range(len(headings)) if any(row[place] for row in rows)]
-    return {
-        "headings": [headings[place] for place in kept],
-        "rows": [[row[place] for place in kept] for row in rows],
-    }
+    """The first table of an answer: `headings` and `rows`; no column without a value."""
+    rows = []
+    for each in answer.verdicts:
+        row = {answer.who: each.name, "bias": each.kind, "size": f"{each.size} ({each.interval})"}
+        row |= {"r with people": each.agreement, "verdict": each.verdict}
+        rows.append(row | {"what to do": each.advice})
+    headings, texts = columns_with_values(rows)
+    return {"headings": headings, "rows": texts}
 
 
 def summary(study: str, about: Mapping, answer: PageAnswer, verdicts: TableRows) -> dict:

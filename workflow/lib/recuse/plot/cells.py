@@ -1,0 +1,100 @@
+"""Tables as shaded cells: rows named on the left, columns below."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.transforms import ScaledTranslation
+
+from recuse.plot.axes import put
+from recuse.plot.colours import INK
+from recuse.plot.page import Entry, Head, Section, page_of_panels
+from recuse.plot.style import LINE, SMALL, Subject, widest
+
+CELL, LEAST_CELL = 0.21, 0.115  # inches: the height of a cell
+NARROWEST = 0.27  # inches that a number takes
+MARK_ROOM = 0.13  # inches for the square in the family's colour and the space around it
+# Grey, so that colour means family; the dark end keeps a contrast above 5 to the numbers.
+RAMP = LinearSegmentedColormap.from_list("shades", ["#F5F5F5", "#9A9A9A"])
+MISSING = {"hatch": "///////", "edgecolor": "#A0A0A0", "facecolor": "white", "linewidth": 0}
+HATCHED = "; hatched: no ratings"
+
+
+class Cells(NamedTuple):
+    """Shades from 0 to 1, (rows, columns), missing where a cell is hatched; and its numbers."""
+
+    shades: pd.DataFrame
+    numbers: pd.DataFrame | None = None
+
+
+def cells_figure(
+    panels: Mapping[str, Cells],
+    subject: Subject,
+    head: Head,
+    *,
+    squares: Mapping[str, str] | None = None,
+    apart: int = 0,
+    across: str = "",
+    up: str = "",
+    key: Sequence[Entry] = (),
+    note: str = "",
+) -> list[Axes]:
+    """Draw panels with the same rows and columns.
+
+    squares: colours of those beside the names; apart: how many of the last rows stand apart.
+    """
+    # Here, as importing it takes longer than drawing the other figures of a study
+    import seaborn
+
+    first = next(iter(panels.values())).shades
+    rows, columns, room = [*first.index], [*first.columns], MARK_ROOM * bool(squares)
+    below, count = room + 0.75 * widest(columns) + LINE, len(rows)
+    section = Section([*panels], count * CELL, least=count * LEAST_CELL, most=2, below=below)
+    if any(each.shades.isna().any(axis=None) for each in panels.values()):
+        head = head._replace(unit=head.unit + HATCHED)
+    _, (places,) = page_of_panels(
+        subject,
+        head,
+        [section],
+        left=widest(rows) + room + 0.05,
+        least=NARROWEST * len(columns),
+        across=across,
+        up=up,
+        key=key,
+        note=note,
+    )
+    look = {"cmap": RAMP, "vmin": 0, "vmax": 1, "cbar": False, "linewidths": 0.8, "fmt": ".2f"}
+    look |= {"xticklabels": False, "yticklabels": False}  # seaborn would draw them to measure them
+    look["annot_kws"] = {"size": SMALL, "color": INK, "va": "center_baseline"}
+    for each, place in zip(panels.values(), places, strict=False):
+        axes = place.axes
+        seaborn.heatmap(each.shades, annot=each.numbers, ax=axes, **look)
+        axes.patch.set(**MISSING)
+        axes.set(xlabel="", ylabel="")
+        axes.spines["bottom"].set_visible(False)
+        if apart:
+            axes.axhline(count - apart, color="white", lw=4, gid="apart")
+        axes.tick_params(length=0, pad=3.5 + 72 * room)
+        slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+        if place.first:
+            _name(axes.yaxis, rows, squares or {})
+        if place.lowest:
+            _name(axes.xaxis, columns, squares or {}, **slanted)
+    return [place.axes for place in places]
+
+
+def _name(axis: Axis, names: Sequence[str], colours: Mapping[str, str], **look: object) -> None:
+    """The names beside an axis, with squares between for those that have a colour."""
+    axes, upright = axis.axes, axis.axis_name == "y"
+    shift = ScaledTranslation(*((-0.07, 0) if upright else (0, -0.07)), axes.figure.dpi_scale_trans)
+    transform = (axes.get_yaxis_transform() if upright else axes.get_xaxis_transform()) + shift
+    square = {"marker": "s", "markersize": 4.5, "markeredgewidth": 0, "clip_on": False}
+    places = [number + 0.5 for number in range(len(names))]
+    axis.set_ticks(places, names, **look)
+    for place, name in zip(places, names, strict=True):
+        if name in colours:
+            spot = ([0], [place]) if upright else ([place], [0])
+            put(axes, *spot, color=colours[name], transform=transform, gid="family", **square)

@@ -19,8 +19,8 @@ from recuse.data.files import RatingsFile
 from recuse.data.raters import check_raters, rater_agreement
 from recuse.data.ratings import (
     StudyFiles,
-    cells_of_files,
     check_files,
+    count_rows,
     normalise_ratings,
     plan_study,
     write_shard,
@@ -170,7 +170,7 @@ def test_a_prompt_of_an_id_in_two_datasets_is_in_the_shard_of_the_other(studies,
 
 def test_cells_at_once_are_those_of_the_ratings(studies, tmp_path):
     for study, _, source in studies:
-        cells = cells_of_files("ids", source, str(tmp_path))
+        cells = count_rows("ids", source, str(tmp_path), prompts=0).cells
         for name in Cells.__dataclass_fields__:
             assert_equal(getattr(cells, name), getattr(study.cells(), name))
 
@@ -217,7 +217,7 @@ def test_a_row_that_occurs_twice_in_one_dataset_is_named(tmp_path):
     )
     for check in (
         lambda: normalise_ratings("mine", source, **tables),
-        lambda: cells_of_files("mine", source, str(tmp_path)),
+        lambda: count_rows("mine", source, str(tmp_path), prompts=0),
     ):
         with pytest.raises(DataError, match=f"f.csv, line 4, column prompt_id: {same}"):
             check()

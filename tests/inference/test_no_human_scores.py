@@ -22,7 +22,7 @@ from recuse.cli import main
 from recuse.config.declared.settings import check_settings
 from recuse.data.describe import correlations, mean_scores
 from recuse.data.files import RatingsFile
-from recuse.data.ratings import StudyFiles, cells_of_files
+from recuse.data.ratings import StudyFiles, count_rows
 from recuse.data.registry import Registry
 from recuse.inference.idiosyncrasy import listed_biases
 from recuse.inference.judge_model import tables_of_slices
@@ -365,6 +365,6 @@ def test_cells_of_raw_files_are_those_of_the_tables(command, study, tmp_path):
         {},
         Registry.from_config(CONFIG["models"]),
     )
-    cells = cells_of_files("mine", source, str(tmp_path))
+    cells = count_rows("mine", source, str(tmp_path), prompts=0).cells
     assert_array_equal(cells.counts, study.cells().counts)
     assert np.isnan(cells.reference).all()

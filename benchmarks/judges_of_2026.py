@@ -141,7 +141,7 @@ def main():
                 connection, f"select {columns} from given", raw, footer(IMPORTED_SCALES, scales)
             )
             connection.unregister("given")
-            source = StudyFiles.from_config(
+            source = StudyFiles.from_files(
                 [raw], [None], scales={}, task_types={}, models=models, imported=True
             )
             normalise_ratings(

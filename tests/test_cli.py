@@ -21,13 +21,11 @@ from recuse.base.tables import read_table, write_table
 from recuse.cli import main
 from recuse.commands import write_output
 from recuse.config.load import load
-from recuse.config.studies import studies_in
 from recuse.data.files import RatingsFile
 from recuse.data.lines import check_declared
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
-from recuse.inputs import inputs_of, named_study
-from recuse.model.estimable import needs_human_scores
+from recuse.inputs import inputs_from_files
 from recuse.model.estimates import ESTIMATES, estimate
 from recuse.model.spec import Spec
 from recuse.workflow.start import copy_example
@@ -35,11 +33,7 @@ from recuse.workflow.start import copy_example
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length,dimension"
 ROWS = (ROOT / "tests" / "smoke" / "ratings.csv").read_text("utf-8").splitlines()[1:]
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
-STRAIGHT = [
-    spec.name
-    for spec in Spec.from_config(CONFIG["specs"])
-    if not spec.by_row and needs_human_scores(spec)
-]
+STRAIGHT = [spec.name for spec in Spec.from_config(CONFIG["specs"]) if not spec.by_row]
 
 
 @pytest.fixture
@@ -128,7 +122,10 @@ def test_specs_that_read_rows_use_tables(spec, fit, expected, tmp_path):
     assert fit(path, spec=spec)[:2] == (0, expected(RatingsFile(path), spec=spec))
 
 
-def test_a_copied_judge_is_left_out_as_in_the_workflow(fit, expected, tmp_path):
+@pytest.mark.parametrize("covariance", ["CR1", "HC0"])
+def test_a_copied_judge_is_left_out_as_in_the_workflow(
+    fit, expected, straight, tmp_path, covariance
+):
     rows = rated()
     given = {
         (row["prompt_id"], row["model"]): row["rating"] for row in rows if row["judge"] == FIVE[0]
@@ -136,13 +133,14 @@ def test_a_copied_judge_is_left_out_as_in_the_workflow(fit, expected, tmp_path):
     for row in rows:
         if row["judge"] == FIVE[1]:
             row["rating"] = given[row["prompt_id"], row["model"]]
-    path, shared = (
-        str(tmp_path / "copied.csv"),
-        {"spec": "model_effects", "scales": {"Tone": [1, 5]}},
-    )
+    path, shared = str(tmp_path / "copied.csv"), {"spec": "copied", "scales": {"Tone": [1, 5]}}
+    specs = {"copied": {**CONFIG["specs"]["model_effects"], "covariance": covariance}}
     write_rows(path, rows)
-    status, table, said = fit(path, **shared)
-    assert (status, table) == (0, expected(RatingsFile(path), **shared))
+    want = expected(RatingsFile(path), **shared, settings={**CONFIG, "specs": specs})
+    if covariance == "HC0":
+        straight()
+    status, table, said = fit(path, **shared, added={"specs": specs})
+    assert (status, table) == (0, want)
     assert f"self_bias of {FIVE[1]}: {FIVE[1]} gives the ratings of {FIVE[0]} in 100 %" in said
 
 
@@ -502,8 +500,8 @@ def config(tmp_path, monkeypatch):
 
 def found(config, name, named):
     """The name of the study, and its files."""
-    study, files = named_study(studies_in(config), name, named)
-    return study.name, files
+    inputs = inputs_from_files(config, named, name)
+    return inputs.study.name, [(file.path, file.dimension) for file in inputs.files]
 
 
 PARTS = [("parts/1.parquet", None), ("parts/2.parquet", None)]
@@ -584,9 +582,9 @@ def test_a_path_from_the_root_is_that_of_config(config, tmp_path):
     for written, other in (places.values(), list(places.values())[::-1]):
         study = {"title": "t", "import": {"files": written}, "scales": {"Tone": [1, 5]}}
         both = {**config, "studies": {**config["studies"], "imported": study}}
-        assert inputs_of(both, [(other, None)]).study.name == "imported"
+        assert inputs_from_files(both, [(other, None)]).study.name == "imported"
         both = {**config, "comparisons": {"arena": {"title": "t", "import": {"files": written}}}}
-        assert inputs_of(both, [(other, None)], compared=True).study.name == "arena"
+        assert inputs_from_files(both, [(other, None)], compared=True).study.name == "arena"
         (tmp_path / "a.csv").write_text("judge\n1\n", "utf-8")
         with pytest.raises(
             DataError, match=re.escape(f"{other}: it holds 1 row, but config declares 2")

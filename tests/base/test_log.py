@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from recuse.base.errors import DataError
-from recuse.base.log import EVERY, duration, logged, steps, warn
+from recuse.base.log import EVERY, duration, is_explained, logged, steps, warn
 
 
 def lines(capsys, seconds, items, **settings):
@@ -102,6 +102,16 @@ def test_a_name_in_an_error_is_no_command_to_the_terminal_and_no_line_of_its_own
     message = "error: found 'a⟨U+001B⟩[2J⟨U+000A⟩error: b⟨U+202E⟩'\nsecond line\n"
     assert capsys.readouterr().err == ""
     assert (tmp_path / "job.log").read_text("utf-8") == message
+
+
+def test_a_step_that_fails_by_itself_explains_it_until_it_runs_again(tmp_path):
+    log = str(tmp_path / "job.log")
+    assert not is_explained(log)
+    with pytest.raises(SystemExit), logged(log):
+        raise DataError("found none")
+    assert is_explained(log)
+    with logged(log):
+        assert not is_explained(log)
 
 
 def test_a_name_in_a_warning_is_no_command_to_the_terminal(capsys):

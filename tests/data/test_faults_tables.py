@@ -79,7 +79,7 @@ def parquet(folder, writer):
 
 
 def source(path):
-    return StudyFiles.from_config(
+    return StudyFiles.from_files(
         [str(path)],
         [None],
         scales=CONFIG["studies"]["mine"]["scales"],

@@ -256,7 +256,7 @@ def test_a_footer_says_nothing_of_families(tmp_path, footer):
         f" '{footer}'}})"
     )
     given = {"scales": {"A": [0, 4]}, "task_types": {}, "models": CONFIG["models"]}
-    study = StudyFiles.from_config([f"{tmp_path}/raw.parquet"], [None], **given)
+    study = StudyFiles.from_files([f"{tmp_path}/raw.parquet"], [None], **given)
     normalise_ratings(
         "mine",
         study,

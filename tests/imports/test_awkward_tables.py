@@ -501,7 +501,7 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
                 models={},
                 outputs=outputs,
             )
-            source = StudyFiles.from_config(
+            source = StudyFiles.from_files(
                 [outputs["ratings"]], [None], scales={}, task_types={}, models={}, imported=True
             )
             written = {
@@ -795,7 +795,7 @@ def test_a_column_for_each_judge_and_model(tmp_path):
         one(tmp_path, text, settings=settings)
     path, _ = one(tmp_path, "prompt,ab,ac,bb\n1,2,3,4\n1,2,3,4\n", settings=settings)
     given = {"scales": {"quality": [1, 5]}, "task_types": {}, "models": {}, "imported": True}
-    source = StudyFiles.from_config([path], [None], **given)
+    source = StudyFiles.from_files([path], [None], **given)
     with pytest.raises(RecuseError, match=r"own\.csv, line 3, column prompt_id: judge 'a', model"):
         normalise_ratings(
             "mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv"
@@ -926,7 +926,7 @@ def test_a_default_scale_without_an_import(tmp_path):
     models = {name: {"family": name} for name in "ab"}
     for default, high in (([1, 5], 5), ("observed", 3)):
         given = {"scales": {"wit": [0, 2], "default": default}, "task_types": {}, "models": models}
-        source = StudyFiles.from_config([f"{tmp_path}/own.csv"], [None], **given)
+        source = StudyFiles.from_files([f"{tmp_path}/own.csv"], [None], **given)
         normalise_ratings(
             "mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv"
         )
@@ -990,7 +990,7 @@ def test_means_and_mapped_scales_are_exact(tmp_path_factory, drawn):
             expected[judge, f"p{prompt}"] = sum(mine) / len(mine) / width
     scales = {"q": {"default": [0, 4], "b": [0, 2]}}
     path, _ = one(folder, HEADER + "".join(rows), settings={"repeats": "mean"}, scales=scales)
-    source = StudyFiles.from_config(
+    source = StudyFiles.from_files(
         [path], [None], scales={}, task_types={}, models={}, imported=True
     )
     normalise_ratings("mine", source, ratings=f"{folder}/c.parquet", completeness=f"{folder}/c.csv")

@@ -207,7 +207,7 @@ def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path, cap
         " 'x' and 'y'\n" in capsys.readouterr().out
     )
     given = {"scales": QUALITY, "task_types": {}, "models": {}, "imported": True}
-    source = StudyFiles.from_config([f"{tmp_path}/ratings.parquet"], [None], **given)
+    source = StudyFiles.from_files([f"{tmp_path}/ratings.parquet"], [None], **given)
     normalise_ratings(
         "mine",
         source,

@@ -138,7 +138,7 @@ def test_imported_tables_are_what_the_next_steps_read(with_humans):
     stay.
     """
     raw, folder = str(with_humans / "ratings.parquet"), str(with_humans)
-    source = StudyFiles.from_config(
+    source = StudyFiles.from_files(
         [raw], [None], scales=SCALE, task_types={}, models=MODELS, imported=True
     )
     normalise_ratings(
@@ -176,7 +176,7 @@ def test_row_that_occurs_twice_is_named_in_the_users_file(tmp_path):
     (tmp_path / "twice.csv").write_text("\n".join([*lines, lines[1]]), "utf-8")
     settings = {**TABLE, "columns": {**TABLE["columns"], "human": "tokens"}}
     imported(tmp_path, [tmp_path / "twice.csv"], settings, scales={"quality": [-1, 120]})
-    source = StudyFiles.from_config(
+    source = StudyFiles.from_files(
         [f"{tmp_path}/ratings.parquet"],
         [None],
         scales={"quality": [-1, 120]},

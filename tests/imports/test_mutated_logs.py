@@ -150,7 +150,7 @@ def take(folder, name, path, references=None):
                     "models": CONFIG["models"],
                     "imported": True,
                 }
-                source = StudyFiles.from_config([str(raw)], [None], **given)
+                source = StudyFiles.from_files([str(raw)], [None], **given)
                 normalise_ratings(
                     "mine", source, ratings=str(canonical), completeness=str(completeness)
                 )

@@ -311,7 +311,7 @@ def test_places_are_taken_from_imported_tables_only(tmp_path):
         ("own.csv", "own.csv, line 2, column rating"),
         ("raw.parquet", "gone.csv, row 3, column rating"),
     ):
-        source = StudyFiles.from_config(
+        source = StudyFiles.from_files(
             [f"{tmp_path}/{name}"], [None], scales=QUALITY, task_types={}, models=models
         )
         with pytest.raises(DataError) as caught:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import duckdb
 import pytest
+from numpy.testing import assert_equal
 
 from conftest import CONFIG, built
 from designs_on_rows import largest_difference
@@ -13,13 +14,13 @@ from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.check.contents import contents
 from recuse.check.facts import read_facts
-from recuse.data.cells import count_shard, gather_cells
+from recuse.data.cells import Cells, count_shard, gather_cells
 from recuse.data.files import RatingsFile
 from recuse.data.raters import check_raters, rater_agreement
 from recuse.data.ratings import (
     StudyFiles,
-    cells_of_files,
     check_files,
+    count_rows,
     normalise_ratings,
     plan_study,
     write_shard,
@@ -139,6 +140,13 @@ def test_shards_are_those_of_ids_apart(studies, tmp_path):
     of_both(studies, sharded)
 
 
+def test_cells_at_once_are_those_of_the_ratings(studies, tmp_path):
+    for study, _, source in studies:
+        cells = count_rows("ids", source, str(tmp_path), prompts=0).cells
+        for name in Cells.__dataclass_fields__:
+            assert_equal(getattr(cells, name), getattr(study.cells(), name))
+
+
 def test_raters_are_those_of_ids_apart(studies):
     def of_raters(study, folder, source):
         duckdb.sql(f"copy ({RATERS.format(raw=f'{folder}/raw.parquet')}) to '{folder}/humans.csv'")
@@ -181,7 +189,7 @@ def test_a_row_that_occurs_twice_in_one_dataset_is_named(tmp_path):
     )
     for check in (
         lambda: normalise_ratings("mine", source, **tables),
-        lambda: cells_of_files("mine", source, str(tmp_path)),
+        lambda: count_rows("mine", source, str(tmp_path), prompts=0),
     ):
         with pytest.raises(DataError, match=f"f.csv, line 4, column prompt_id: {same}"):
             check()

@@ -64,14 +64,16 @@ def tables_of(study, folder, main=None):
         estimates=[f"{folder}/{spec}.csv" for spec in specs],
         outputs=paths,
     )
-    arguments["settings"] = SETTINGS
+    tables, settings = {"tables": study}, {"specs": specs, "settings": SETTINGS}
     asked = {"checks": {}, "specs": {}, "power": 0.8, "confidence": 0.9}
-    estimands(**arguments, confidence=0.9, asked=asked, outputs=of["estimands"])
-    alphas = [f"{DATA}/twin_facts.csv"]
-    sensitivity(**arguments, raters=[], alphas=alphas, confidence=0.9, outputs=of["sensitivity"])
+    preference = {**settings, "asked": asked}
+    estimands(**tables, confidence=0.9, preference=preference, outputs=of["estimands"])
+    tables |= {"distortion": settings, "raters": [], "alphas": [f"{DATA}/twin_facts.csv"]}
+    sensitivity(**tables, confidence=0.9, outputs=of["sensitivity"])
     outputs = of["leaderboard"] | {"debiased": f"{folder}/debiased.parquet"}
-    tables = {name: paths[name] for name in ("idiosyncrasy", "reliability")}
-    rank(**arguments, **LEVEL, estimates=[f"{folder}/main.csv"], **tables, outputs=outputs)
+    read = {name: paths[name] for name in ("idiosyncrasy", "reliability")}
+    read |= {"fitted": [f"{folder}/main.csv"], "ranking": settings}
+    rank(tables=study, **LEVEL, **read, outputs=outputs)
     return {name: read_table(path) for name, path in paths.items()}
 
 

@@ -82,44 +82,44 @@ def folder(tmp_path_factory):
     )
     describe(**study, confidence=0.9, outputs=outputs)
     asked = conclusions_params(CONFIG)
-    estimands(
-        **study, specs=SPECS, settings=INFERENCE, asked=asked, confidence=0.9, outputs=outputs
-    )
+    settings = {"specs": SPECS, "settings": INFERENCE}
+    preference = {**settings, "asked": asked}
+    estimands(**study, preference=preference, confidence=0.9, outputs=outputs)
     sensitivity(
         **study,
         raters=[],
         alphas=[],
-        specs=SPECS,
-        settings=INFERENCE,
+        distortion=settings,
         confidence=0.9,
         outputs=outputs,
     )
     rank(
         **study,
-        estimates=[estimates["main"], estimates["model_effects"]],
+        fitted=[estimates["main"], estimates["model_effects"]],
         idiosyncrasy=outputs["idiosyncrasy"],
         reliability=outputs["reliability"],
-        specs=SPECS,
-        settings={**INFERENCE, "replicates": 100},
+        ranking={"specs": SPECS, "settings": {**INFERENCE, "replicates": 100}},
         outputs=outputs,
         **LEVEL,
     )
+    concluding = {
+        "verdict": INFERENCE["verdict"],
+        "order": {"self_bias": []},
+        "instead": INSTEAD,
+    }
     conclude(
-        **ASKED,
         study="ours",
+        settings={**ASKED, **concluding},
         inputs={
             **outputs,
             "estimates": estimates.values(),
             "scorecard": [],
             "completeness": outputs["mean_scores"],
         },
-        verdict=CONFIG["inference"]["verdict"],
-        order={"self_bias": []},
-        instead=INSTEAD,
         outputs=outputs,
     )
     read = {name: outputs[name] for name in ("reliability", "verdicts")}
-    panel(**study, **read, settings=INFERENCE["panel"], confidence=0.9, outputs=outputs)
+    panel(**study, **read, panels=INFERENCE["panel"], confidence=0.9, outputs=outputs)
     write_table(outputs["check"], CHECK, [])
     return folder
 

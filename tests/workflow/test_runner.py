@@ -77,7 +77,7 @@ def test_arguments_by_name_keep_lists_of_files(job):
     def fit(*, study, ratings, raters, specs, seed, estimates, few=3):
         pass
 
-    assert arguments(fit, job) == {
+    assert arguments(fit, job, {}) == {
         "study": "twin",
         "ratings": ["1.parquet"],
         "raters": [],
@@ -92,14 +92,14 @@ def test_argument_of_a_class_that_is_made_from_files(job):
         pass
 
     tables = StudyTables("twin", "cells.parquet", ["1.parquet"])
-    assert arguments(fit, job) == {"tables": tables, "seed": None}
+    assert arguments(fit, job, {}) == {"tables": tables, "seed": None}
 
 
 def test_all_inputs_outputs_and_params_without_contents(job):
     def fit(*, inputs, outputs, params, config):
         pass
 
-    assert arguments(fit, job) == {
+    assert arguments(fit, job, {}) == {
         "inputs": {"cells": "cells.parquet", "ratings": ["1.parquet"], "raters": []},
         "outputs": {"remarks": job.output.remarks, "estimates": ["main.csv", "gam.csv"]},
         "params": {"seed": None, "specs": {"main": {}}},
@@ -112,10 +112,10 @@ def test_name_that_the_rule_lacks_or_has_twice(job):
         pass
 
     with pytest.raises(TypeError, match="fit: spec: none of the rule's names"):
-        arguments(fit, job)
+        arguments(fit, job, {})
     job.params = Params(fromdict={"study": "another"})
     with pytest.raises(TypeError, match="fit: study: several of the rule's names"):
-        arguments(fit, job)
+        arguments(fit, job, {})
 
 
 def test_script_runs_within_its_log_and_memory(job, tmp_path, capsys):

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from recuse.base.log import EXPLAINED
 from recuse.workflow.terminal import LINES, answer_lines, failure_lines
 from snakemake_logger_plugin_recuse import LogHandler
 
@@ -139,6 +140,7 @@ def test_a_report_that_was_not_written_says_nothing(logger, tmp_path, capsys):
 def test_what_failed_in_place_of_answers(logger, tmp_path, capsys):
     quiet, path = logger(), tmp_path / "fit.log"
     path.write_text(ERROR, "utf-8")
+    path.with_suffix(EXPLAINED).touch()
     begin(quiet, written(tmp_path / "summary.json"))
     log(quiet, LogEvent.JOB_FINISHED, job_id=1)
     log(quiet, LogEvent.JOB_ERROR, logging.ERROR, rule_name="fit", log=[str(path)])
@@ -154,7 +156,7 @@ def test_what_failed_in_place_of_answers(logger, tmp_path, capsys):
     assert capsys.readouterr().err == f"Failed: fit{shown}Failed: slices{shown}"
 
 
-@pytest.mark.parametrize("text", [None, "", "line\n"])
+@pytest.mark.parametrize("text", [None, "", "line\n", ERROR])
 def test_a_job_that_was_killed_shows_what_snakemake_says(logger, tmp_path, capsys, text):
     quiet, path = logger(), tmp_path / "fit.log"
     if text is not None:

@@ -1,7 +1,7 @@
 """Check the verdicts of a study and write its canonical comparisons."""
 
-from recuse.steps.comparisons import normalise_comparisons
+from recuse.pairwise.table import normalise
 from recuse.workflow.runner import run
 
 if __name__ == "__main__":
-    run(normalise_comparisons, snakemake)
+    run(normalise, snakemake)

@@ -2,8 +2,8 @@
 verdicts, and panels.
 """
 
-from recuse.steps.conclusions import conclusion_tables
+from recuse.steps.conclusions import conclude, panel, rank
 from recuse.workflow.runner import run
 
 if __name__ == "__main__":
-    run(conclusion_tables, snakemake)
+    run([rank, conclude, panel], snakemake)

@@ -18,7 +18,7 @@ def plan_shards(
     plan: str,
     completeness: str,
 ) -> None:
-    source = StudyFiles.from_config(
+    source = StudyFiles.from_files(
         [], [], scales=scales, task_types=task_types, models=models, trusted=trusted
     )
     plan_study(

@@ -2,8 +2,8 @@
 have distorted them.
 """
 
-from recuse.steps.robustness import robustness_tables
+from recuse.steps.robustness import estimands, sensitivity
 from recuse.workflow.runner import run
 
 if __name__ == "__main__":
-    run(robustness_tables, snakemake)
+    run([estimands, sensitivity], snakemake)

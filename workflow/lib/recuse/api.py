@@ -22,9 +22,9 @@ Rows are imported and checked by the code of the workflow, and every number is t
 An object keeps its tables in a folder of temporary files, which is removed with it.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import isnan
 from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -46,7 +46,6 @@ from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.base.places import PROJECT
 from recuse.base.products import register
 from recuse.base.settings import named_as_arguments
-from recuse.base.tables import read_table
 from recuse.base.words import enumerated, with_gold_labels
 from recuse.config.load import with_study
 from recuse.config.read import project_settings
@@ -392,13 +391,13 @@ def power(
         study = results.study
         with_study(study.shared, inference={"power": given})  # which refuses what does not fit
         settings = {**study.config["inference"]["power"], **given}
-        rows = read_table(results.power(settings))
+        rows = [{"study": ratings.study, **row} for row in results.power(settings)]
     title = (
         f"{ratings.study}: self-bias that would be found with {100 * settings['power']:g} % power,"
         f" as a share of the scale, and prompts needed to find {settings['self_bias']:g}"
     )
     columns = ("estimand", "models", "raters", "prompts", "detectable", "prompts_needed")
-    cells = [[_short(row[column]) for column in columns] for row in rows]
+    cells = [[_short(row.get(column)) for column in columns] for row in rows]
     headings = [column.replace("_", " ") for column in columns]
     return Result(frame(POWER, rows), title, headings, cells, draw=_drawing(ratings, "power"))
 
@@ -486,6 +485,8 @@ def _drawing(data: "Ratings | Pairs", figure: str) -> "Callable[[], Figure]":
     return lambda: plot(data, figure)
 
 
-def _short(field: str) -> str:
-    """A field of a table, of whose decimals three are shown."""
-    return f"{float(field):.3f}" if re.fullmatch(r"\d+\.\d+", field) else field
+def _short(value: object) -> str:
+    """A value of a table, with three decimals."""
+    if isinstance(value, float):
+        return "" if isnan(value) else f"{value:.3f}"
+    return "" if value is None else str(value)

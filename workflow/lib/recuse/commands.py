@@ -17,7 +17,7 @@ from recuse.base.log import listening
 from recuse.base.reasons import in_words
 from recuse.base.tables import write_table
 from recuse.base.words import visible
-from recuse.inputs import Inputs, inputs_in, inputs_of
+from recuse.inputs import Inputs, inputs_from_files, inputs_in
 from recuse.pipeline import RatingsPipeline, imported, in_folder, pipeline
 
 CONFIGURATION = (".yaml", ".yml")
@@ -31,7 +31,8 @@ def run_fit(arguments: Namespace) -> None:
     Raises what the steps of the workflow raise, and ConfigError about `--output`; nothing is
     written then.
     """
-    from recuse.data.ratings import cells_of_files
+    from recuse.data.doubts import MOST_PROMPTS, answers_by_judge, doubts
+    from recuse.data.ratings import count_rows
     from recuse.data.study import StudyTables
     from recuse.model.estimable import needs_human_scores
     from recuse.model.estimates import ESTIMATES, estimate
@@ -49,13 +50,17 @@ def run_fit(arguments: Namespace) -> None:
     spec = Spec.of(arguments.spec, **config["specs"][arguments.spec])
     with in_folder(inputs) as folder:
         inputs = imported(inputs, folder)
+        # The rows themselves are only needed by few specs, and where not all have human scores
         study = None
-        # Its judges are compared with one another, so that ratings show which are copies
-        by_ratings = spec.by_row or not needs_human_scores(spec)
-        if not by_ratings:
+        if not spec.by_row:
             name = inputs.study.name
-            study = StudyTables(name, cells_of_files(name, inputs.source(), folder))
-        if study is None or study.is_partly_scored:  # whose prompts with scores count
+            rows = count_rows(name, inputs.source(), folder, prompts=MOST_PROMPTS)
+            doubted = []
+            if not needs_human_scores(spec):
+                answers = answers_by_judge(rows.connection, rows.first_prompts, rows.levels)
+                doubted = doubts(rows.cells, answers, rows.levels)
+            study = StudyTables(name, rows.cells, doubted=doubted)
+        if study is None or study.is_partly_scored:
             study = RatingsPipeline(inputs, folder).tables
         estimated = estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
     write_output(arguments.output, ESTIMATES, estimated.estimates)
@@ -151,7 +156,9 @@ def _inputs_of(arguments: Namespace, *, compared: bool = False) -> list[Inputs]:
     settings = next((path for path in arguments.files if path.endswith(CONFIGURATION)), None)
     if settings is None:
         named = [_path_and_dimension(argument) for argument in arguments.files]
-        return [inputs_of(load(arguments.config), named, arguments.study, compared=compared)]
+        return [
+            inputs_from_files(load(arguments.config), named, arguments.study, compared=compared)
+        ]
     if len(arguments.files) > 1 or arguments.config is not None:
         raise ConfigError(
             f"{settings}: a configuration; name it alone, or name files of a study and pass it by"

@@ -37,7 +37,7 @@ class Inputs(NamedTuple):
         from recuse.data.registry import models_with
 
         study = self.study
-        return StudyFiles.from_config(
+        return StudyFiles.from_files(
             [file.path for file in self.files],
             [file.dimension for file in self.files],
             scales=study.setting("scales"),
@@ -49,7 +49,7 @@ class Inputs(NamedTuple):
         )
 
 
-def inputs_of(
+def inputs_from_files(
     config: Mapping,
     named: Sequence[tuple[str, str | None]],
     name: str | None = None,
@@ -59,35 +59,71 @@ def inputs_of(
     """The files in `named`, as by `recuse.data.registry.named_files`, and their study; ConfigError
     if they do not fit `config`.
 
-    name: of the study; None: one that imports exactly these files, else the one whose files these
-    are. It is one of comparisons only if `compared`.
+    name: of the study; None: the one whose files these are, or one of comparisons that has any of
+    them. It is one of comparisons only if `compared`.
     """
+    from recuse.config.read import project_settings
     from recuse.config.studies import studies_in
     from recuse.data.files import RatingsFile
 
     studies = studies_in(config)
-    imports = {
-        each.name: each
-        for each in studies.values()
-        if each.has_ratings() and each.import_settings()
-    }
-    places = [realpath(path) for path, _ in named]
-    if name is None:
-        name = next(
-            (
-                each.name
-                for each in imports.values()
-                if {*places} == {realpath(path) for path, _ in each.entries()}
-            ),
-            None,
-        )
-    if name in imports:
-        study = imports[name]
-    elif study := _compared_study(studies, name, places):
-        _check_compared(study, compared)
+    if name is not None:
+        check_known(["--study"], [name], studies, "studies")
     else:
-        study, named = named_study(studies, name, named)
+        name = next((each for each, study in studies.items() if _has_files(study, named)), None)
+    if name is None:
+        added = [each for each in config[RATED] if each not in project_settings()[RATED]]
+        advice = (
+            "describe their study in a file and pass it by --config; `recuse import --guess` with"
+            " these files writes one"
+        )
+        if added:
+            advice = (
+                f"name by --study the one whose scales and task types apply: {', '.join(added)}"
+            )
+        raise ConfigError(
+            f"config: studies: none has the files {', '.join(path for path, _ in named)}; {advice}"
+        )
+    study = studies[name]
+    if not study.has_ratings():
+        _check_compared(study, compared)
+    elif not study.import_settings():
+        named = _with_dimensions(study, raw_files(named))
     return Inputs(study, [RatingsFile(*each) for each in named])
+
+
+def _has_files(study: "Study", named: Sequence[tuple[str, str | None]]) -> bool:
+    """Whether these are the files of a study; of one of comparisons, whether any is."""
+    paths, places = ({realpath(path) for path, _ in files} for files in (named, study.entries()))
+    if not study.has_ratings():
+        return any(
+            path == place or path.startswith(f"{place}/") for path in paths for place in places
+        )
+    if study.import_settings():
+        return paths == places
+    return {realpath(part) for path, _ in named for part in parts_of(path)} == _files(study).keys()
+
+
+def _with_dimensions(
+    study: "Study", files: Sequence[tuple[str, str | None]]
+) -> list[tuple[str, str | None]]:
+    """(path, dimension) of files of a study; a missing dimension is that of the file in config.
+
+    ConfigError if a dimension is not the study's, or not the file's in config.
+    """
+    dimensions = []
+    where, declared = f"studies: {study.name}", _files(study)
+    for path, stated in files:
+        dimension = declared.get(realpath(path))
+        if stated is not None:
+            check_known(
+                [where, f"{stated}={path}"], [stated], study.settings["scales"], "its scales"
+            )
+        if stated is not None and dimension not in (None, stated):
+            other = f"found {stated}={path}, write {dimension}={path}"
+            raise ConfigError(f"config: {where}: files: {path} is of {dimension}; {other}")
+        dimensions.append((path, dimension if stated is None else stated))
+    return dimensions
 
 
 def inputs_in(
@@ -139,70 +175,6 @@ def _check_compared(study: "Study", compared: bool) -> None:
             f"config: comparisons: {study.name}: these are verdicts on pairs of answers, and `fit`"
             " is for ratings; build the report (`recuse run <this file>`), see docs/comparisons.md"
         )
-
-
-def named_study(
-    studies: "Mapping[str, Study]", name: str | None, named: Sequence[tuple[str, str | None]]
-) -> tuple["Study", list[tuple[str, str | None]]]:
-    """The study of that name, or the one with the files in `named` if it is None; and (path,
-    dimension) of each file.
-
-    named: as by `recuse.data.registry.named_files`. A missing dimension is that of the file in
-    config. ConfigError if there is no such study, or if a dimension is not the study's, or not the
-    file's in config.
-    """
-    files = raw_files(named)
-    rated = {each.name: each for each in studies.values() if each.has_ratings()}
-    if name is None:
-        paths = {realpath(path) for path, _ in files}
-        name = next((each for each in rated if paths == _files(rated[each]).keys()), None)
-    if name is None:
-        from recuse.config.read import project_settings
-
-        added = [study for study in rated if study not in project_settings()[RATED]]
-        advice = (
-            "describe their study in a file and pass it by --config; `recuse import --guess` with"
-            " these files writes one"
-        )
-        if added:
-            advice = (
-                f"name by --study the one whose scales and task types apply: {', '.join(added)}"
-            )
-        raise ConfigError(
-            f"config: studies: none has the files {', '.join(path for path, _ in named)}; {advice}"
-        )
-    check_known(["--study"], [name], rated, "studies")
-    study, dimensions = rated[name], []
-    where, declared = f"studies: {name}", _files(study)
-    for path, stated in files:
-        dimension = declared.get(realpath(path))
-        if stated is not None:
-            check_known(
-                [where, f"{stated}={path}"], [stated], study.settings["scales"], "its scales"
-            )
-        if stated is not None and dimension not in (None, stated):
-            other = f"found {stated}={path}, write {dimension}={path}"
-            raise ConfigError(f"config: {where}: files: {path} is of {dimension}; {other}")
-        dimensions.append((path, dimension if stated is None else stated))
-    return study, dimensions
-
-
-def _compared_study(
-    studies: "Mapping[str, Study]", name: str | None, paths: Sequence[str]
-) -> "Study | None":
-    """The study of comparisons of that name or, if it is None, with one of the files at `paths`;
-    None if there is none.
-    """
-    for study in studies.values():
-        if study.has_ratings():
-            continue
-        places = [realpath(path) for path, _ in study.entries()]  # files or folders
-        inside = any(
-            path == place or path.startswith(f"{place}/") for path in paths for place in places
-        )
-        if study.name == name or (name is None and inside):
-            return study
-    return None
 
 
 def _files(study: "Study") -> dict[str, str | None]:

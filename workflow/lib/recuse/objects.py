@@ -166,10 +166,11 @@ class Ratings(Checked[RatingsPipeline]):
         from recuse.data.ratings import in_units
 
         with self.results() as results:
-            levels = levels_of(results.ratings[0])
+            ratings = results.tables.ratings
+            levels = levels_of(ratings[0])
             steps = dict(zip(levels.dimension, levels.step, strict=False))  # none if all are 1
             columns = ("rating", "gt", "scale_low", "scale_high")
-            return connect().execute(in_units(results.ratings, steps, columns)).df()
+            return connect().execute(in_units(ratings, steps, columns)).df()
 
     def _shown(self) -> str:
         kind = "gold labels" if self.has_gold_labels else "human scores"

@@ -31,7 +31,6 @@ WRITTEN = (
     RAW,
     RATERS,
     "ratings.parquet",
-    "cells.parquet",
     "raters.parquet",
     "comparisons.parquet",
     "debiased.parquet",
@@ -146,21 +145,17 @@ class RatingsPipeline(Pipeline):
 
     def __init__(self, inputs: Inputs, folder: str) -> None:
         """Check the files, and write their ratings and cells; DataError about a row."""
+        from recuse.data.cells import count_cells
+        from recuse.data.ratings import normalise_ratings
         from recuse.data.study import StudyTables
-        from recuse.steps.ratings import normalise_study
 
         super().__init__(inputs, folder)
         self._fits: set[str] = set()
         self._source = inputs.source()
-        self.ratings, cells = [f"{folder}/ratings.parquet"], f"{folder}/cells.parquet"
-        normalise_study(
-            study=self.study.name,
-            source=self._source,
-            ratings=self.ratings[0],
-            cells=cells,
-            completeness=self._place("completeness"),
-        )
-        self.tables = StudyTables(self.study.name, cells, self.ratings)
+        ratings, name = f"{folder}/ratings.parquet", self.study.name
+        completeness = self._place("completeness")
+        normalise_ratings(name, self._source, ratings=ratings, completeness=completeness)
+        self.tables = StudyTables(name, count_cells(ratings), [ratings])
 
     def findings(self) -> "list[Finding]":
         """What the ratings support, most important first."""
@@ -228,20 +223,15 @@ class RatingsPipeline(Pipeline):
 
         return figure.located(place)
 
-    def power(self, settings: Mapping) -> str:
-        """The path of a table of power by other settings than those of config."""
-        from recuse.steps.conclusions import power
+    def power(self, settings: Mapping) -> Iterator[dict]:
+        """The rows of a table of power by other settings than those of config."""
+        from recuse.inference.power import power_rows
+        from recuse.model.spec import Spec
 
-        path = self._place("power_by_settings")
-        specs = self.study.ranking_settings()["specs"]
-        power(
-            **self._rated,
-            reliability=self.path("reliability"),
-            main=specs["main"],
-            settings=settings,
-            power=path,
-        )
-        return path
+        main = Spec.of("main", **self.study.config["specs"]["main"])
+        confidence = self.study.config["confidence"]
+        reliability = self.rows("reliability")
+        return power_rows(main, self.tables, reliability, **settings, confidence=confidence)
 
     @property
     def _tables_of_fits(self) -> Mapping[str, object]:
@@ -278,7 +268,7 @@ class RatingsPipeline(Pipeline):
         check_raters(
             self._raw_raters,
             self._source.registry,
-            ratings=self.ratings,
+            ratings=self.tables.ratings,
             output=f"{self.folder}/raters.parquet",
             declared=self._source.declared,
         )
@@ -292,7 +282,7 @@ class RatingsPipeline(Pipeline):
         from recuse.steps.robustness import estimands
 
         settings = self.study.preference_settings()
-        estimands(**self._rated, **settings, outputs=self._outputs("_estimands"))
+        estimands(**self._rated, preference=settings, outputs=self._outputs("_estimands"))
 
     def _reliability(self) -> None:
         from recuse.steps.robustness import reliability
@@ -309,7 +299,7 @@ class RatingsPipeline(Pipeline):
 
         settings, outputs = self.study.distortion_settings(), self._outputs("_sensitivity")
         outputs["reliability"] = self._place("reliability")
-        sensitivity(**self._rated, **self._humans, **settings, outputs=outputs)
+        sensitivity(**self._rated, **self._humans, distortion=settings, outputs=outputs)
 
     def _rank(self) -> None:
         from recuse.steps.conclusions import rank
@@ -318,8 +308,8 @@ class RatingsPipeline(Pipeline):
         fits = self.fits(settings["specs"])
         rank(
             **self._rated,
-            **settings,
-            estimates=[f"{fits}/estimates/{name}.csv" for name in settings["specs"]],
+            ranking=settings,
+            fitted=[f"{fits}/estimates/{name}.csv" for name in settings["specs"]],
             idiosyncrasy=self.path("idiosyncrasy"),
             reliability=self.path("reliability"),
             seed=self.study.config["seed"],
@@ -337,7 +327,7 @@ class RatingsPipeline(Pipeline):
         outputs = {
             table: self._place(f"{table}_of_verdicts") for table in self._outputs("_estimands")
         }
-        estimands(**self._rated, **settings | {"settings": asked}, outputs=outputs)
+        estimands(**self._rated, preference=settings | {"settings": asked}, outputs=outputs)
         return {table: outputs[table] for table in ("idiosyncrasy", "wordings")}
 
     def _conclude(self) -> None:
@@ -383,8 +373,7 @@ class RatingsPipeline(Pipeline):
         conclude(
             study=self.study.name,
             inputs=inputs,
-            **settings,
-            confidence=self.study.config["confidence"],
+            settings=settings,
             outputs={
                 "verdicts": self._place("verdicts"),
                 "conclusions": self._place("conclusions"),
@@ -402,19 +391,17 @@ class PairsPipeline(Pipeline):
 
     def __init__(self, inputs: Inputs, folder: str) -> None:
         """Check the files, and write their comparisons; DataError about a row."""
-        from recuse.steps.comparisons import normalise_comparisons
+        from recuse.pairwise.table import normalise
 
         super().__init__(inputs, folder)
         study, self.comparisons = self.study, f"{folder}/comparisons.parquet"
         self._findings: list[Finding] = []
-        normalise_comparisons(
-            study=study.name,
-            raw=[file.path for file in inputs.files],
-            params={
-                "both_orders": study.setting("both_orders"),
-                "declared": {} if study.import_settings() else study.setting("verify"),
-                "models": study.models(),
-            },
+        normalise(
+            study.name,
+            [file.path for file in inputs.files],
+            both_orders=study.setting("both_orders"),
+            declared={} if study.import_settings() else study.setting("verify"),
+            models=study.models(),
             comparisons=self.comparisons,
             completeness=self._place("completeness"),
         )

@@ -116,15 +116,16 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _last_lines(self) -> list[str]:
-        from recuse.workflow.terminal import answer_lines, failure_lines, has_error, mistyped_lines
+        from recuse.base.log import is_explained
+        from recuse.workflow.terminal import answer_lines, failure_lines, mistyped_lines
 
         if self._failed:
             lines = [
                 line for rule, logs in self._failed.items() for line in failure_lines(rule, logs)
             ]
             # A job that was killed or did not start says nothing itself
-            is_explained = all(map(has_error, self._failed.values()))
-            return lines if is_explained else [*lines, *self._errors]
+            are_explained = all(any(map(is_explained, logs)) for logs in self._failed.values())
+            return lines if are_explained else [*lines, *self._errors]
         if self._errors:
             further = mistyped_lines(sys.argv[1:]) if self._is_mistyped else []
             return [*self._errors, *further]

@@ -18,6 +18,9 @@ from recuse.base.words import visible
 _Item = TypeVar("_Item")
 EVERY = 5.0  # seconds between two lines, and before the first
 PATIENCE = 1.0  # seconds before a bar is shown
+EXPLAINED = (
+    ".explained"  # ending of the empty file beside the log of a step that says why it failed
+)
 
 
 def steps(
@@ -136,9 +139,10 @@ def logged(path: str) -> Iterator[None]:
 
     An error (see recuse.base.errors.in_one_sentence) is written to the log as one sentence, that of
     a disk to the terminal, too, and ends the process with status 1. If it is a fault of this
-    project, its traceback goes to the log.
+    project, its traceback goes to the log. Then `is_explained` is true of the log, which a step
+    that was killed leaves without an error.
     """
-    terminal = sys.stderr
+    terminal, mark = sys.stderr, Path(path).with_suffix(EXPLAINED)
     try:
         with (
             in_one_sentence(Path(path).parent),
@@ -146,6 +150,7 @@ def logged(path: str) -> Iterator[None]:
             redirect_stdout(log),
             redirect_stderr(log),
         ):
+            mark.unlink(missing_ok=True)
             yield
     except RecuseError as error:
         if isinstance(error, DiskError):  # the log may be the file that the system refuses
@@ -154,4 +159,10 @@ def logged(path: str) -> Iterator[None]:
             if isinstance(error, UnexpectedError):
                 traceback.print_exception(error.__cause__, file=log)
             print(f"error: {error}", file=log)
+            mark.touch()
         sys.exit(1)
+
+
+def is_explained(log: str) -> bool:
+    """Whether the last step with this log failed and says why there."""
+    return Path(log).with_suffix(EXPLAINED).exists()

@@ -100,7 +100,7 @@ class Facts:
     def scored_prompts(self) -> int:
         """Number of prompts that comparisons with human scores rest on."""
         part = self.study.scored
-        return part.scored_prompts if part.only_scored else self.prompts
+        return self.prompts if part is self.study else part.scored_prompts
 
     def cells_with(self, factor: str, name: str) -> Cells:
         """Cells of one level of a factor."""

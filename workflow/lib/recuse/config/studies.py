@@ -505,13 +505,9 @@ class Study:
         return inference_params(self.config, ["leaderboard"], *keys, also=["main"])
 
     def conclusions_settings(self) -> dict[str, object]:
-        """What the conclusions of a study of ratings are drawn by, but for the level of
-        confidence.
-        """
-        settings = conclusions_params(self.config)
-        del settings["confidence"]
+        """What the conclusions of a study of ratings are drawn by."""
         inference = self.config["inference"]
-        return settings | {
+        return conclusions_params(self.config) | {
             "instead": inference["without_human_scores"],
             "order": self.order(),
             "verdict": inference["verdict"],

@@ -214,8 +214,13 @@ def build_cells(ratings: str, cells: str) -> None:
     number of rows of each raw rating: nothing is lost for any statistic of rating and reference.
     `group` numbers (dimension, dataset, judge, model).
     """
+    _write(count_cells(ratings), cells)
+
+
+def count_cells(ratings: str) -> Cells:
+    """The cells of the canonical ratings (parquet)."""
     connection, counts = _counting(ratings)
-    _write(connection.execute(counts).fetchnumpy(), levels_of(ratings), cells)
+    return cells_of_counts(levels_of(ratings), connection.execute(counts).fetchnumpy())
 
 
 def count_shard(ratings: str, counts: str) -> None:
@@ -238,11 +243,8 @@ def gather_cells(counts: Sequence[str], cells: str) -> None:
     """Add up the counts of all shards (parquet): the cells (parquet) that `build_cells` makes of
     all ratings together.
     """
-    _write(
-        connect().execute(f"select * from {files(counts)}").fetchnumpy(),
-        levels_of(counts[0]),
-        cells,
-    )
+    rows = connect().execute(f"select * from {files(counts)}").fetchnumpy()
+    _write(cells_of_counts(levels_of(counts[0]), rows), cells)
 
 
 def _counting(ratings: str) -> tuple[Connection, str]:
@@ -260,12 +262,11 @@ def _counting(ratings: str) -> tuple[Connection, str]:
     )
 
 
-def _write(counts: Mapping[str, np.ndarray], levels: Levels, path: str) -> None:
-    if not len(counts["n"]):
+def _write(cells: Cells, path: str) -> None:
+    if not len(cells.n):
         raise DataError(
             f"{path}: no complete row is left for it; see completeness.csv for what is missing"
         )
-    cells = cells_of_counts(levels, counts)
     scale = cells.scale.astype(np.int32)
     columns = {
         "group": cells.group + 1,

@@ -5,12 +5,12 @@ A verdict on such a judge would be about the mistake, so there is none until the
 configuration answers the doubt.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.database import connect, files
+from recuse.base.database import Connection
 from recuse.base.reasons import Reason, because
 from recuse.base.words import percent
 from recuse.data.cells import Cells, Levels
@@ -40,10 +40,10 @@ class Doubt(NamedTuple):
     reason: str
 
 
-def doubts(cells: Cells, ratings: Sequence[str], levels: Levels) -> list[Doubt]:
+def doubts(cells: Cells, answers: np.ndarray, levels: Levels) -> list[Doubt]:
     """The doubts about judges that `levels` does not list as trusted, one for each judge.
 
-    ratings: the canonical ratings (parquet), all in `cells`.
+    answers: (answers, judges) ratings, as by `answers_by_judge`.
     """
     families = dict(zip(levels.judge, levels.judge_family, strict=True))
     steps = dict(zip(levels.dimension, levels.step or [1] * len(levels.dimension), strict=True))
@@ -56,7 +56,7 @@ def doubts(cells: Cells, ratings: Sequence[str], levels: Levels) -> list[Doubt]:
             *_lone_levels(rated, counts, steps[dimension]),
         ):
             found.setdefault(judge, reason)
-    found.update(_copies(ratings, levels, {*cells.factors["model"].tolist()}))
+    found.update(_copies(answers, levels, {*cells.factors["model"].tolist()}))
     return [
         Doubt(judge, families[judge], reason)
         for judge, reason in found.items()
@@ -154,14 +154,13 @@ def _other_scales(
             )
 
 
-def _copies(ratings: Sequence[str], levels: Levels, models: set[str]) -> Iterator[tuple[str, str]]:
+def _copies(table: np.ndarray, levels: Levels, models: set[str]) -> Iterator[tuple[str, str]]:
     """Yield the judges whose ratings equal those of another judge, or the mean of all others, in
     nearly all rows.
 
     Of two equal judges the one without own answers is left out, else the later by alphabet. Scales
     of two or three levels are not compared: two good judges may agree on them.
     """
-    table = _answers(ratings, levels)
     names = sorted(levels.judge, key=lambda name: (name not in models, name))
     left_out: set[str] = set()
     for place, judge in enumerate(names):
@@ -186,24 +185,26 @@ def _copied(judge: str, whose: str, share: float) -> str:
     return because(Reason.COPIED_RATINGS, judge=judge, whose=whose, share=percent(share))
 
 
-def _answers(ratings: Sequence[str], levels: Levels) -> np.ndarray:
-    """The rating of each answer by each judge, (answers, judges), NaN without one, on scales of
-    four levels or more.
+def answers_by_judge(connection: Connection, ratings: str, levels: Levels) -> np.ndarray:
+    """The rating of each answer to the first MOST_PROMPTS prompts by each judge, (answers, judges),
+    NaN without one, on scales of four levels or more.
+
+    ratings: SQL for all rows, with the codes of the canonical ratings and their rating.
     """
     several = [place for place, (low, high) in enumerate(levels.scale) if high - low > 2]
-    if not several or not ratings:
+    if not several:
         return np.full((0, len(levels.judge)), np.nan)
     kept = f"({levels.sql_place('dimension')}) in ({', '.join(map(str, several))})"
-    answers = f"prompt, occasion_code, {levels.sql_without('judge')}"
-    rows = (
-        connect()
-        .execute(
-            f"select dense_rank() over (order by {answers}) - 1 as answer,"
-            f" {levels.sql_place('judge')} as judge, rating from {files(ratings)}"
-            f" where prompt < {MOST_PROMPTS} and {kept}"
-        )
-        .fetchnumpy()
-    )
+    answer = "prompt, occasion_code, completion"
+    rows = connection.execute(f"""
+        with rated as (
+                 select prompt, occasion_code, {levels.sql_without("judge")} as completion,
+                        {levels.sql_place("judge")} as judge, rating
+                 from ({ratings}) where prompt < {MOST_PROMPTS} and {kept}),
+             answers as (
+                 select *, row_number() over (order by {answer}) - 1 as answer
+                 from (select distinct {answer} from rated))
+        select answer, judge, rating from rated join answers using ({answer})""").fetchnumpy()
     answer = rows["answer"].astype(int)
     table = np.full((answer.max(initial=-1) + 1, len(levels.judge)), np.nan)
     table[answer, rows["judge"].astype(int)] = rows["rating"]

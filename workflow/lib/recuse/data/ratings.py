@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from recuse.base.database import (
     Connection,
@@ -24,7 +25,7 @@ from recuse.base.errors import DataError, check_known
 from recuse.base.outputs import empty_folder, work_folder_of
 from recuse.base.settings import Setting
 from recuse.base.tables import column_names, write_table
-from recuse.data.cells import Cells, cells_of_counts
+from recuse.data.cells import Cells, Levels, cells_of_counts
 from recuse.data.codes import COLUMNS, CodedRows, code_checked, code_rows
 from recuse.data.faults import (
     DECLARED_SCALE,
@@ -52,6 +53,7 @@ from recuse.data.registry import DEFAULT, IMPORTED_SCALES, MOST_LEVELS, OBSERVED
 from recuse.data.shards import (
     ShardPlan,
     Summary,
+    first_prompts,
     first_repeated_row,
     plan_shards,
     summarise,
@@ -129,12 +131,7 @@ class StudyFiles:
     trusted: Sequence[str] = ()  # judges, by any spelling
 
     @classmethod
-    def from_files(cls, *, raw: Sequence[str], params: Mapping) -> "StudyFiles":
-        """The raw files of a rule, by its params."""
-        return cls.from_config(raw, **params)
-
-    @classmethod
-    def from_config(
+    def from_files(
         cls,
         raw: Sequence[str],
         dimensions: Sequence[str | None],
@@ -205,23 +202,35 @@ def in_units(ratings: Sequence[str], steps: Mapping[str, float], columns: Sequen
     return f"select * replace ({values}) from {files(ratings)}" if of else f"from {files(ratings)}"
 
 
-def cells_of_files(study: str, source: StudyFiles, folder: str) -> Cells:
+class CountedRows(NamedTuple):
+    """Checked rows, counted into cells; and SQL for those of the first prompts, on a connection."""
+
+    cells: Cells
+    levels: Levels
+    connection: Connection
+    first_prompts: str
+
+
+def count_rows(study: str, source: StudyFiles, folder: str, *, prompts: int) -> CountedRows:
     """Check raw files and count their rows into cells, as `normalise_ratings` and `build_cells` do,
-    without a table of the rows.
+    without a table of the rows; prompts: how many are the first.
 
     Raises what these raise; temporary files stay in `folder`.
     """
     with reading(_paths(source.files)):
         coded, plan, _ = _coded_and_planned(study, source, folder)
-        groups = coded.groups(plan.levels)
-        _raise_twice(source, first_repeated_row(coded, groups, plan.levels))
+        levels, groups = plan.levels, "from grouped"
+        coded.connection.execute(f"create temp table grouped as {coded.groups(levels)}")
+        _raise_twice(source, first_repeated_row(coded, groups, levels))
         counts = (
             f"select group_code, gt as reference_code, rating, count(*) as n from ({groups})"
             " where rating is not null group by all"
         )
-        return cells_of_counts(
-            plan.levels, coded.connection.execute(coded.named(counts, ["rating"])).fetchnumpy()
+        cells = cells_of_counts(
+            levels, coded.connection.execute(coded.named(counts, ["rating"])).fetchnumpy()
         )
+        first = first_prompts(coded, groups, levels, prompts=prompts)
+        return CountedRows(cells, levels, coded.connection, first)
 
 
 def _paths(files: Sequence[RatingsFile]) -> str:
@@ -332,21 +341,16 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, t
     the first fault.
     """
     check_declared([file.path for file in source.files], source.declared)
-    connection, typed, scales = _open(source)
+    connection, kept = connect(), {}
+    for number, file in enumerate(source.files):
+        kept[file.path] = _kept_rows(connection, file, f"{folder}/{number}.parquet")
+    typed, scales = _open(connection, source, kept)
     # Types of columns -> path -> SQL for the rows of the file
     alike: dict[tuple, dict[str, str]] = {}
-    for number, file in enumerate(source.files):
-        rows = f"select * exclude (file, record) from ({file.stored()})"
-        if not file.path.endswith(".parquet"):  # read once
-            copy = f"{folder}/{number}.parquet"
-            with reading(file.path):
-                count = write_rows(connection, rows, copy, compression="uncompressed")
-            check_filled(file.path, count, "judge, model and prompt")  # parts may have no rows
-            check_lines(file.path, count, ON_ONE_LINE)
-            rows = f"from {files([copy])}"
-        with reading(file.path):
+    for path, rows in kept.items():
+        with reading(path):
             types = tuple(kind for _, kind, *_ in connection.execute(f"describe {rows}").fetchall())
-        alike.setdefault(types, {})[file.path] = rows
+        alike.setdefault(types, {})[path] = rows
     tables, faults = [], 0
     for number, rows_of in enumerate(alike.values()):
         rows = " union all ".join(rows_of.values())
@@ -372,6 +376,20 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, t
         texts = " union all ".join(file.texts() for file in source.files)
         raise_first_fault(connection, f"({typed.format(texts)})", CHECKS)
     return code_rows(connection, tables), scales
+
+
+def _kept_rows(connection: Connection, file: RatingsFile, copy: str) -> str:
+    """SQL for the rows of a file as they are stored; of one that is not parquet, those of a copy,
+    so that it is read once. DataError about its lines.
+    """
+    rows = f"select * exclude (file, record) from ({file.stored()})"
+    if file.path.endswith(".parquet"):
+        return rows
+    with reading(file.path):
+        count = write_rows(connection, rows, copy, compression="uncompressed")
+    check_filled(file.path, count, "judge, model and prompt")  # parts may have no rows
+    check_lines(file.path, count, ON_ONE_LINE)
+    return f"from {files([copy])}"
 
 
 def _check_values(connection: Connection, rows: str, typed: str, table: str) -> int:
@@ -433,20 +451,22 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
     )
 
 
-def _open(source: StudyFiles) -> tuple[Connection, str, dict[str, tuple[int, int]]]:
-    """A connection with the names that config lists, and the scales.
+def _open(
+    connection: Connection, source: StudyFiles, kept: Mapping[str, str]
+) -> tuple[str, dict[str, tuple[int, int]]]:
+    """Create the tables of the names that config lists, and find the scales; kept: path -> SQL for
+    the rows of a file.
 
-    The second is SQL on the connection for typed rows, with {} for those of `RatingsFile.texts`.
+    The first is SQL on the connection for typed rows, with {} for those of `RatingsFile.texts`.
     """
-    connection, registry = connect(), source.registry
-    rows = [file.texts() for file in source.files]
+    registry = source.registry
     scales = {
         dimension: (
-            (0, _highest(connection, source.files, rows, dimension))
+            (0, _highest(connection, source.files, dimension))
             if scale == OBSERVED
             else tuple(scale)
         )
-        for dimension, scale in _scales_by_name(connection, source, rows).items()
+        for dimension, scale in _scales_by_name(connection, source, kept).items()
     }
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
     bounds = ((dimension, low, high) for dimension, (low, high) in scales.items())
@@ -465,20 +485,19 @@ def _open(source: StudyFiles) -> tuple[Connection, str, dict[str, tuple[int, int
         left join registry as models on rows.model = models.id
         left join scales using (dimension)
         left join datasets using (dataset)"""
-    return connection, typed, scales
+    return typed, scales
 
 
 def _scales_by_name(
-    connection: Connection, source: StudyFiles, rows: Sequence[str]
+    connection: Connection, source: StudyFiles, kept: Mapping[str, str]
 ) -> dict[str, Sequence[int] | str]:
-    """The scale of each dimension by its name: those in the files, SQL for whose `rows` is given,
-    may have the default one.
-    """
+    """The scale of each dimension by its name: those in the files may have the default one."""
     named = {dimension: scale for dimension, scale in source.scales.items() if dimension != DEFAULT}
-    for file, sql in zip(source.files, rows, strict=True) if DEFAULT in source.scales else ():
-        with reading(file.path):
+    for path, rows in kept.items() if DEFAULT in source.scales else ():
+        texts = f"select named, {texts_as_read()} from ({rows})"
+        with reading(path):
             found = connection.execute(
-                f"select distinct dimension from ({sql}) where dimension is not null order by all"
+                f"select distinct dimension from ({texts}) where dimension is not null order by all"
             )
             named |= {
                 dimension: scale_of(source.scales, dimension) for (dimension,) in found.fetchall()
@@ -486,15 +505,12 @@ def _scales_by_name(
     return named
 
 
-def _highest(
-    connection: Connection, files: Sequence[RatingsFile], rows: Sequence[str], dimension: str
-) -> int:
+def _highest(connection: Connection, files: Sequence[RatingsFile], dimension: str) -> int:
     """Highest finite rating or gt of a dimension, rounded up; DataError if it makes no scale."""
     maxima = []
-    for file, sql in zip(files, rows, strict=True):
-        scores = (
-            f"select record, greatest({as_number('rating')}, {as_number('gt')}) as x from ({sql})"
-        )
+    for file in files:
+        score = f"greatest({as_number('rating')}, {as_number('gt')})"
+        scores = f"select record, {score} as x from ({file.texts()})"
         query = (
             f"select max(x), arg_max(record, x) from ({scores} where dimension = ?) where"
             " isfinite(x)"

@@ -233,6 +233,22 @@ def first_repeated_row(coded: CodedRows, groups: str, levels: Levels) -> tuple[s
     return coded.connection.execute(f"from ({query}) order by all limit 1").fetchone()
 
 
+def first_prompts(coded: CodedRows, groups: str, levels: Levels, *, prompts: int) -> str:
+    """SQL for the rows with a rating, of SQL for `groups`, of so many prompts: the first in the
+    order of `write_sorted`, with their codes there.
+    """
+    rows = f"select *, {levels.sql_place('dataset')} as dataset from ({groups})"
+    rows = f"from ({rows}) where rating is not null"
+    numbered = (
+        "select *, row_number() over (order by prompt_id, dataset) - 1 as prompt"
+        f" from (select distinct prompt_id, dataset {rows} order by all limit {prompts})"
+    )
+    columns = "prompt, occasion as occasion_code, group_code, rating"
+    return coded.named(
+        f"select {columns} from ({rows}) join ({numbered}) using (prompt_id, dataset)", ["rating"]
+    )
+
+
 def write_sorted(
     coded: CodedRows, plan: ShardPlan, *, first: int, ratings: str
 ) -> tuple[str, ...] | None:

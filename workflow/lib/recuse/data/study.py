@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 import numpy as np
 
 from recuse.base.database import connect, files, text
 from recuse.base.reasons import Reason, code
 from recuse.data.cells import Cells, Levels, cells_of_rows, levels_of, read_cells
-from recuse.data.doubts import Doubt, doubts
+from recuse.data.doubts import Doubt, answers_by_judge, doubts
 from recuse.data.moments import (
     Blocks,
     Moments,
@@ -36,9 +37,26 @@ from recuse.data.selection import (
 LEAST_SCORED = 10
 
 
+class Reference(Enum):
+    """Which rows count, and what stands for the human scores of their answers."""
+
+    HUMAN_OR_NONE = 1  # All rows; without human scores if only some have one.
+    HUMAN = 2  # The rows with a human score.
+    PANEL = 3  # All rows; the mean rating of the answer by all judges.
+    PANEL_OF_SCORED = 4  # The same mean, of the rows with a human score.
+
+
+@dataclass(frozen=True)
+class View:
+    """How a study is read: with which reference, and without which judges."""
+
+    reference: Reference = Reference.HUMAN_OR_NONE
+    without: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class StudyTables:
-    """A study by the paths of its tables, each read once, when needed.
+    """A study by the paths of its tables, each read once, when needed, for all views of it.
 
     If some of its rows have human scores and others have none, it is read as if none had any, so
     that all ratings count and are treated alike; what compares judges with people reads `scored`.
@@ -47,10 +65,9 @@ class StudyTables:
     name: str
     cells_from: str | Cells  # the path of the table of cells, or the cells
     ratings: Sequence[str] = ()  # one file, or its shards; for what cells do not hold
-    only_scored: bool = False  # the rows with a human score, of a study where others have none
-    by_panel: bool = False  # the mean rating of an answer stands in for its human score
-    without: Sequence[str] = ()  # judges whose rows are left out
-    _read: dict[tuple, Cells | Moments] = field(default_factory=dict, repr=False, compare=False)
+    view: View = View()
+    doubted: Sequence[Doubt] = ()  # where there are only cells
+    _read: dict[tuple, object] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def from_files(cls, *, study: str, cells: str, ratings: Sequence[str]) -> "StudyTables":
@@ -64,6 +81,10 @@ class StudyTables:
                 f"ratings: found the path '{self.ratings}'; write a list, of this file or of all"
                 " shards"
             )
+
+    def with_reference(self, reference: Reference) -> "StudyTables":
+        """The study with another reference."""
+        return replace(self, view=replace(self.view, reference=reference))
 
     @property
     def prompts(self) -> int:
@@ -93,24 +114,12 @@ class StudyTables:
         """
         if not self.is_partly_scored or self.scored_prompts < LEAST_SCORED:
             return self
-        return self._once(("scored",), lambda: self._read_as(only_scored=True))
-
-    def with_panel(self, *, only_scored: bool) -> "StudyTables":
-        """All rows, or those with human scores, with the mean rating of an answer in place of its
-        human score.
-        """
-        return self._read_as(only_scored=only_scored, by_panel=True)
-
-    def _read_as(self, **changes: bool) -> "StudyTables":
-        return replace(self, cells_from=self.every_cell, _read={}, **changes)
+        return self.with_reference(Reference.HUMAN)
 
     @property
-    def doubts(self) -> list[Doubt]:
-        """Why there is no verdict on some judges, by all rows; none where there are only cells."""
-        if not self.ratings:
-            return []
-        paths = self.ratings
-        return self._once(("doubts",), lambda: doubts(self.every_cell, paths, levels_of(paths[0])))
+    def doubts(self) -> Sequence[Doubt]:
+        """Why there is no verdict on some judges, by all rows."""
+        return self._once(("doubts",), self._find_doubts) if self.ratings else self.doubted
 
     @property
     def independent(self) -> "StudyTables":
@@ -120,10 +129,7 @@ class StudyTables:
         copies = [
             doubt.judge for doubt in self.doubts if code(doubt.reason) is Reason.COPIED_RATINGS
         ]
-        if not copies:
-            return self
-        part = {"without": copies, "_read": {("doubts",): self.doubts}}
-        return self._once(("independent",), lambda: replace(self, **part))
+        return replace(self, view=replace(self.view, without=tuple(copies))) if copies else self
 
     @property
     def scored_prompts(self) -> int:
@@ -134,7 +140,11 @@ class StudyTables:
     @property
     def every_cell(self) -> Cells:
         """Cells of all rows by the human scores that they have."""
-        return self._once(("every cell",), self._read_cells)
+        cells = self._once(("all cells",), self._read_cells)
+        if not self.view.without:
+            return cells
+        kept = ~np.isin(cells.factors["judge"], self.view.without)
+        return self._once(("every cell", self.view.without), lambda: cells.select(kept))
 
     def cells(self, selection: Selection = EVERY_ROW) -> Cells:
         """Return cells of all rows or, if a family's mean rating is the reference, of the rows of a
@@ -142,14 +152,14 @@ class StudyTables:
 
         Of a selection of one wording or replicate they are those of its rows.
         """
-        if selection.reference is not None or selection.asked is not None or self.by_panel:
+        if selection.reference is not None or selection.asked is not None or self._is_by_panel:
             by = {} if selection.reference is None else {"by": REFERENCE_FAMILY}
             rows = [self._rows(selection, span) for span in prompt_ranges(self.ratings)]
             return self._once(("cells", *rows), lambda: cells_of_rows(rows, self._levels, **by))
         if not self.is_partly_scored:
             return self.every_cell
-        part = "scored" if self.only_scored else "unscored"
-        return self._once(("cells",), lambda: getattr(self.every_cell, part))
+        part = "scored" if self.view.reference is Reference.HUMAN else "unscored"
+        return self._once(("cells", self.view), lambda: getattr(self.every_cell, part))
 
     def moments(self, selection: Selection = EVERY_ROW, *, by_cell: bool = False) -> Moments:
         """Return moments of a selection's rows: of (1, rating, reference), and of the length, if it
@@ -192,7 +202,9 @@ class StudyTables:
         elif selection.length is not None:
             length = ", x"
         # Rows that are joined are in no order
-        joined = selection.reference is not None or selection.length is not None or self.by_panel
+        joined = (
+            selection.reference is not None or selection.length is not None or self._is_by_panel
+        )
 
         def rows_of(span: PromptRange) -> str:
             # As in moments
@@ -222,11 +234,11 @@ class StudyTables:
         """The blocks of the latest selection of this kind, kept if they are few; slices make no
         difference.
         """
-        key = replace(selection, slice=None, whole=False)
-        latest, numbered, blocks = self._read.get(("blocks", kind), (None, None, None))
+        key, place = replace(selection, slice=None, whole=False), ("blocks", kind, self.view)
+        latest, numbered, blocks = self._read.get(place, (None, None, None))
         if latest != key or numbered is not factors:
             blocks = Blocks(read)
-            self._read["blocks", kind] = key, factors, blocks
+            self._read[place] = key, factors, blocks
         return iter(blocks)
 
     def rows(self, selection: Selection, span: PromptRange | None = None) -> str:
@@ -237,26 +249,30 @@ class StudyTables:
         if span is not None:
             paths, prompts = [span.path], (span.first, span.last)
         rows = selection.rows(paths, prompts=prompts)
-        if self.without:
-            rows = (
-                f"select * from ({rows}) where judge not in ({', '.join(map(text, self.without))})"
-            )
-        if self.by_panel:
-            return with_panel_references(rows, self._levels, only_scored=self.only_scored)
-        if self.only_scored:
+        if without := self.view.without:
+            rows = f"select * from ({rows}) where judge not in ({', '.join(map(text, without))})"
+        if self._is_by_panel:
+            only_scored = self.view.reference is Reference.PANEL_OF_SCORED
+            return with_panel_references(rows, self._levels, only_scored=only_scored)
+        if self.view.reference is Reference.HUMAN:
             return f"select * from ({rows}) where gt is not null"
         if not self.is_partly_scored:
             return rows
         nothing = ", ".join(f"null as {name}" for name in ("gt", "gt_unit", "reference_code"))
         return f"select * replace ({nothing}) from ({rows})"
 
+    @property
+    def _is_by_panel(self) -> bool:
+        return self.view.reference in (Reference.PANEL, Reference.PANEL_OF_SCORED)
+
     def _read_cells(self) -> Cells:
-        cells = (
-            self.cells_from if isinstance(self.cells_from, Cells) else read_cells(self.cells_from)
-        )
-        if not self.without:
-            return cells
-        return cells.select(~np.isin(cells.factors["judge"], self.without))
+        is_read = isinstance(self.cells_from, Cells)
+        return self.cells_from if is_read else read_cells(self.cells_from)
+
+    def _find_doubts(self) -> list[Doubt]:
+        levels = levels_of(self.ratings[0])
+        answers = answers_by_judge(connect(), f"from {files(self.ratings)}", levels)
+        return doubts(self._once(("all cells",), self._read_cells), answers, levels)
 
     def _rows(self, selection: Selection, span: PromptRange) -> str:
         """SQL for the rows of a selection in some prompts, with the covariates that cells do not
@@ -273,8 +289,8 @@ class StudyTables:
     def _levels(self) -> Levels:
         """The levels of the ratings, without references where rows are read without these."""
         levels = self._once(("levels",), lambda: levels_of(self.ratings[0]))
-        is_without = self.is_partly_scored and not self.only_scored
-        return replace(levels, reference=()) if is_without else levels
+        scored = self.view.reference in (Reference.HUMAN, Reference.PANEL_OF_SCORED)
+        return replace(levels, reference=()) if self.is_partly_scored and not scored else levels
 
     def _unsplit(self, selection: Selection) -> tuple[Iterator[RowBlock], dict[str, np.ndarray]]:
         """Rows and groups of a selection without its `absorb`."""

@@ -102,7 +102,7 @@ def estimate(spec: Spec, study: StudyTables, *, confidence: float, seed: int = 0
             {**about, **row} for row in adjusted(spec, slices, confidence=confidence)
         )
     left_out = []
-    if study.without:
+    if study.view.without:
         absent = biases_without_judges(study.doubts, study.cells().factors)
         left_out = [(*bias, why) for bias, why in absent.items() if bias[0] in biases_of(spec)]
     for fitted in slices:

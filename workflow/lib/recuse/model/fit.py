@@ -12,7 +12,7 @@ from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because
 from recuse.data.cells import Cells
 from recuse.data.moments import Moments, less_completion_means
-from recuse.data.study import StudyTables
+from recuse.data.study import Reference, StudyTables
 from recuse.model.covariance import (
     COVARIANCES,
     FEW,
@@ -105,7 +105,7 @@ def fitted_slices(spec: Spec, study: StudyTables, *, seed: int | None) -> Iterat
         )
     of_all = {}
     if uses_all_ratings(spec, study):
-        panels = (study.with_panel(only_scored=scored) for scored in (True, False))
+        panels = map(study.with_reference, (Reference.PANEL_OF_SCORED, Reference.PANEL))
         of_all = biases_of_all_ratings(spec, study, *panels)
     for (label, rows), slice_errors in zip(
         slices_of(spec, study), errors, strict=spec.errors.by_prompt
@@ -119,8 +119,7 @@ def uses_all_ratings(spec: Spec, study: StudyTables) -> bool:
     human scores: by least squares with errors CR1, without lengths.
     """
     return (
-        study.is_partly_scored
-        and study.only_scored
+        study.view.reference is Reference.HUMAN
         and spec.model.estimator == "least_squares"
         and spec.errors.covariance == "CR1"
         and spec.selection.length is None

@@ -135,7 +135,7 @@ CANONICAL = """
 
 def normalise(
     study: str,
-    files: Sequence[str],
+    raw: Sequence[str],
     *,
     reader: str = "",
     both_orders: bool = True,
@@ -146,7 +146,7 @@ def normalise(
 ) -> None:
     """Write the canonical comparisons (parquet) and the completeness table (CSV) of a study.
 
-    files: of verdicts, in the columns of the canonical table or, with a reader, in a format of
+    raw: files of verdicts, in the columns of the canonical table or, with a reader, in a format of
     their own. reader: the function, `module:function`, that gives their rows as `select_stored`
     does. models: config's, by whose `ids` judges and models get one name; others keep theirs.
     Comparisons have the columns COMPARISONS of `recuse.data.verdicts`, one row per verdict, sorted
@@ -168,7 +168,7 @@ def normalise(
     shows one.
     """
     select = resolve_name(reader) if reader else select_stored
-    check_declared(files, declared)
+    check_declared(raw, declared)
     connection = connect()
     registry = Registry.from_config(models or {}).names.items()
     create_table(
@@ -178,7 +178,7 @@ def normalise(
         [(id, name) for id, name in registry if id != name],
     )
     with empty_folder(work_folder_of(comparisons)) as folder:
-        create_typed(connection, select(connection, files), folder)
+        create_typed(connection, select(connection, raw), folder)
     raise_first_fault(connection, "typed", CHECKS)
     by_human = f"(select * from typed where judge = {text(HUMAN)})"
     raise_first_fault(connection, by_human, [NOT_HUMAN])
@@ -187,7 +187,7 @@ def normalise(
     check_unique(connection)
     check_same_answers(connection)
     counts = _completeness(connection, study)
-    if both_orders and not any(ORDER_DRAWN in RawFile.open(path).columns for path in files):
+    if both_orders and not any(ORDER_DRAWN in RawFile.open(path).columns for path in raw):
         check_both_orders(connection, sum(row["one_order"] for row in counts))
     # Each comparison has its orders together
     votes = connection.execute("select max(vote) from sorted").fetchone() != (1,)

@@ -37,21 +37,24 @@ from recuse.model.spec import Spec
 def rank(
     *,
     tables: StudyTables,
-    estimates: Sequence[str],
+    fitted: Sequence[str],
     idiosyncrasy: str,
     reliability: str,
-    specs: Mapping,
-    settings: Mapping,
+    ranking: Mapping,
     confidence: float,
     seed: int,
     outputs: Mapping[str, str],
 ) -> None:
-    """Rank the models, tabulate what each ranking rests on, and how small a bias would be found."""
+    """Rank the models, tabulate what each ranking rests on, and how small a bias would be found.
+
+    fitted: the paths of estimates; ranking: `Study.ranking_settings`.
+    """
+    specs, settings = ranking["specs"], ranking["settings"]
     main = Spec.of("main", **specs["main"])
     level, instead = {"confidence": confidence, "seed": seed}, settings["without_human_scores"]
     boards = estimable_specs(specs, settings["leaderboard"], tables.scored, instead=instead)
-    fitted = [row for path in estimates for row in read_table(path)]
-    biases = fitted if settings["debias"] == REGRESSION else read_table(idiosyncrasy)
+    estimates = _rows(fitted)
+    biases = estimates if settings["debias"] == REGRESSION else read_table(idiosyncrasy)
     chosen = {"debias": settings["debias"], "instead": instead}
     ranks = []
     for spec in boards:
@@ -65,55 +68,37 @@ def rank(
     write_table(
         outputs["judgments"],
         JUDGMENTS,
-        judgment_rows(of_main, tables, fitted, removed),
+        judgment_rows(of_main, tables, estimates, removed),
         study=tables.name,
     )
-    power(
-        tables=tables,
-        reliability=reliability,
-        main=specs["main"],
-        settings=settings["power"],
-        confidence=confidence,
-        power=outputs["power"],
+    write_table(
+        outputs["power"],
+        POWER,
+        power_rows(
+            main, tables, read_table(reliability), **settings["power"], confidence=confidence
+        ),
+        study=tables.name,
     )
-
-
-def power(
-    *,
-    tables: StudyTables,
-    reliability: str,
-    main: Mapping,
-    settings: Mapping,
-    confidence: float,
-    power: str,
-) -> None:
-    """Tabulate how small a self-bias would be found, in this study and in larger ones."""
-    spec = Spec.of("main", **main)
-    rows = power_rows(spec, tables, read_table(reliability), **settings, confidence=confidence)
-    write_table(power, POWER, rows, study=tables.name)
 
 
 def conclude(
     *,
     study: str,
     inputs: Mapping[str, str | Sequence[str]],
-    checks: Mapping,
-    verdict: Mapping[str, str],
-    specs: Mapping,
-    confidence: float,
-    power: float,
-    instead: Mapping,
-    order: Mapping,
+    settings: Mapping,
     outputs: Mapping[str, str],
 ) -> None:
     """Say which conclusions hold in the robustness checks, and give the verdicts.
 
-    inputs: table -> its path, or the paths of its parts.
+    inputs: table -> its path, or the paths of its parts; settings: `Study.conclusions_settings`.
     """
-    checks, reasons = RobustnessCheck.from_config(checks), read_table(inputs["not_estimable"])
+    checks = RobustnessCheck.from_config(settings["checks"])
+    reasons, order = read_table(inputs["not_estimable"]), settings["order"]
     read = {check.table: _rows(inputs[check.table]) for check in checks}
     tables = Tables(read, reasons, read_table(inputs["wordings"]))
-    asked = Robustness(checks, specs, confidence, power).of_study(tables, reasons, instead=instead)
+    confidence = settings["confidence"]
+    robustness = Robustness(checks, settings["specs"], confidence, settings["power"])
+    asked = robustness.of_study(tables, reasons, instead=settings["instead"])
     rows = list(conclusions(asked, tables, order=order))
     write_table(outputs["conclusions"], CONCLUSIONS, rows, study=study)
     judges = rating_judges(read_table(inputs["completeness"]), order["self_bias"])
@@ -122,7 +107,7 @@ def conclude(
         judges,
         agreement_with_people(read_table(inputs["correlations"])),
         reliability=mean_reliability(read_table(inputs["reliability"])),
-        checks=verdict,
+        checks=settings["verdict"],
         confidence=confidence,
     )
     write_table(outputs["verdicts"], VERDICTS, verdicts, study=study)
@@ -133,19 +118,19 @@ def panel(
     tables: StudyTables,
     reliability: str,
     verdicts: str,
-    settings: Mapping,
+    panels: Mapping,
     confidence: float,
     outputs: Mapping[str, str],
 ) -> None:
     """Recommend a panel of judges, and how to deal answers to them."""
     reliabilities = {row["dimension"]: float(row["mean"]) for row in read_table(reliability)}
-    judges = linked_judges(tables, dimensions=settings.get("dimensions", ()))
+    judges = linked_judges(tables, dimensions=panels.get("dimensions", ()))
     rows = panel_rows(
         judges,
         tables,
         reliabilities,
         read_table(verdicts),
-        least=settings["least"],
+        least=panels["least"],
         confidence=confidence,
     )
     write_table(outputs["panel"], PANEL, rows, study=tables.name)
@@ -155,28 +140,6 @@ def panel(
         round_robin_rows(judges, tables, rows),
         study=tables.name,
     )
-
-
-def conclusion_tables(
-    *,
-    tables: StudyTables,
-    fitted: Sequence[str],
-    idiosyncrasy: str,
-    reliability: str,
-    inputs: Mapping[str, str | Sequence[str]],
-    ranking: Mapping,
-    settings: Mapping,
-    panels: Mapping,
-    confidence: float,
-    seed: int,
-    outputs: Mapping[str, str],
-) -> None:
-    """Write the tables of all three."""
-    shared = {"tables": tables, "reliability": reliability}
-    level = {"confidence": confidence, "outputs": outputs}
-    rank(**shared, estimates=fitted, idiosyncrasy=idiosyncrasy, **ranking, seed=seed, **level)
-    conclude(study=tables.name, inputs=inputs, **settings, **level)
-    panel(**shared, verdicts=outputs["verdicts"], settings=panels, **level)
 
 
 def _rows(paths: str | Sequence[str]) -> list[dict]:

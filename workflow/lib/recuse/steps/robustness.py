@@ -30,13 +30,15 @@ from recuse.model.estimable import estimable_specs, sliced_by, study_for
 def estimands(
     *,
     tables: StudyTables,
-    specs: Mapping,
-    settings: Mapping,
-    asked: Mapping,
+    preference: Mapping,
     confidence: float,
     outputs: Mapping[str, str],
 ) -> None:
-    """Tabulate biases beyond ordinary preference and over wordings, and what identifies them."""
+    """Tabulate biases beyond ordinary preference and over wordings, and what identifies them.
+
+    preference: `Study.preference_settings`.
+    """
+    specs, settings = preference["specs"], preference["settings"]
     compared = sliced_by(specs, settings["idiosyncrasy"], tables)
     fitted = estimable_specs(specs, settings["identifiability"], tables)
     slices = [each for spec in compared for each in idiosyncrasies(spec, tables)]
@@ -49,7 +51,10 @@ def estimands(
         write_table(outputs[name], columns, rows(slices, confidence=confidence), study=tables.name)
     write_table(outputs["identifiability"], IDENTIFIABILITY, identified, study=tables.name)
     write_table(
-        outputs["wordings"], WORDINGS, wording_rows(study=tables, **asked), study=tables.name
+        outputs["wordings"],
+        WORDINGS,
+        wording_rows(study=tables, **preference["asked"]),
+        study=tables.name,
     )
 
 
@@ -73,14 +78,16 @@ def sensitivity(
     tables: StudyTables,
     raters: Sequence[str],
     alphas: Sequence[str],
-    specs: Mapping,
-    settings: Mapping,
+    distortion: Mapping,
     confidence: float,
     outputs: Mapping[str, str],
 ) -> None:
     """Tabulate the reliability of the human scores, and what errors in them and omitted variables
     would change.
+
+    distortion: `Study.distortion_settings`.
     """
+    specs, settings = distortion["specs"], distortion["settings"]
     reliabilities = reliability(
         tables=tables,
         raters=raters,
@@ -109,19 +116,3 @@ def sensitivity(
         row for spec in varied for row in sensitivity_rows(spec, study, confidence=confidence)
     )
     write_table(outputs["sensitivity"], SENSITIVITY, omitted, study=tables.name)
-
-
-def robustness_tables(
-    *,
-    tables: StudyTables,
-    raters: Sequence[str],
-    alphas: Sequence[str],
-    preference: Mapping,
-    distortion: Mapping,
-    confidence: float,
-    outputs: Mapping[str, str],
-) -> None:
-    """Write the tables of both."""
-    shared = {"tables": tables, "confidence": confidence, "outputs": outputs}
-    estimands(**shared, **preference)
-    sensitivity(**shared, raters=raters, alphas=alphas, **distortion)

@@ -24,6 +24,7 @@ from recuse.data.moments import (
     tensor_of,
 )
 from recuse.data.selection import EVERY_ROW, Selection
+from recuse.data.study import View
 from recuse.simulate.world import bias_matrix, carried_families
 
 RATERS = 3  # whose mean is the human score
@@ -459,7 +460,7 @@ class DrawnStudy:
     _moments: dict = field(init=False, default_factory=dict, repr=False, compare=False)
 
     is_partly_scored = False  # All rows have human scores, or none has.
-    doubts = without = ()  # The ratings of all judges are what they seem.
+    doubts, view = (), View()  # The ratings of all judges are what they seem.
 
     @property
     def scored(self) -> DrawnStudy:

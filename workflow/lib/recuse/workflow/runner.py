@@ -1,7 +1,7 @@
 """A rule's script as a plain function, with the arguments, log and memory that Snakemake passes."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
 from typing import Any
 
@@ -14,17 +14,18 @@ from recuse.workflow.records import recorded
 NEW_OBJECTS = 10_000
 
 
-def run(function: Callable[..., None], snakemake: Any) -> None:
-    """Call `function` with the arguments of a rule, within the rule's log and memory, and record
-    what it was made from.
+def run(functions: Callable[..., None] | Sequence[Callable[..., None]], snakemake: Any) -> None:
+    """Call a function, or several in turn, with the arguments of a rule, within the rule's log and
+    memory, and record what the results were made from.
 
-    Each parameter of `function` gets the wildcard, input, output or param of its name; files are a
+    Each parameter of a function gets the wildcard, input, output or param of its name; files are a
     path or a list of paths. The parameters `inputs`, `outputs`, `params` and `config` get all of
     these, by name, without record and contents. One of a class with `from_files` gets what that
-    makes of the arguments by its own names. A parameter with a default may be missing from the
-    rule. Messages go to the log, as by recuse.base.log.logged. DuckDB is limited by config's
-    `memory_limit` and the rule's `mem_mb`, spills next to the log, and opens no files but the
-    rule's. Raises TypeError if a parameter is none of the rule's names, or several.
+    makes of the arguments by its own names, all functions the same object. A parameter with a
+    default may be missing from the rule. Messages go to the log, as by recuse.base.log.logged.
+    DuckDB is limited by config's `memory_limit` and the rule's `mem_mb`, spills next to the log,
+    and opens no files but the rule's. Raises TypeError if a parameter is none of the rule's names,
+    or several.
     """
     log, config, of_job = snakemake.log[0], snakemake.config, snakemake.resources.get("mem_mb")
     limits = {
@@ -40,11 +41,15 @@ def run(function: Callable[..., None], snakemake: Any) -> None:
         ),
         recorded(snakemake),
     ):
-        function(**arguments(function, snakemake))
+        made: dict[type, Any] = {}
+        for function in functions if isinstance(functions, Sequence) else [functions]:
+            function(**arguments(function, snakemake, made))
 
 
-def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:
-    """The arguments that `run` calls `function` with."""
+def arguments(function: Callable, snakemake: Any, made: dict[type, Any]) -> dict[str, Any]:
+    """The arguments that `run` calls `function` with; made: of earlier functions, the objects of
+    classes with `from_files`.
+    """
     inputs, outputs, wildcards = (
         _paths(snakemake.input),
         _results(snakemake),
@@ -54,8 +59,11 @@ def arguments(function: Callable, snakemake: Any) -> dict[str, Any]:
     whole = {"inputs": inputs, "outputs": outputs, "params": params, "config": snakemake.config}
     filled = {}
     for name, parameter in signature(function).parameters.items():
-        if from_files := getattr(parameter.annotation, "from_files", None):
-            filled[name] = from_files(**arguments(from_files, snakemake))
+        kind = parameter.annotation
+        if from_files := getattr(kind, "from_files", None):
+            if kind not in made:
+                made[kind] = from_files(**arguments(from_files, snakemake, made))
+            filled[name] = made[kind]
             continue
         values = [part[name] for part in (wildcards, inputs, outputs, params) if name in part]
         values = values or ([whole[name]] if name in whole else [])

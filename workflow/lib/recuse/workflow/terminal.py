@@ -24,12 +24,6 @@ def failure_lines(rule: str, logs: Iterable[str]) -> list[str]:
     return lines or [f"Failed: {rule}"]
 
 
-def has_error(logs: Iterable[str]) -> bool:
-    """Whether a log has the line `error: ...` by which a step ends that fails by itself."""
-    texts = [Path(path).read_text("utf-8", "replace") for path in logs if Path(path).is_file()]
-    return any(line.startswith("error:") for text in texts for line in text.splitlines())
-
-
 def mistyped_lines(targets: Iterable[str]) -> list[str]:
     """For each target that is neither a study nor a figure of the project's configuration, the one
     that it is most like.

@@ -253,7 +253,7 @@ class KnownReliability:
         return moments.n * (self.share * self.variance)[place]
 
     def weights(self, cells: DesignCells, estimate: np.ndarray) -> np.ndarray:
-        """Weights, (products, cells, terms), of a prompt's sums in its part of C @ estimate.
+        """Weights, (products x cells, terms), of a prompt's sums in its part of C @ estimate.
 
         The variances are estimates too. With N_d the sum of b b' over the slice's rows of dimension
         d, a prompt adds to C = sum of share_d var_d N_d its rows' b b' share_d var_d and, through
@@ -276,7 +276,7 @@ class KnownReliability:
         )
         weights[pairs.index((0, REFERENCE))] = -2 * mean * by_variance
         weights[pairs.index((REFERENCE, REFERENCE))] = by_variance
-        return weights
+        return weights.reshape(-1, row.shape[1])
 
 
 class SplitRaters:
@@ -295,12 +295,12 @@ class SplitRaters:
         return moments.tensor[:, 0, 0, 0, LENGTH_OF_ROW]
 
     def weights(self, cells: DesignCells, estimate: np.ndarray) -> np.ndarray:
-        """Weights, (products, cells, terms), of a prompt's sums in its part of C @ estimate."""
+        """Weights, (products x cells, terms), of a prompt's sums in its part of C @ estimate."""
         row = cells.layouts[:, REFERENCE]
         pairs = products(cells.layouts.shape[1])
         weights = np.zeros((len(pairs), *row.shape))
         weights[pairs.index((0, LENGTH))] = row * (row @ estimate)[:, None]
-        return weights
+        return weights.reshape(-1, row.shape[1])
 
 
 Noise = KnownReliability | SplitRaters  # the source of the error variance of the reference

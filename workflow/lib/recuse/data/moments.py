@@ -41,6 +41,14 @@ class RowBlock:
     # Which of the model's answers to the prompt it is about; None: each gave one
     occasion: np.ndarray | None = None
 
+    def select(self, rows: np.ndarray) -> "RowBlock":
+        """The rows at these places."""
+        covariates = [values[rows] for values in self.covariates]
+        occasion = None if self.occasion is None else self.occasion[rows]
+        return RowBlock(
+            self.prompt[rows], self.group[rows], self.rating[rows], covariates, occasion
+        )
+
 
 def row_blocks(
     ratings: Sequence[str],

@@ -109,9 +109,7 @@ def by_occasion(block: RowBlock) -> RowBlock:
     if block.occasion is None or not block.occasion.any():
         return replace(block, prompt=code)
     code += block.occasion
-    order = np.argsort(code, kind="stable")
-    columns = [values[order] for values in block.covariates]
-    return RowBlock(code[order], block.group[order], block.rating[order], columns)
+    return replace(block, prompt=code).select(np.argsort(code, kind="stable"))
 
 
 class LevelSums:

@@ -333,6 +333,8 @@ class CorrectedFit:
         """plain: the uncorrected fit of a design to `rows`; cells: of the sums of prompts; share:
         of C that is subtracted.
         """
+        from scipy.sparse import csr_array
+
         self.plain, self._of_slice = plain, np.flatnonzero(cells.rows)
         # X'y, and what multiplies the reference
         cross, row = plain.gram @ plain.estimate, design.regressors[:, REFERENCE]
@@ -340,9 +342,9 @@ class CorrectedFit:
         inverse, null = inverted(normal)
         estimate = inverse @ cross
         estimate = estimate + inverse @ (cross - normal @ estimate)
-        self._weights = (
-            score_weights(cells.layouts, estimate) + share * noise.weights(cells, estimate)
-        ) @ inverse
+        weights = score_weights(cells.layouts, estimate) + share * noise.weights(cells, estimate)
+        # Sparse, as a cell carries few of all terms, and there are many corrections
+        self._weights, self._inverse = csr_array(weights), inverse
         self.identified = plain.identified & determined(null)
         self.estimate = np.where(self.identified, estimate, np.nan)  # (terms,)
         self._squares = np.zeros((len(self.estimate),) * 2)
@@ -350,7 +352,7 @@ class CorrectedFit:
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
-        influence = mapped(sums, self._weights)
+        influence = mapped(sums, self._weights) @ self._inverse
         self._squares += influence.T @ influence
         self.prompts += int(sums[:, 0, self._of_slice].any(axis=1).sum())
 
@@ -452,14 +454,15 @@ def columns_by_prompt(estimate: float, std_error: float, *, df: float, confidenc
 
 
 def _with_others(design: SliceDesign, moments: Moments) -> tuple[SliceCells, DesignCells]:
-    """The cells of a slice, and a last one for the other rows of each dimension, which count for
-    its variance.
+    """The cells of a slice, and a last one for the other rows of each of its dimensions, which
+    count for the variance there.
     """
     dimension = moments.factors["dimension"]
-    levels, level = np.unique(dimension, return_inverse=True)
-    cell = design.cells + level
-    cell[design.group] = design.cell
+    levels = np.unique(dimension[design.group])
+    group = np.flatnonzero(np.isin(dimension, levels))
+    cell = design.cells + np.searchsorted(levels, dimension[group])
+    cell[np.searchsorted(group, design.group)] = design.cell
     layouts = np.concatenate([design.layouts, np.zeros((len(levels), *design.layouts.shape[1:]))])
     rows = np.bincount(design.cell, moments.n[design.group], len(layouts))
     design_cells = DesignCells(layouts, np.concatenate([dimension[design.first], levels]), rows)
-    return SliceCells(np.arange(len(cell)), cell, len(layouts)), design_cells
+    return SliceCells(group, cell, len(layouts)), design_cells

@@ -33,10 +33,17 @@ def add_prompts(
     prompts in its cells.
     """
     for block in blocks:
+        # Small integers are sorted fastest.
+        order = np.argsort(block.group.astype(np.min_scalar_type(groups)), kind="stable")
+        rows_of_groups = np.split(order, np.bincount(block.group, minlength=groups).cumsum()[:-1])
         for design, takers in slices:
+            of_slice = block
+            if len(design.group) < groups:
+                rows = [rows_of_groups[group] for group in design.group]
+                of_slice = block.select(np.sort(np.concatenate(rows)))
             cell = np.full(groups, -1, dtype=np.int32)
             cell[design.group] = design.cell
-            for prompts, sums in sum_by_prompt(block, cell, design.cells):
+            for prompts, sums in sum_by_prompt(of_slice, cell, design.cells):
                 for taker in takers:
                     taker.add(prompts, sums)
 

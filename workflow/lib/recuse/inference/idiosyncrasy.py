@@ -176,14 +176,14 @@ def _cells_of_family(cells: CellMeans, family: str) -> np.ndarray:
 
 
 def _unpredicted(cells: CellMeans, among: np.ndarray) -> str:
-    """Why the unrelated cells do not predict the mean of the cells `among`, (cells,) of bool; or
-    "".
+    """Why the unrelated cells do not predict the mean of the cells `among`, which are places or
+    (cells,) of bool; or "".
     """
-    for names in (cells.judge, cells.model):
-        lacking = sorted(set(names[among]) - set(names[cells.is_unrelated]))
+    for names, compared in zip((cells.judge, cells.model), cells.compared, strict=True):
+        lacking = sorted(set(names[among].tolist()) - compared)
         if lacking:
             return because(Reason.NO_UNRELATED_CELL, names=", ".join(lacking))
-    row = among @ cells.additive.rows / among.sum()
+    row = cells.additive.rows[among].mean(axis=0)
     if not cells.additive.determined(row[None])[0]:
         return because(Reason.NOT_LINKED, names=", ".join(sorted(set(cells.judge[among]))))
     df = cells.additive.df
@@ -442,7 +442,7 @@ class Idiosyncrasy:
                 reason = because(
                     Reason.NOT_LINKED, names=f"{cells.judge[place]} and {cells.model[place]}"
                 )
-            reasons.append(reason or _unpredicted(cells, np.arange(len(cells.n)) == place))
+            reasons.append(reason or _unpredicted(cells, np.array([place])))
         return reasons
 
 

@@ -47,6 +47,12 @@ class JudgeModelPairs:
         return self.judge_family != self.model_family
 
     @cached_property
+    def compared(self) -> tuple[set[str], set[str]]:
+        """The judges, and the models, that have unrelated cells."""
+        unrelated = self.is_unrelated
+        return set(self.judge[unrelated].tolist()), set(self.model[unrelated].tolist())
+
+    @cached_property
     def additive(self) -> "AdditiveFit":
         """The additive effects of judge and model on the unrelated cells."""
         return AdditiveFit(self.judge, self.model, self.is_unrelated)

@@ -133,6 +133,11 @@ class Block:
     # Cells alike in judge and family of the model; in model; in family of the model
     alike: tuple[np.ndarray, ...]
 
+    @cached_property
+    def pairs(self) -> list[np.ndarray]:
+        """For each of `alike`, which pairs of cells are in a set, (n, n) of float."""
+        return [sets @ sets.T for sets in self.alike]
+
     @classmethod
     def of(cls, table: CellTable, places: np.ndarray) -> Block:
         """The block of some cells."""
@@ -165,17 +170,17 @@ class CellCovariance:
         self._shares = list(zip(used, weights[1:], strict=True))
         self._tau2, self._spread = np.exp(parameters[-1]), np.exp(parameters[:judges] / 2)
         self.blocks, self.preference, self.matrices = table.blocks, [], []
+        self._parts = []  # of each block, what moves with each parameter but log s_j^2
         for block in table.blocks:
             spread = self._spread[block.judge]
-            common = weights[0] * np.eye(len(spread))
-            for place, weight in self._shares:
-                common += weight * (block.alike[place] @ block.alike[place].T)
-            self.preference.append(np.outer(spread, spread) * common)
+            scale = np.outer(spread, spread)
+            parts = [weight * scale * block.pairs[place] for place, weight in self._shares]
+            self.preference.append(sum(parts, weights[0] * np.diag(scale.diagonal())))
             slopes = slope[block.places][:, None] * block.of_judge
+            parts.append(self._tau2 * slopes @ slopes.T)
+            self._parts.append(parts)
             self.matrices.append(
-                self.preference[-1]
-                + self._tau2 * slopes @ slopes.T
-                + np.diag(table.sampling[block.places])
+                self.preference[-1] + parts[-1] + np.diag(table.sampling[block.places])
             )
 
     def _sets(self, number: int) -> Iterator[tuple[float, np.ndarray]]:
@@ -210,13 +215,9 @@ class CellCovariance:
 
     def traces(self, number: int, matrix: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Traces of `matrix` dV for the same parameters; matrix: of the cells `kept`."""
-        by_cell = (matrix * self.preference[number][np.ix_(kept, kept)]).sum(axis=1)
-        others = np.array(
-            [
-                weight * ((matrix @ sets[kept]) * sets[kept]).sum()
-                for weight, sets in self._sets(number)
-            ]
-        )
+        pairs = np.ix_(kept, kept)
+        by_cell = (matrix * self.preference[number][pairs]).sum(axis=1)
+        others = np.array([(matrix * part[pairs]).sum() for part in self._parts[number]])
         others[:-1] -= [weight * by_cell.sum() for _, weight in self._shares]
         return np.concatenate([by_cell @ self.blocks[number].of_judge[kept], others])
 
@@ -312,6 +313,10 @@ class MixedFit:
         )
         self._columns = np.sort(order[:rank])  # that determine all others
         self._design = table.effects[:, self._columns]
+        # Of each block, the columns that its cells carry
+        self._carried = [
+            np.flatnonzero(self._design[block.places].any(axis=0)) for block in table.blocks
+        ]
         shared = [
             np.any([len(block.places) > block.alike[place].shape[1] for block in table.blocks])
             for place in (0, 1)
@@ -429,17 +434,18 @@ class MixedFit:
     def _restricted(self, covariance: CellCovariance, values: np.ndarray) -> Restricted:
         """Fit the effects at one covariance."""
         design = self._design
-        solved = np.zeros_like(design)
+        solved, gram = np.zeros_like(design), np.zeros((design.shape[1],) * 2)
         inverses, kept, total = [], [], 0.0
-        for block, matrix in zip(covariance.blocks, covariance.matrices, strict=True):
+        blocks = zip(covariance.blocks, covariance.matrices, self._carried, strict=True)
+        for block, matrix, columns in blocks:
             among = ~block.is_self
-            places = block.places[among]
+            cells = np.ix_(block.places[among], columns)
             inverse = np.linalg.inv(matrix[np.ix_(among, among)])
             total += np.linalg.slogdet(matrix[np.ix_(among, among)])[1]
-            solved[places] = inverse @ design[places]
+            solved[cells] = inverse @ design[cells]
+            gram[np.ix_(columns, columns)] += design[cells].T @ solved[cells]
             inverses.append(inverse)
             kept.append(among)
-        gram = design.T @ solved
         spread = np.linalg.inv(gram)
         nothing = np.zeros(0)
         state = Restricted(
@@ -463,9 +469,10 @@ class MixedFit:
         gradient = np.zeros(len(covariance.parameters))
         blocks = zip(covariance.blocks, state.inverses, state.kept, moved, strict=True)
         for number, (block, inverse, kept, (at, rows)) in enumerate(blocks):
-            places = block.places[kept]
+            places, columns = block.places[kept], self._carried[number]
+            solved = state.solved[np.ix_(places, columns)]
             # Block of P
-            projection = inverse - state.solved[places] @ state.spread @ state.solved[places].T
+            projection = inverse - solved @ state.spread[np.ix_(columns, columns)] @ solved.T
             gradient[at] += 0.5 * (
                 covariance.traces(number, projection, kept) - rows @ state.scaled[places]
             )

@@ -16,6 +16,7 @@ from recuse.base.errors import check_known
 from recuse.data.moments import RowBlock
 from recuse.data.selection import EVERY_ROW
 from recuse.data.study import StudyTables
+from recuse.model.least_squares import connected_parts
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 
 OCCASIONS = 2**24  # above the number of occasions of a prompt
@@ -161,15 +162,12 @@ class LevelSums:
         """Judges whose levels can be compared in every dimension, (J,) of bool: the most that
         shared answers link.
 
-        `gram` is the Laplacian of who shares answers with whom, so that the projector on its null
-        space is 1 / n between the n judges of a linked set, and 0 between sets.
+        `gram` is the Laplacian of who shares answers with whom: not 0 where two judges share any.
         """
-        judges = self.gram.shape[-1]
-        kept = np.ones(judges, dtype=bool)
+        kept = np.ones(self.gram.shape[-1], dtype=bool)
         for gram in self.gram.sum(axis=0):
-            projector = np.eye(judges) - np.linalg.pinv(gram, rcond=NOTHING, hermitian=True) @ gram
-            are_linked = projector > 0.5 / judges
-            kept &= are_linked[are_linked.sum(axis=1).argmax()]
+            part = connected_parts(gram != 0)
+            kept &= part == np.bincount(part).argmax()
         return kept
 
 

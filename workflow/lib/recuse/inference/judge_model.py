@@ -11,7 +11,7 @@ import numpy as np
 from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments, completions_of
 from recuse.data.study import StudyTables
 from recuse.model.estimable import slices_of
-from recuse.model.least_squares import determined, inverted
+from recuse.model.least_squares import connected_parts, determined, inverted
 from recuse.model.prompt_sums import SliceCells, add_prompts
 from recuse.model.spec import Spec
 
@@ -177,19 +177,6 @@ def _levels_within_completions(
         given = np.bincount(at, total[groups], len(kinds))[these].sum() / rows[these].sum()
         level[kinds[these]] = solved + given - np.average(solved, weights=rows[these])
     return level
-
-
-def connected_parts(linked: np.ndarray) -> np.ndarray:
-    """Number the connected parts of a symmetric relation, (members, members) of bool:
-    (members,).
-    """
-    part = np.arange(len(linked))
-    linked = linked | np.eye(len(linked), dtype=bool)
-    while True:
-        lowest = np.where(linked, part, len(part)).min(axis=1)
-        if (lowest == part).all():
-            return part
-        part = lowest
 
 
 def _slopes_within(

@@ -34,8 +34,8 @@ from functools import cached_property
 
 import numpy as np
 
-from recuse.inference.judge_model import CellMeans, JudgeModelPairs, connected_parts
-from recuse.model.least_squares import ROUNDING, inverted
+from recuse.inference.judge_model import CellMeans, JudgeModelPairs
+from recuse.model.least_squares import ROUNDING, connected_parts, inverted
 
 # Priors of the parameters, which matter where the cells say little: mean and standard deviation of
 # a normal.

@@ -119,6 +119,15 @@ def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return kept @ kept.T, vectors[:, ~informed]
 
 
+def connected_parts(linked: np.ndarray) -> np.ndarray:
+    """Number the connected parts of a relation, (members, members) of bool, in the order of their
+    first members: (members,).
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    return connected_components(linked, directed=False)[1]
+
+
 def determined(null: np.ndarray) -> np.ndarray:
     """Which coefficients have no part in directions without information, (terms, directions):
     (terms,) of bool.

@@ -9,7 +9,7 @@ import numpy as np
 
 from recuse.data.cells import Cells
 from recuse.data.moments import RowBlock
-from recuse.model.least_squares import determined, inverted
+from recuse.model.least_squares import connected_parts, determined, inverted
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -204,17 +204,12 @@ def gram_places(layouts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def joined_blocks(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
-    """Number of the block of X'X of each term, (terms,), its first term; between blocks X'X and its
-    inverse are 0.
+    """Number of the block of X'X of each term, (terms,); between blocks X'X and its inverse are
+    0.
     """
-    block = np.arange(terms)
-    while True:
-        lowest = block.copy()
-        for one, other in (places, places[::-1]):
-            np.minimum.at(lowest, one, block[other])
-        if (lowest == block).all():
-            return block
-        block = lowest
+    joined = np.zeros((terms, terms), dtype=bool)
+    joined[places] = True
+    return connected_parts(joined)
 
 
 CORNER = 1e300  # above any sum of squares that Cholesky's method takes from it

@@ -30,7 +30,7 @@ from recuse.inference.leaderboard import Removed, leaderboards
 from recuse.inference.sensitivity import sensitivity_rows
 from recuse.model.estimable import LEFT_OUT, estimable_specs, not_estimable
 from recuse.model.estimates import estimate
-from recuse.model.spec import Spec, estimand_of
+from recuse.model.spec import Spec, estimand_name
 from recuse.validation.compare import compared
 
 SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
@@ -244,7 +244,7 @@ def test_models_are_ranked_without_the_gaps_to_the_other_judges(study):
         leaderboards(
             spec,
             study,
-            Removed(estimand_of(spec), {"": removed}),
+            Removed(estimand_name(spec), {"": removed}),
             replicates=100,
             confidence=0.9,
             seed=1,

@@ -34,7 +34,7 @@ from recuse.inference.power import (
     study_like,
 )
 from recuse.model.covariance import fit_least_squares
-from recuse.model.design import regressors_of, terms_of
+from recuse.model.design import design_terms, term_layout
 from recuse.model.spec import A, C, Spec
 from recuse.validation.world import MonteCarloWorld
 
@@ -116,7 +116,7 @@ def simulated():
         moments = WORLD.draw(generator).moments()
         for estimand, names in TERMS.items():
             terms = carried_terms(moments.factors, names=(*names, "dimension"))
-            fitted = fit_least_squares(moments, regressors_of(terms, len(moments.n), 2))
+            fitted = fit_least_squares(moments, term_layout(terms, len(moments.n), 2))
             own = [place for place, term in enumerate(terms) if term.quantity == "self_bias"]
             result[estimand][0].append(fitted.estimate[own])
             result[estimand][1].append(
@@ -487,7 +487,11 @@ def test_noise_is_that_of_each_judge(twin):
     factors = factors_on_rows(frame)
     values = (1.0, frame["gt_unit"].to_numpy())
     x = np.stack(
-        [term.carried * values[term.regressor] for term in terms_of(factors) if term.carried.any()],
+        [
+            term.carried * values[term.regressor]
+            for term in design_terms(factors)
+            if term.carried.any()
+        ],
         axis=1,
     )
     y = frame["rating_unit"].to_numpy()

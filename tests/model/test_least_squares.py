@@ -10,7 +10,7 @@ from recuse.data.cells import FACTORS, levels_of
 from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
 from recuse.data.selection import with_normalised_length
 from recuse.model.covariance import fit_least_squares
-from recuse.model.design import regressors_of
+from recuse.model.design import term_layout
 from recuse.model.least_squares import Solution, benjamini_hochberg
 
 
@@ -43,7 +43,7 @@ def test_estimates_are_those_of_a_qr_decomposition():
     rows[:, :, 2] = 0.5 + 0.01 * (rows[:, :, 2] - 0.5)
     moments = Moments(moments.factors, np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows))
     terms = carried_terms(moments.factors)
-    layout = regressors_of(terms, len(rows), 2)
+    layout = term_layout(terms, len(rows), 2)
     design = np.einsum("grw,gwp->grp", rows[:, :, [0, 2]], layout).reshape(-1, len(terms))
     exact = np.linalg.lstsq(design, rows[:, :, 1].ravel(), rcond=None)[0]
     assert_allclose(

@@ -350,7 +350,7 @@ class RatingsPipeline(Pipeline):
         settings = self.study.conclusions_settings()
         first, *_ = settings["checks"]
         whole = {
-            check.name: check.spec_of("", settings["specs"])
+            check.name: check.spec_with_slice("", settings["specs"])
             for check in RobustnessCheck.from_config(settings["checks"])
         }
         settings["checks"] = {

@@ -31,8 +31,8 @@ from recuse.model.spec import (
     B,
     C,
     Spec,
-    changes_of,
-    estimand_of,
+    changes_in_words,
+    estimand_name,
     estimands_in_words,
     spec_in_words,
 )
@@ -268,7 +268,7 @@ def ablation(config: Mapping, spec: str) -> Figure:
     words = spec_in_words(fitted)
     title = f"Ablation {spec}: {words}"
     if fitted.selection.slice is None:
-        label = changes_of(fitted, whose="{slice}", most=3) or spec
+        label = changes_in_words(fitted, whose="{slice}", most=3) or spec
         figure, caption = (
             spec_comparison(config, title, {"main": "Equation 1", spec: label}),
             "ablation_compare_specs",
@@ -310,7 +310,7 @@ def simultaneous_of(config: Mapping, spec: str) -> dict[str, str] | None:
     """
     wanted = spec_in(config, spec)
     for each in Spec.from_config(config["specs"]):
-        if each.errors.wild is not None and each.has_model_of(wanted):
+        if each.errors.wild is not None and each.shares_model_with(wanted):
             return {
                 "spec": each.name,
                 "tests": TESTED[frozenset(each.errors.tests)],
@@ -322,7 +322,7 @@ def simultaneous_of(config: Mapping, spec: str) -> dict[str, str] | None:
 
 def measured(config: Mapping, *specs: str) -> str:
     """The estimands of these specs in words."""
-    return estimands_in_words(estimand_of(spec_in(config, spec)) for spec in specs)
+    return estimands_in_words(estimand_name(spec_in(config, spec)) for spec in specs)
 
 
 def figures(config: Mapping, project: Mapping) -> dict[str, Figure]:
@@ -467,7 +467,10 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
         "fig10_weak_models_dropped": spec_comparison(
             config,
             "Self- and family-bias with and without weak models",
-            {"main": "all data", **{spec: changes_of(spec_in(config, spec)) for spec in weak}},
+            {
+                "main": "all data",
+                **{spec: changes_in_words(spec_in(config, spec)) for spec in weak},
+            },
         ),
         "by_dataset": by_slice(
             config, "Self-bias by dataset", {"by_dataset": "Self-bias by dataset"}

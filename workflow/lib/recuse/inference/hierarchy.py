@@ -407,16 +407,19 @@ class Sampler:
         squares, variance = ((gap - self.mu[place][:, None]) ** 2)[..., None], variance[..., None]
         tau, stretch = self.tau[place][:, None, None], self.stretch[place][..., None]
 
-        def of_stretch(points: np.ndarray) -> np.ndarray:
+        def stretch_density(points: np.ndarray) -> np.ndarray:
             residuals = _given_residuals(variance + (tau * points) ** 2, squares) * known[:, None]
             return residuals - TAILS * (np.log(points) + 0.5 / points**2)
 
-        def of_tau(points: np.ndarray) -> np.ndarray:
+        def tau_density(points: np.ndarray) -> np.ndarray:
             residuals = _given_residuals(variance + (points[:, None] * stretch) ** 2, squares)
             return known @ residuals + _half_normal(points, TAU)
 
-        stretch = self._move(self.stretch[place], of_stretch)[..., None]
-        self.stretch[place], self.tau[place] = stretch[..., 0], self._move(self.tau[place], of_tau)
+        stretch = self._move(self.stretch[place], stretch_density)[..., None]
+        self.stretch[place], self.tau[place] = (
+            stretch[..., 0],
+            self._move(self.tau[place], tau_density),
+        )
         weight = known / (variance[..., 0] + self._variance(place))
         precision = weight.sum(axis=1) + MEAN_BIAS**-2
         self.mu[place] = self._normal((gap * weight).sum(axis=1) / precision, precision)

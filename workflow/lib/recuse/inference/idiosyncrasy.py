@@ -25,7 +25,7 @@ from recuse.inference.mixed import CellTable, ContrastErrors, MixedFit, Pooled, 
 from recuse.model.design import ALL_JUDGES, NO_ROWS
 from recuse.model.estimable import biases_without_judges
 from recuse.model.least_squares import ALONE, quantile, wald_columns, wald_p_value
-from recuse.model.spec import BIASES, C, Spec, biases_of
+from recuse.model.spec import BIASES, C, Spec, bias_quantities
 
 IDIOSYNCRASY = column_names(
     "study spec slice estimand quantity term",
@@ -395,9 +395,9 @@ class Idiosyncrasy:
 
     def pooled(self, biases: Sequence[Bias]) -> Pooled:
         """The pooled mean of some biases of one quantity."""
-        return pooled(np.array([bias.estimate for bias in biases]), self._errors_of(biases))
+        return pooled(np.array([bias.estimate for bias in biases]), self._errors_among(biases))
 
-    def _errors_of(self, biases: Sequence[Bias]) -> ContrastErrors:
+    def _errors_among(self, biases: Sequence[Bias]) -> ContrastErrors:
         """The errors of some of the biases."""
         terms = [(bias.quantity, bias.term) for bias in self._targets]
         return self._errors.among(
@@ -413,7 +413,7 @@ class Idiosyncrasy:
         p_values = [
             stdtr(bias.df, -(bias.estimate + bias.shifts[0]) / bias.std_error) for bias in biases
         ]
-        covariance = self._errors_of(biases).covariance
+        covariance = self._errors_among(biases).covariance
         errors = np.sqrt(covariance.diagonal())
         return least_favouring(
             np.array(p_values), covariance / np.outer(errors, errors), confidence
@@ -489,7 +489,9 @@ def idiosyncrasies(spec: Spec, study: StudyTables) -> list[Idiosyncrasy]:
     fitted = []
     for label, cells in tables_of_slices(spec, study.independent):
         where = {"spec": spec.name, "slice": label, "estimand": C}
-        fitted.append(Idiosyncrasy(where, cells, quantities=biases_of(spec), doubts=study.doubts))
+        fitted.append(
+            Idiosyncrasy(where, cells, quantities=bias_quantities(spec), doubts=study.doubts)
+        )
     return fitted
 
 

@@ -95,7 +95,7 @@ class Crossing:
             len(factors["judge"]),
         )
 
-    def fold_of(self, codes: np.ndarray) -> np.ndarray:
+    def fold_numbers(self, codes: np.ndarray) -> np.ndarray:
         """The fold of each code of a prompt and occasion, as `add` of a taker is given: occasions
         of a prompt are in one.
         """
@@ -137,7 +137,7 @@ class LevelSums:
         counted = (present & ~self.crossing.related).astype(float)
         share = counted / np.maximum(counted.sum(axis=-1, keepdims=True), 1)
         within = counted * (rating - (share * rating).sum(axis=-1, keepdims=True))
-        fold = self.crossing.fold_of(prompts)
+        fold = self.crossing.fold_numbers(prompts)
         own = counted.sum(axis=2)[..., None] * np.eye(counted.shape[-1])
         np.add.at(self.gram, fold, own - counted.swapaxes(2, 3) @ share)
         np.add.at(self.right, fold, within.sum(axis=2))

@@ -10,7 +10,7 @@ import numpy as np
 
 from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments, completions_of
 from recuse.data.study import StudyTables
-from recuse.model.estimable import slices_of
+from recuse.model.estimable import spec_slices
 from recuse.model.least_squares import connected_parts, determined, inverted
 from recuse.model.prompt_sums import SliceCells, add_prompts
 from recuse.model.spec import Spec
@@ -279,7 +279,7 @@ def tables_of_slices(spec: Spec, study: StudyTables) -> Iterator[tuple[str, Cell
     effects of dimensions alone.
     """
     slices = {}
-    for label, moments in slices_of(spec, study):
+    for label, moments in spec_slices(spec, study):
         cells = cell_means(moments, reference=study.has_human_scores) if len(moments.n) else None
         slices[label] = cells, CellVariances(cells) if cells is not None else None
     factors = study.moments(spec.selection).factors

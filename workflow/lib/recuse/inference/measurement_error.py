@@ -27,8 +27,8 @@ from recuse.data.registry import RATERS
 from recuse.data.study import StudyTables
 from recuse.inference.reliability import Reliability, unusable
 from recuse.model.covariance import FEW, FEW_CLUSTERS
-from recuse.model.design import LENGTH, REFERENCE, SliceDesign, absent_terms, designs_of
-from recuse.model.estimable import moments_of
+from recuse.model.design import LENGTH, REFERENCE, SliceDesign, absent_terms, slice_designs
+from recuse.model.estimable import spec_moments
 from recuse.model.least_squares import (
     LeastSquares,
     Solution,
@@ -39,7 +39,7 @@ from recuse.model.least_squares import (
     wald_columns,
 )
 from recuse.model.prompt_sums import SliceCells, add_prompts, mapped, products, score_weights
-from recuse.model.spec import BIASES, Spec, estimand_of
+from recuse.model.spec import BIASES, Spec, estimand_name
 
 MEASUREMENT_ERROR = column_names(
     "study spec slice estimand method reliability quantity term",
@@ -98,7 +98,7 @@ def corrected_rows(
     """
     moments = _moments(spec, study)
     if reason := unusable(reliability, moments.factors["dimension"]):
-        yield {"spec": spec.name, "estimand": estimand_of(spec), "reason": reason}
+        yield {"spec": spec.name, "estimand": estimand_name(spec), "reason": reason}
         return
     noise = KnownReliability(moments, reliability)
     corrections = [({"method": method}, noise, share) for method, share in METHODS.items()]
@@ -142,7 +142,7 @@ def split_rater_rows(
 
     completion = ", ".join(("dimension", "dataset", "prompt_id", "model", *occasion_in(raters)))
 
-    def rows_of(span: PromptRange) -> str:
+    def rater_rows(span: PromptRange) -> str:
         """SQL for rows with the mean of k >= 2 raters as reference, and s^2 / k."""
         return f"""
             select prompt, group_code, 0::utinyint, occasion_code, rating_unit, (score - scale_low) / (scale_high - scale_low),
@@ -153,11 +153,11 @@ def split_rater_rows(
             ) using ({completion}) order by prompt"""
 
     every = study.cells().factors
-    moments = moments_of_blocks(row_blocks(study.ratings, rows_of, every), every, covariates=2)
+    moments = moments_of_blocks(row_blocks(study.ratings, rater_rows, every), every, covariates=2)
     if not len(moments.n):
         yield {
             "spec": spec.name,
-            "estimand": estimand_of(spec),
+            "estimand": estimand_name(spec),
             "method": BY_RATERS,
             "reason": because(Reason.NO_RATERS),
         }
@@ -166,7 +166,7 @@ def split_rater_rows(
     yield from correct(
         spec,
         moments,
-        row_blocks(study.ratings, rows_of, moments.factors),
+        row_blocks(study.ratings, rater_rows, moments.factors),
         corrections,
         confidence=confidence,
     )
@@ -371,7 +371,7 @@ class CorrectedFit:
 
 def _moments(spec: Spec, study: StudyTables) -> Moments:
     """The moments of the rows of all slices."""
-    moments = moments_of(spec, study)
+    moments = spec_moments(spec, study)
     return moments.select(
         np.any(
             [
@@ -395,8 +395,8 @@ def correct(
     correction, in one pass.
     """
     takers, fits = [], []
-    for label, rows, design in designs_of(spec, moments, apart="dimension"):
-        where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
+    for label, rows, design in slice_designs(spec, moments, apart="dimension"):
+        where = {"spec": spec.name, "slice": label, "estimand": estimand_name(spec)}
         for quantity, term, reason in absent_terms(spec, rows.factors) if len(rows.n) else ():
             yield where | {"quantity": quantity, "term": term, "reason": reason}
         if design is None:

@@ -82,7 +82,7 @@ class Solution:
 def solve(moments: Moments, regressors: np.ndarray) -> Solution:
     """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`.
 
-    regressors: (groups, v - 1, terms), as by design.regressors_of: row r of group g has x = (1,
+    regressors: (groups, v - 1, terms), as by design.term_layout: row r of group g has x = (1,
     reference[, length])_r @ B[g]. Where X'X is singular, coefficients that the rows do not
     determine are not identified; the others do not depend on them.
     """

@@ -335,7 +335,7 @@ class ResampledTotals(Pieces):
         return self._totals
 
     def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
-        for number, times in enumerate(self._resamples.of_piece(piece)):
+        for number, times in enumerate(self._resamples.piece_draws(piece)):
             self._totals[number * REPLICATES :][: len(times)] += times[:, places] @ values
 
 
@@ -391,7 +391,7 @@ class Resamples:
         self._totals: list[np.ndarray] = []
         self._latest = -1, ()  # piece, and its draws
 
-    def of_piece(self, piece: int) -> Iterator[np.ndarray]:
+    def piece_draws(self, piece: int) -> Iterator[np.ndarray]:
         """Yield the draws of a piece, (at most REPLICATES, codes of the piece) each."""
         while len(self._totals) <= piece:
             self._add_totals()

@@ -113,7 +113,9 @@ def conclude(
     checks, reasons = RobustnessCheck.from_config(checks), read_table(inputs["not_estimable"])
     read = {check.table: _rows(inputs[check.table]) for check in checks}
     tables = Tables(read, reasons, read_table(inputs["wordings"]))
-    asked = Robustness(checks, specs, confidence, power).of_study(tables, reasons, instead=instead)
+    asked = Robustness(checks, specs, confidence, power).for_tables(
+        tables, reasons, instead=instead
+    )
     rows = list(conclusions(asked, tables, order=order))
     write_table(outputs["conclusions"], CONCLUSIONS, rows, study=study)
     judges = rating_judges(read_table(inputs["completeness"]), order["self_bias"])

@@ -12,7 +12,7 @@ from recuse.data.moments import RowBlock
 from recuse.model.least_squares import connected_parts, determined, inverted
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array, csr_array
 
 ENTRIES = 2**20  # prompts x design cells summed at a time: bounds memory
 
@@ -148,24 +148,44 @@ def score_weights(layouts: np.ndarray, estimate: np.ndarray) -> np.ndarray:
     return np.concatenate(weights)
 
 
-def gram_weights(layouts: np.ndarray, places: tuple[np.ndarray, np.ndarray]) -> "csr_array":
-    """Weights, (products x cells, entries), of a prompt's sums in the entries of its X'X at
-    `places`: sparse, as a cell carries few of all terms.
-    """
-    from scipy.sparse import csc_array, csr_array, vstack
+def _product_weights(rows: Sequence, columns: Sequence["csr_array"]) -> "csr_array":
+    """Weights, (products x cells, quantities), of a prompt's sums in the sum over rows of (w r) (w
+    c): sparse, as a cell carries few of all terms.
 
-    width, (row, column) = layouts.shape[1], places
-    carried = [csc_array(layouts[:, a]) for a in range(width)]
-    rows, columns = ([of[:, terms] for of in carried] for terms in (row, column))
+    rows, columns: r and c, (cells, quantities) for each of w.
+    """
+    from scipy.sparse import csr_array, vstack
+
     weights = []
-    for a, b in products(width):
-        if b == width:
-            weights.append(csr_array((len(layouts), len(row))))
+    for a, b in products(len(columns)):
+        if b == len(columns):
+            weights.append(csr_array(columns[a].shape))
         elif a == b:
-            weights.append(rows[a].multiply(columns[a]))
+            weights.append(columns[a].multiply(rows[a]))
         else:
-            weights.append(rows[a].multiply(columns[b]) + rows[b].multiply(columns[a]))
+            weights.append(columns[b].multiply(rows[a]) + columns[a].multiply(rows[b]))
     return vstack(weights, format="csr")
+
+
+def _carried(layouts: np.ndarray) -> list["csc_array"]:
+    """What each of w multiplies, (cells, terms)."""
+    from scipy.sparse import csc_array
+
+    return [csc_array(layouts[:, a]) for a in range(layouts.shape[1])]
+
+
+def image_weights(
+    layouts: np.ndarray, directions: np.ndarray, kept: np.ndarray
+) -> list["csr_array"]:
+    """Weights, (products x cells, kept terms), of a prompt's sums in X'X d of each direction d.
+
+    directions: (n, terms); kept: (n, terms) of bool, of X'X d.
+    """
+    carried, images = _carried(layouts), []
+    for direction, terms in zip(directions, kept, strict=True):
+        along = (layouts @ direction)[:, :, None].swapaxes(0, 1)  # (w, cells, 1)
+        images.append(_product_weights(along, [of[:, np.flatnonzero(terms)] for of in carried]))
+    return images
 
 
 def gram_and_score_weights(
@@ -176,8 +196,9 @@ def gram_and_score_weights(
     """
     from scipy.sparse import csr_array, hstack
 
+    rows, columns = ([of[:, terms] for of in _carried(layouts)] for terms in places)
     scores = csr_array(score_weights(layouts, estimate))
-    return hstack([gram_weights(layouts, places), scores], format="csr")
+    return hstack([_product_weights(rows, columns), scores], format="csr")
 
 
 def square_weights(layouts: np.ndarray, directions: np.ndarray) -> np.ndarray:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,15 +18,12 @@ from recuse.model.least_squares import NEGLIGIBLE, Solution, small_sample_factor
 from recuse.model.prompt_sums import (
     gram_and_score_weights,
     gram_places,
-    gram_weights,
+    image_weights,
     joined_blocks,
     mapped,
     score_weights,
     solved_shifts,
 )
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 PROMPTS = 1024  # codes of a piece: the draws of a seed, and the memory, depend on it
 DRAWS = 250  # at a time: the weights of a seed, and the memory, depend on it
@@ -175,18 +171,17 @@ class WildBootstrap(Pieces):
         self._solution, self._prompts_of_study, self._seed = solution, prompts, seed
         self._rows = solution.inverse[places]  # (tested, terms)
         self._places = list(places)
-        gram = gram_places(layouts)
         tested, terms = self._rows.shape
         # A coefficient depends only on the terms joined to it: in a slice by dimension, those of
         # its judges' family.
-        block = joined_blocks(gram, terms)
+        block = joined_blocks(gram_places(layouts), terms)
         self._joined = block[self._places][:, None] == block  # (tested, terms)
         self._coefficient, self._term = np.nonzero(self._joined)
         self._starts = np.searchsorted(self._coefficient, np.arange(tested + 1))
         # Of a prompt's sums in H of each coefficient and its joined terms, then in the scores
-        scores = csr_array(score_weights(layouts, solution.estimate))
-        rows_times_gram = gram_weights(layouts, gram) @ self._times_rows(gram)
-        self._weights = hstack([rows_times_gram, scores], format="csr")
+        weights = image_weights(layouts, self._rows, self._joined)
+        weights.append(csr_array(score_weights(layouts, solution.estimate)))
+        self._weights = hstack(weights, format="csr")
         # Of each coefficient, the sum over prompts of H'H
         self._products = [np.zeros((size, size)) for size in np.diff(self._starts)]
         self._squares = np.zeros(tested)  # sum over prompts of u^2, unweighted
@@ -196,23 +191,6 @@ class WildBootstrap(Pieces):
         self._linear, self._squared = (
             np.zeros((draws, sums)) for sums in (terms + 3 * len(self._term), 3 * tested)
         )
-
-    def _times_rows(self, places: tuple[np.ndarray, np.ndarray]) -> "csr_array":
-        """Weights of the entries of G_p at `places` in the H_p of each coefficient and joined term,
-        (entries, pairs).
-        """
-        from scipy.sparse import csr_array
-
-        pair = np.full(self._joined.shape, -1)
-        pair[self._coefficient, self._term] = np.arange(len(self._term))
-        total = csr_array((len(places[0]), len(self._term)))
-        apart = places[0] != places[1]  # An entry on the diagonal counts once.
-        for (one, other), counted in ((places, apart | True), (places[::-1], apart)):
-            entry = np.broadcast_to(np.arange(len(one)), (len(pair), len(one)))
-            kept = (pair[:, other] >= 0) & counted
-            value = self._rows[:, one][kept], (entry[kept], pair[:, other][kept])
-            total = total + csr_array(value, shape=total.shape)
-        return total
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts: their codes and sums as by `sum_by_prompt`."""

@@ -241,14 +241,6 @@ class Restricted:
             scaled[block.places[kept]] = inverse @ left[block.places[kept]]
         return replace(self, effects=effects, scaled=scaled, objective=math.nan)
 
-    @cached_property
-    def solved_of_blocks(self) -> list[np.ndarray]:
-        """V^-1 X of the fitted cells of each block, (n, terms)."""
-        return [
-            self.solved[block.places[kept]]
-            for block, kept in zip(self.covariance.blocks, self.kept, strict=True)
-        ]
-
     def projected(self, rows: np.ndarray) -> np.ndarray:
         """Rows P of some rows over cells, (..., cells), P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1; 0
         at own cells.
@@ -570,7 +562,7 @@ class MixedFit:
                 products -= covariance.derivatives_times(number, fixed[:, block.places])[1]
             moved = products[:, :, kept]
             added += _summed(moved @ inverse, moved, spread[np.ix_(at, at)])
-            fixed_effects[at] += moved @ state.solved_of_blocks[number]
+            fixed_effects[at] += moved @ state.solved[block.places[kept]]
         added -= _summed(fixed_effects @ state.spread, fixed_effects, spread)
         return ContrastErrors(variance + added, variance, slopes, spread, self._most_df)
 

@@ -63,14 +63,14 @@ def judged(kind: str, prompts: int, seed: int) -> tuple[bool, str]:
     """
     import recuse
     from recuse.base.database import connect, files
-    from recuse.data.cells import levels_of
+    from recuse.data.cells import read_levels
     from recuse.data.doubts import answers_by_judge, doubts
 
     ratings = study(kind, prompts, seed)
     read = recuse.ratings(ratings, human="human", scale=LOW_HIGH[kind], step=0.1, trusted=SPOILT)
     with read.results() as results:
         tables = results.tables
-        levels = replace(levels_of(tables.ratings[0]), trusted=[])
+        levels = replace(read_levels(tables.ratings[0]), trusted=[])
         answers = answers_by_judge(connect(), f"from {files(tables.ratings)}", levels)
         is_doubted = bool(doubts(tables.every_cell, answers, levels))
     if kind == "clean":

@@ -25,13 +25,13 @@ def slices(folder: str) -> list[tuple]:
     """(dimension, cells, terms) of each ordinal fit, the dimension with the fewest rows first."""
     from recuse.data.study import StudyTables
     from recuse.model.design import estimable_terms
-    from recuse.model.estimable import slices_of
+    from recuse.model.estimable import spec_slices
     from recuse.model.spec import Spec
 
     spec = Spec.of("ordinal", estimator="ordinal_logit", slice="dimension")
     found = [
         (dimension, cells, estimable_terms(spec, cells.factors))
-        for dimension, cells in slices_of(spec, StudyTables("twin", f"{folder}/cells.parquet"))
+        for dimension, cells in spec_slices(spec, StudyTables("twin", f"{folder}/cells.parquet"))
     ]
     return sorted(found, key=lambda each: each[1].n.sum())
 
@@ -42,7 +42,7 @@ def prepare(folder: str) -> None:
     """
     import numpy as np
 
-    from recuse.model.design import regressors_of
+    from recuse.model.design import term_layout
     from recuse.model.ordinal import fit_ordinal
 
     make_twin(folder)
@@ -51,7 +51,7 @@ def prepare(folder: str) -> None:
         finite = np.flatnonzero(
             ~np.isnan(fit_ordinal(cells, terms).estimate[: len(terms)])
         )  # not the reference level of the intercepts
-        layout = regressors_of(terms, len(cells.factors["judge"]), 2)[:, :, finite][cells.group]
+        layout = term_layout(terms, len(cells.factors["judge"]), 2)[:, :, finite][cells.group]
         covariates = layout[:, 0] + layout[:, 1] * cells.reference[:, None]
         repeats = cells.counts.ravel()
         rating = np.repeat(np.tile(cells.ratings, len(cells.counts)), repeats)

@@ -66,7 +66,7 @@ def refit(folder: str, replicates: str, refits: str) -> None:
     x = np.stack([term.carried * (1.0, frame["gt_unit"])[term.regressor] for term in terms], axis=1)
     y, prompt = frame["rating_unit"].to_numpy(), frame["prompt"].to_numpy()
     resamples = Resamples(prompt.max() + 1, replicates=spec.errors.bootstrap, seed=SEED)
-    drawn = next(resamples.of_piece(0))[: int(refits)].astype(int)
+    drawn = next(resamples.piece_draws(0))[: int(refits)].astype(int)
     start = time.perf_counter()
     found = []
     for times in drawn:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.random import default_rng
 
 from recuse.data.cells import FACTORS, Cells
-from recuse.model.design import terms_of
+from recuse.model.design import design_terms
 
 JUDGES = {"a1": "A", "a2": "A", "b1": "B"}
 TOP = 40  # of the raw scale
@@ -62,7 +62,7 @@ def cells_of(judge, model, dimension, reference, rating):
 
 
 def carried_terms(cells):
-    return [term for term in terms_of(cells.factors) if term.carried.any()]
+    return [term for term in design_terms(cells.factors) if term.carried.any()]
 
 
 def on(*values):

@@ -4,7 +4,7 @@ import numpy as np
 
 from picked_rows import column
 from recuse.model import resampling
-from recuse.model.design import terms_of
+from recuse.model.design import design_terms
 from recuse.model.resampling import Resamples
 from recuse.validation.compare import compared
 
@@ -17,7 +17,7 @@ def factors_on_rows(frame, names=FACTORS):
 
 def carried_terms(factors, **names):
     """The terms that some row carries."""
-    return [term for term in terms_of(factors, **names) if term.carried.any()]
+    return [term for term in design_terms(factors, **names) if term.carried.any()]
 
 
 def regressors_on_rows(terms, reference):
@@ -43,4 +43,6 @@ def times_drawn(prompts, replicates, seed=7):
     """How often each replicate draws each prompt, (replicates, prompts)."""
     drawn = Resamples(prompts, replicates=replicates, seed=seed)
     pieces = range(-(-prompts // resampling.PROMPTS))
-    return np.concatenate([np.concatenate(list(drawn.of_piece(piece))) for piece in pieces], axis=1)
+    return np.concatenate(
+        [np.concatenate(list(drawn.piece_draws(piece))) for piece in pieces], axis=1
+    )

@@ -7,7 +7,7 @@ from numpy.random import default_rng
 
 from designs_on_rows import carried_terms
 from recuse.data.cells import Cells
-from recuse.model.design import regressors_of
+from recuse.model.design import term_layout
 from recuse.model.spec import EQUATION_1
 
 FAMILY = {"a": "x", "b": "x", "c": "y", "d": "y"}
@@ -64,7 +64,7 @@ def terms_for(cells):
 
 
 def design_of(cells, terms):
-    layout = regressors_of(terms, len(cells.factors["judge"]), 2)[cells.group]
+    layout = term_layout(terms, len(cells.factors["judge"]), 2)[cells.group]
     return layout[:, 0] + layout[:, 1] * cells.reference[:, None]
 
 

@@ -12,7 +12,7 @@ import yaml
 
 from conftest import ROOT
 from recuse.products import PRODUCTS as REGISTERED
-from recuse.workflow.rules import code_of
+from recuse.workflow.rules import code_files
 
 LIBRARY = ROOT / "workflow" / "lib" / "recuse"
 SCRIPTS = ROOT / "workflow" / "scripts"
@@ -132,7 +132,9 @@ def test_no_script_reads_what_is_registered():
     code.
     """
     for script in SCRIPTS.glob("*.py"):
-        assert not any(path.endswith("recuse/products.py") for path in code_of(script.name)), script
+        assert not any(path.endswith("recuse/products.py") for path in code_files(script.name)), (
+            script
+        )
 
 
 def test_every_import_is_one_that_the_rules_follow():

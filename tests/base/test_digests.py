@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from recuse.base import digests
-from recuse.base.digests import ABSENT, MEMORY, digests_of, sha256_of
+from recuse.base.digests import ABSENT, MEMORY, file_digests, file_sha256
 from recuse.base.errors import DataError
 
 BEFORE, AFTER = b"rating\n8\n", b"rating\n2\n"  # of one length
@@ -25,7 +25,7 @@ def file(tmp_path, monkeypatch):
     monkeypatch.setattr(digests, "SETTLED", 0)
     path = tmp_path / "judged.csv"
     path.write_bytes(BEFORE)
-    digests_of([str(path)])
+    file_digests([str(path)])
     return path
 
 
@@ -89,21 +89,21 @@ def test_replaced_file_of_the_same_size_and_time_is_read_again(file, how):
     os.utime(new, ns=(times.st_atime_ns, times.st_mtime_ns))
     REPLACED[how](file, new)
     assert file.read_bytes() == AFTER
-    assert digests_of([str(file)]) == {str(file): sha256_of(file)}
+    assert file_digests([str(file)]) == {str(file): file_sha256(file)}
 
 
 def test_file_that_did_not_change_is_not_read_again_unless_always(file, monkeypatch):
-    monkeypatch.setattr(digests, "sha256_of", lambda path: "read")
-    assert digests_of([str(file)]) == {
+    monkeypatch.setattr(digests, "file_sha256", lambda path: "read")
+    assert file_digests([str(file)]) == {
         str(file): json.loads(Path(MEMORY).read_text())[str(file)][0]
     }
-    assert digests_of([str(file)], always=True) == {str(file): "read"}
+    assert file_digests([str(file)], always=True) == {str(file): "read"}
 
 
 def test_file_that_changed_a_moment_ago_is_not_remembered(file, monkeypatch):
     monkeypatch.setattr(digests, "SETTLED", 60)
     Path(MEMORY).unlink()
-    digests_of([str(file)])
+    file_digests([str(file)])
     assert not Path(MEMORY).exists()
 
 
@@ -121,35 +121,35 @@ def test_file_that_changed_a_moment_ago_is_not_remembered(file, monkeypatch):
 )
 def test_damaged_memory_is_no_memory(file, memory):
     Path(MEMORY).write_text(memory, "latin-1")
-    assert digests_of([str(file)]) == {str(file): sha256_of(file)}
+    assert file_digests([str(file)]) == {str(file): file_sha256(file)}
 
 
 def test_memory_that_cannot_be_written_is_not_needed(file):
     shutil.rmtree(Path(MEMORY).parent)
     Path(MEMORY).parent.write_text("a file")
-    assert digests_of([str(file)]) == {str(file): sha256_of(file)}
+    assert file_digests([str(file)]) == {str(file): file_sha256(file)}
 
 
 def test_absent_and_unreadable_files(file):
-    assert digests_of(["none.csv", f"{file}/none.csv"]) == {
+    assert file_digests(["none.csv", f"{file}/none.csv"]) == {
         "none.csv": ABSENT,
         f"{file}/none.csv": ABSENT,
     }
     file.with_name("folder").mkdir()
     with pytest.raises(DataError, match="folder: cannot be read: Is a directory"):
-        digests_of([str(file.with_name("folder"))])
+        file_digests([str(file.with_name("folder"))])
 
 
 def test_name_that_is_not_text_is_remembered(file):
     name = os.fsdecode(b"judg\xe9s.csv")
     shutil.copy(file, file.parent / name)
-    assert digests_of([name]) == digests_of([name]) == {name: sha256_of(file)}
+    assert file_digests([name]) == file_digests([name]) == {name: file_sha256(file)}
 
 
 def test_two_processes_that_remember_at_once_leave_a_whole_memory(file):
     code = (
         "from recuse.base import digests as d\nd.SETTLED = 0\nfor i in range(99):"
-        " d.digests_of([f'{i % 9}.csv'], always=True)"
+        " d.file_digests([f'{i % 9}.csv'], always=True)"
     )
     for number in range(20):
         file.with_name(f"{number}.csv").write_text(str(number))

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from recuse.base.database import connect, write_rows
-from recuse.base.outputs import part_of, replacing, write_text
+from recuse.base.outputs import part_path, replacing, write_text
 from recuse.base.tables import write_table
 from recuse.plot.style import Figure, save
 
@@ -48,7 +48,7 @@ def test_failure_leaves_the_output_as_it_was(tmp_path, name, before):
 @pytest.mark.parametrize("name", ["a.csv", "é" * 125 + ".csv"])
 def test_remains_of_a_killed_process_are_overwritten(tmp_path, name):
     path = tmp_path / name
-    with open(part_of(path), "w") as file:
+    with open(part_path(path), "w") as file:
         file.write("half of a table, and longer than the whole")
     write_text(path, "whole")
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(name, "whole")]

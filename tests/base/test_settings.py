@@ -2,7 +2,7 @@
 
 import pytest
 
-from recuse.arguments import argument_of
+from recuse.arguments import argument_named
 from recuse.base.errors import ConfigError
 from recuse.base.settings import Setting, named_as_arguments
 
@@ -34,6 +34,6 @@ NAMES = [
 @pytest.mark.parametrize(("name", "key", "argument"), NAMES)
 def test_a_setting_is_a_key_or_an_argument(name, key, argument):
     assert name() == key
-    with named_as_arguments(argument_of):
+    with named_as_arguments(argument_named):
         assert name() == argument
     assert name() == key

@@ -17,7 +17,7 @@ from recuse.catalogue.figures import (
     figures_by_group,
     files_for_readers,
     pictures,
-    simultaneous_of,
+    simultaneous_intervals,
     study_figures,
 )
 from recuse.catalogue.tables import table_paths
@@ -214,7 +214,7 @@ def test_a_users_spec_has_its_own_figure():
     ],
 )
 def test_simultaneous_intervals_are_of_the_same_model_with_a_wild_bootstrap(spec, other, sliced):
-    intervals = simultaneous_of(CONFIG, spec)
+    intervals = simultaneous_intervals(CONFIG, spec)
     assert (intervals["spec"], intervals["sliced"], intervals["tests"]) == (
         other,
         sliced,
@@ -225,8 +225,8 @@ def test_simultaneous_intervals_are_of_the_same_model_with_a_wild_bootstrap(spec
 
 
 def test_no_spec_of_some_models_has_simultaneous_intervals():
-    assert simultaneous_of(CONFIG, "one_model_dropped") is None
-    assert simultaneous_of(CONFIG, "length_control") is None
+    assert simultaneous_intervals(CONFIG, "one_model_dropped") is None
+    assert simultaneous_intervals(CONFIG, "length_control") is None
 
 
 @pytest.mark.parametrize("study", STUDIES)

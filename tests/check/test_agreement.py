@@ -21,7 +21,7 @@ from recuse.check.agreement import (
 )
 from recuse.check.facts import FINE, NOTE, WARNING, read_facts
 from recuse.check.page import check_page
-from recuse.data.cells import levels_of
+from recuse.data.cells import read_levels
 from recuse.model.least_squares import quantile
 
 SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
@@ -170,7 +170,7 @@ def test_correlations_are_those_of_loops_over_rows(tmp_path, models):
     connection.execute(f"create temp table sampled as from '{facts.study.ratings[0]}'")
     result = {
         row[:2]: row
-        for row in judge_correlations(facts, connection, levels_of(facts.study.ratings[0]))
+        for row in judge_correlations(facts, connection, read_levels(facts.study.ratings[0]))
     }
     frame = duckdb.sql(
         f"select judge, model, prompt, rating_unit, gt_unit from '{facts.study.ratings[0]}'"

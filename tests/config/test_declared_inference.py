@@ -202,7 +202,7 @@ def test_tables_have_the_columns_and_methods_that_checks_ask_for():
 def test_the_projects_checks_and_their_biases():
     checks = RobustnessCheck.from_config(CONFIG["inference"]["robustness_checks"])
     specs = CONFIG["specs"]
-    assert (checks[0].spec_of("", specs), checks[0].spec_of("Tone", specs)) == (
+    assert (checks[0].spec_with_slice("", specs), checks[0].spec_with_slice("Tone", specs)) == (
         "main",
         "by_dimension",
     )

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from recuse.base.errors import ConfigError
-from recuse.config.load import in_order_of, load
+from recuse.config.load import load, ordered_as
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_overlay_keeps_the_order_of_models():
     base = {"models": {"b": {"family": "f"}, "a": {"family": "f"}}, "seed": 1}
     models = {"new": {"family": "g"}, "a": {"family": "f", "ids": ["x"]}, "b": {"family": "f"}}
     merged = {"models": models, "more": {}, "seed": 2}
-    ordered = in_order_of(base, merged)
+    ordered = ordered_as(base, merged)
     assert ordered == merged
     assert list(ordered) == ["models", "seed", "more"]
     assert list(ordered["models"]) == ["b", "a", "new"]

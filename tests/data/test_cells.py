@@ -13,7 +13,7 @@ from conftest import CONFIG
 from rated_tables import NINE, study_of_query
 from recuse.base.database import connect
 from recuse.base.errors import DataError
-from recuse.data.cells import AXES, FACTORS, Levels, as_metadata, build_cells, levels_of
+from recuse.data.cells import AXES, FACTORS, Levels, as_metadata, build_cells, read_levels
 from recuse.data.codes import code_checked
 from recuse.data.files import RatingsFile
 from recuse.data.moments import moments_of_rows
@@ -117,10 +117,10 @@ def test_cells_count_the_ratings_of_the_scale(tmp_path):
 def test_levels_are_kept_in_the_footer(tmp_path):
     path = str(tmp_path / "some.parquet")
     duckdb.sql(f"copy (select 1 as a) to '{path}' (format parquet, {as_metadata(LEVELS)})")
-    assert levels_of(path) == LEVELS
+    assert read_levels(path) == LEVELS
     duckdb.sql(f"copy (select 1 as a) to '{path}' (format parquet)")
     with pytest.raises(DataError, match="found no list of its codes in the footer"):
-        levels_of(path)
+        read_levels(path)
 
 
 def test_codes_of_groups_count_every_combination():
@@ -162,13 +162,13 @@ def sparse_study(tmp_path_factory):
 @pytest.mark.parametrize(("name", "least"), [("twin", 0), ("sparse_study", 2**16)])
 def test_codes_agree_with_the_texts(request, name, least):
     study = request.getfixturevalue(name)
-    levels, rows = levels_of(study.ratings[0]), duckdb.sql(f"from '{study.ratings[0]}'").df()
+    levels, rows = read_levels(study.ratings[0]), duckdb.sql(f"from '{study.ratings[0]}'").df()
     code = rows["group_code"].to_numpy(dtype=np.int64)
     assert least < code.max() < levels.groups < 2**17
     factors = levels.factors(code)
     for factor, names in factors.items():
         assert (names == rows[factor].to_numpy(dtype=str)).all(), factor
-    assert (levels.code_of(factors) == code).all()
+    assert (levels.group_codes(factors) == code).all()
     assert (np.array(levels.reference)[rows["reference_code"]] == rows["gt"]).all()
     assert (levels.scales(code) == rows[["scale_low", "scale_high"]].to_numpy()).all()
     assert all(
@@ -187,7 +187,7 @@ def test_fits_of_groups_that_seldom_occur(sparse_study, length):
 
 
 def test_moments_take_the_memory_of_the_groups_that_occur(sparse_study):
-    levels = levels_of(sparse_study.ratings[0])
+    levels = read_levels(sparse_study.ratings[0])
     rows = with_normalised_length(f"from '{sparse_study.ratings[0]}'", "global")
     tracemalloc.start()
     moments = moments_of_rows(

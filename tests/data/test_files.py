@@ -16,7 +16,7 @@ from conftest import CONFIG
 from recuse.base.database import bounded, connect, files
 from recuse.base.errors import DataError
 from recuse.base.places import PROJECT
-from recuse.data.cells import count_shard, gather_cells, levels_of, read_cells
+from recuse.data.cells import count_shard, gather_cells, read_cells, read_levels
 from recuse.data.files import RatingsFile, RawFile, reading
 from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import StudyFiles, check_files, normalise_ratings, plan_study, write_shard
@@ -116,7 +116,7 @@ def test_names_of_parts_are_no_patterns(tmp_path, name, neighbour):
     assert [row[0] for row in canonical(tmp_path, [tmp_path / f"{name}.csv"])] == ["p"]
     ratings = str(Path(path).parent / "ratings.parquet")
     canonical(Path(path).parent, [path])
-    assert levels_of(ratings).judge == ["GPT-4o"]
+    assert read_levels(ratings).judge == ["GPT-4o"]
     assert [(span.first, span.last) for span in prompt_ranges([ratings])] == [(0, 2)]
 
 

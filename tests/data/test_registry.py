@@ -31,7 +31,7 @@ def test_one_id_for_two_models():
 
 def test_family_of_a_model_that_config_does_not_list():
     registry = Registry.from_config({"A": {"family": "f", "ids": ["x"]}})
-    assert {name: registry.family_of(name) for name in ("A", "B", "f")} == {
+    assert {name: registry.family(name) for name in ("A", "B", "f")} == {
         "A": "f",
         "B": "B",
         "f": "f (alone)",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from recuse.base.reasons import Reason, code
-from recuse.data.cells import as_metadata, build_cells, cells_of_rows, levels_of
+from recuse.data.cells import as_metadata, build_cells, cells_of_rows, read_levels
 from recuse.data.moments import Blocks, RowBlock
 from recuse.data.selection import EVERY_ROW, Selection, with_family_references
 from recuse.data.study import StudyTables
@@ -72,7 +72,7 @@ def self_bias(table, label):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows, family):
-    every = with_family_references(f"from '{twin.ratings[0]}'", levels_of(twin.ratings[0]))
+    every = with_family_references(f"from '{twin.ratings[0]}'", read_levels(twin.ratings[0]))
     result = duckdb.sql(f"from ({every}) where reference_family = '{family}'").df()
     place = ["judge", *KEY]
     theirs = referred(rows, family).set_index(place)["reference"].sort_index()
@@ -81,7 +81,7 @@ def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows, family):
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
     low, high = result["scale_low"], result["scale_high"]
     np.testing.assert_allclose(result["gt"], low + result["gt_unit"] * (high - low), atol=1e-12)
-    cells = cells_of_rows([every], levels_of(twin.ratings[0]), by="reference_family")
+    cells = cells_of_rows([every], read_levels(twin.ratings[0]), by="reference_family")
     cells = cells.select(cells.factors["reference_family"] == family)
     assert cells.n.sum() == len(result)
     assert (cells.n * cells.reference).sum() == pytest.approx(result["gt_unit"].sum(), rel=1e-12)
@@ -167,7 +167,7 @@ def test_selected_cells_are_the_cells_of_the_selected_groups(twin):
 
 
 def test_cells_of_no_rows(twin):
-    levels = levels_of(twin.ratings[0])
+    levels = read_levels(twin.ratings[0])
     none = with_family_references(f"from '{twin.ratings[0]}' where false", levels)
     assert len(cells_of_rows([none], levels, by="reference_family").n) == 0
 
@@ -176,7 +176,7 @@ def test_judges_of_one_family_are_no_reference(twin, tmp_path):
     one = str(tmp_path / "one.parquet")
     rows, levels = (
         f"from '{twin.ratings[0]}' where judge_family = 'GPT'",
-        as_metadata(levels_of(twin.ratings[0])),
+        as_metadata(read_levels(twin.ratings[0])),
     )
     duckdb.sql(f"copy ({rows}) to '{one}' (format parquet, {levels})")
     build_cells(one, str(tmp_path / "cells.parquet"))

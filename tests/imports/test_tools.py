@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from recuse.arguments import argument_of
+from recuse.arguments import argument_named
 from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.settings import named_as_arguments
@@ -180,7 +180,10 @@ def test_samples_of_lm_eval_are_gold_labels(tmp_path):
         match=r"its metrics are exact_match,strict-match, exact_match,flexible-extract; name one",
     ):
         imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
-    with named_as_arguments(argument_of), pytest.raises(DataError, match=r"as in rating='exact_"):
+    with (
+        named_as_arguments(argument_named),
+        pytest.raises(DataError, match=r"as in rating='exact_"),
+    ):
         imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
 
 

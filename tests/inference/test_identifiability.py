@@ -7,7 +7,7 @@ import pytest
 from designs_on_rows import factors_on_rows, regressors_on_rows
 from recuse.base.reasons import Reason, because
 from recuse.inference.identifiability import identifiability
-from recuse.model.design import terms_of
+from recuse.model.design import design_terms
 from recuse.model.spec import EQUATION_1, Spec
 
 NINE = (
@@ -33,7 +33,7 @@ def test_shares_are_those_of_the_weights_of_rows(twin):
     spec = MODELS["B"]
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     factors = factors_on_rows(frame)
-    terms = terms_of(factors, names=spec.model.terms)
+    terms = design_terms(factors, names=spec.model.terms)
     x = regressors_on_rows(terms, frame["gt_unit"])
     place = [(term.quantity, term.term) for term in terms].index(("self_bias", GPT))
     squares = np.linalg.pinv(x)[place] ** 2

@@ -32,7 +32,7 @@ from recuse.inference.judge_model import (
     tables_of_slices,
 )
 from recuse.model.design import ALL_JUDGES
-from recuse.model.estimable import slices_of
+from recuse.model.estimable import spec_slices
 from recuse.model.spec import Spec
 from recuse.validation.world import MonteCarloWorld
 
@@ -398,7 +398,7 @@ def test_what_has_no_residual_has_a_reason(twin):
     few = Spec.of("few", subset={"models_dropped": dropped})
     result = list(residual_rows(idiosyncrasies(few, twin), confidence=0.9))
     assert column(result, "reason") == [because(Reason.FEW_CELLS, df=2, least=4)] * 16
-    (_, moments), *_ = slices_of(MAIN, twin)
+    (_, moments), *_ = spec_slices(MAIN, twin)
     cells = cell_means(moments)
     assert (cells.relation == FAMILY).sum() == 12
     assert (cells.relation == UNRELATED).sum() == 60

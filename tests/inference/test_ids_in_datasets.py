@@ -20,7 +20,7 @@ from recuse.data.raters import check_raters, rater_agreement
 from recuse.data.ratings import (
     StudyFiles,
     check_files,
-    count_rows,
+    count_files,
     normalise_ratings,
     plan_study,
     write_shard,
@@ -142,7 +142,7 @@ def test_shards_are_those_of_ids_apart(studies, tmp_path):
 
 def test_cells_at_once_are_those_of_the_ratings(studies, tmp_path):
     for study, _, source in studies:
-        cells = count_rows("ids", source, str(tmp_path), prompts=0).cells
+        cells = count_files("ids", source, str(tmp_path), prompts=0).cells
         for name in Cells.__dataclass_fields__:
             assert_equal(getattr(cells, name), getattr(study.cells(), name))
 
@@ -189,7 +189,7 @@ def test_a_row_that_occurs_twice_in_one_dataset_is_named(tmp_path):
     )
     for check in (
         lambda: normalise_ratings("mine", source, **tables),
-        lambda: count_rows("mine", source, str(tmp_path), prompts=0),
+        lambda: count_files("mine", source, str(tmp_path), prompts=0),
     ):
         with pytest.raises(DataError, match=f"f.csv, line 4, column prompt_id: {same}"):
             check()

@@ -39,7 +39,7 @@ from recuse.inference.leaderboard import (
 )
 from recuse.model.estimates import ESTIMATES, estimate
 from recuse.model.fit import fitted_slices
-from recuse.model.spec import EQUATION_1, Spec, estimand_of
+from recuse.model.spec import EQUATION_1, Spec, estimand_name
 from recuse.validation.world import MonteCarloWorld
 
 SEED = 7
@@ -62,7 +62,7 @@ def of_regression(study, spec=MAIN):
     biases = {
         (each.quantity, each.term): (each.estimate, each.std_error) for each in fitted.coefficients
     }
-    return Removed(estimand_of(spec), {"": biases})
+    return Removed(estimand_name(spec), {"": biases})
 
 
 def swapped():

@@ -29,7 +29,7 @@ from recuse.inference.measurement_error import (
     curve_rows,
     split_rater_rows,
 )
-from recuse.model.design import REFERENCE, designs_of, estimable_terms, terms_of
+from recuse.model.design import REFERENCE, design_terms, estimable_terms, slice_designs
 from recuse.model.estimates import estimate
 from recuse.model.least_squares import solve
 from recuse.model.prompt_sums import add_prompts, sum_by_prompt
@@ -56,7 +56,7 @@ def drawn(seed=1, **dials):
 
 def design_on(study, spec, selection):
     moments = study.moments(selection)
-    ((_, _, design),) = designs_of(spec, moments)
+    ((_, _, design),) = slice_designs(spec, moments)
     return moments, design
 
 
@@ -215,7 +215,9 @@ def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin
     )
     inside = (frame["dataset"] == label).to_numpy() if label else np.ones(len(frame), dtype=bool)
     terms = [
-        term for term in terms_of(factors, names=spec.model.terms) if (term.carried & inside).any()
+        term
+        for term in design_terms(factors, names=spec.model.terms)
+        if (term.carried & inside).any()
     ]
     x = np.stack(
         [term.carried * inside * (1.0, reference)[term.regressor] for term in terms], axis=1

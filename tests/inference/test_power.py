@@ -31,7 +31,7 @@ from recuse.inference.power import (
     size,
     study_like,
 )
-from recuse.model.design import terms_of
+from recuse.model.design import design_terms
 from recuse.model.spec import A, C, Spec
 from recuse.validation.world import MonteCarloWorld
 
@@ -352,7 +352,11 @@ def test_noise_is_that_of_each_judge(twin):
     factors = factors_on_rows(frame)
     values = (1.0, frame["gt_unit"].to_numpy())
     x = np.stack(
-        [term.carried * values[term.regressor] for term in terms_of(factors) if term.carried.any()],
+        [
+            term.carried * values[term.regressor]
+            for term in design_terms(factors)
+            if term.carried.any()
+        ],
         axis=1,
     )
     y = frame["rating_unit"].to_numpy()

@@ -9,7 +9,7 @@ from statsmodels.api import OLS
 
 from recuse.inference.judge_model import CellMeans, cell_means
 from recuse.inference.preconditions import additivity
-from recuse.model.estimable import slices_of
+from recuse.model.estimable import spec_slices
 from recuse.model.spec import Spec
 
 FAMILIES = np.array(["f0", "f0", "f0", "f1", "f1", "f2", "f2", "f3", "f3"])
@@ -81,7 +81,7 @@ def test_slopes_are_those_on_a_fit_without_the_judge(seed, kept):
 
 
 def test_published_ratings_do_not_add(published):
-    ((_, moments),) = slices_of(Spec.of("main"), published)
+    ((_, moments),) = spec_slices(Spec.of("main"), published)
     additive = additivity(cell_means(moments))
     assert (additive.f, *additive.df) == pytest.approx((3.28, 8, 35), abs=5e-3)
     assert additive.p_value == pytest.approx(0.0068, abs=5e-5)

@@ -22,7 +22,7 @@ from recuse.data.moments import PromptRange, RowBlock, moments_of_cells, prompt_
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.model.covariance import Jackknife, fit_least_squares, refused
-from recuse.model.design import regressors_of, terms_of
+from recuse.model.design import design_terms, term_layout
 from recuse.model.estimates import estimate
 from recuse.model.fit import fitted_slices
 from recuse.model.least_squares import Solution, inverted
@@ -102,7 +102,7 @@ def test_errors_equal_those_of_statsmodels_or_of_refits_on_rows(twin, name):
 
 def test_leverage_needs_groups_of_one_reference(twin):
     moments = moments_of_cells(twin.cells())
-    regressors = regressors_of(terms_of(moments.factors), len(moments.n), 2)
+    regressors = term_layout(design_terms(moments.factors), len(moments.n), 2)
     with pytest.raises(DesignError, match="several references"):
         fit_least_squares(moments, regressors, covariance="HC3")
 
@@ -350,7 +350,7 @@ def test_prompts_whose_rows_carry_no_term_are_counted(tmp_path, terms):
     assert_allclose([row["estimate"] for row in rows], fitted.params, rtol=1e-12)
     assert_allclose([row["std_error"] for row in rows], fitted.bse, rtol=1e-10)
     (fitted_slice,) = fitted_slices(spec, study, seed=3)
-    times = np.concatenate(list(Resamples(12, replicates=100, seed=3).of_piece(0)))
+    times = np.concatenate(list(Resamples(12, replicates=100, seed=3).piece_draws(0)))
     weights = times[:, frame["prompt"]]
     with np.errstate(invalid="ignore"):  # a resample may have no row of a term
         # Terms of no common row: means

@@ -15,12 +15,12 @@ from recuse.data.moments import (
     JUDGED_BY,
     RowBlock,
     blocks_by_judges,
-    completions_of,
     moments_by_judges,
+    number_completions,
 )
-from recuse.model.design import ALL_JUDGES, TERMS, terms_of
+from recuse.model.design import ALL_JUDGES, TERMS, design_terms
 from recuse.model.estimates import estimate
-from recuse.model.spec import EQUATION_1, B, Spec, estimand_of
+from recuse.model.spec import EQUATION_1, B, Spec, estimand_name
 from recuse.validation.compare import compared
 from text_tables import lines
 
@@ -37,7 +37,7 @@ def listed(names, factors=FACTORS):
     """Quantity, term, and 1 for the groups of rows that carry it, of each term."""
     return [
         [term.quantity, term.term, "".join(map(str, term.carried.astype(int)))]
-        for term in terms_of(factors, names=names)
+        for term in design_terms(factors, names=names)
     ]
 
 
@@ -159,7 +159,7 @@ def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(tw
     by_term = table(twin, spec)
     terms = [
         term
-        for term in terms_of(factors, names=spec.model.terms)
+        for term in design_terms(factors, names=spec.model.terms)
         if (term.quantity, term.term) in by_term
     ]
     x = regressors_on_rows(terms, reference)
@@ -229,7 +229,7 @@ def test_more_judges_than_the_bits_of_a_word():
         JUDGED_BY: ["1" * 60] * 60 + ["1" * 59 + "0"] * 59,
         **{name: values[group].tolist() for name, values in factors.items()},
     }
-    assert len(set(completions_of(moments.factors))) == 2
+    assert len(set(number_completions(moments.factors))) == 2
 
 
 @pytest.mark.parametrize(
@@ -244,4 +244,4 @@ def test_more_judges_than_the_bits_of_a_word():
     ],
 )
 def test_words_of_the_estimand(spec, words):
-    assert estimand_of(spec) == words
+    assert estimand_name(spec) == words

@@ -19,7 +19,7 @@ from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.data.selection import NORMALISATIONS, with_normalised_length
-from recuse.model.estimates import MULTIPLICITY, adjusted, estimate, estimates_of, max_t
+from recuse.model.estimates import MULTIPLICITY, adjusted, estimate, estimate_rows, max_t
 from recuse.model.fit import Coefficient, Fitted, fitted_slices
 from recuse.model.resampling import WildTest
 from recuse.model.spec import Spec
@@ -127,7 +127,7 @@ def test_judge_with_one_reference_level(tmp_path):
     )
     spec = Spec.of("main")
     for (fitted,) in (fitted_slices(spec, study, seed=None), fits_by_formula(spec, study)):
-        rows = keyed(estimates_of(spec, fitted, confidence=0.9), "quantity term")
+        rows = keyed(estimate_rows(spec, fitted, confidence=0.9), "quantity term")
         unknown = {
             (quantity, term)
             for quantity, term, reason in fitted.not_estimable

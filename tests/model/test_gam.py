@@ -14,7 +14,7 @@ from curved_rows import TOP, bent, carried_terms, cells_of, on, rows_of
 from picked_rows import keyed
 from recuse.data.moments import moments_of_cells
 from recuse.model.covariance import fit_least_squares
-from recuse.model.design import regressors_of
+from recuse.model.design import term_layout
 from recuse.model.gam import SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "gam_faithfulness.csv"
@@ -94,7 +94,7 @@ def test_two_references_give_equation_1(covariance):
     result = fit_gam(cells, terms, covariance=covariance)
     lines = fit_least_squares(
         moments_of_cells(cells),
-        regressors_of(terms, len(cells.factors["judge"]), 2),
+        term_layout(terms, len(cells.factors["judge"]), 2),
         covariance=covariance,
     )
     bias = [

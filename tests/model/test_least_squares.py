@@ -6,11 +6,11 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose
 
 from designs_on_rows import carried_terms
-from recuse.data.cells import FACTORS, levels_of
+from recuse.data.cells import FACTORS, read_levels
 from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
 from recuse.data.selection import with_normalised_length
 from recuse.model.covariance import fit_least_squares
-from recuse.model.design import regressors_of
+from recuse.model.design import term_layout
 from recuse.model.least_squares import Solution, benjamini_hochberg
 
 
@@ -43,7 +43,7 @@ def test_estimates_are_those_of_a_qr_decomposition():
     rows[:, :, 2] = 0.5 + 0.01 * (rows[:, :, 2] - 0.5)
     moments = Moments(moments.factors, np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows))
     terms = carried_terms(moments.factors)
-    layout = regressors_of(terms, len(rows), 2)
+    layout = term_layout(terms, len(rows), 2)
     design = np.einsum("grw,gwp->grp", rows[:, :, [0, 2]], layout).reshape(-1, len(terms))
     exact = np.linalg.lstsq(design, rows[:, :, 1].ravel(), rcond=None)[0]
     assert_allclose(
@@ -70,7 +70,8 @@ def test_moments_are_sums_over_rows_and_additive(twin):
             moments.tensor[group], np.einsum("ri,rj,rk,rl->ijkl", u, u, u, u), rtol=1e-12
         )
     with_length = moments_of_rows(
-        [with_normalised_length(f"from '{twin.ratings[0]}'", "prompt")], levels_of(twin.ratings[0])
+        [with_normalised_length(f"from '{twin.ratings[0]}'", "prompt")],
+        read_levels(twin.ratings[0]),
     )
     assert_allclose(with_length.tensor[:, :3, :3, :3, :3], moments.tensor, rtol=1e-11)
 

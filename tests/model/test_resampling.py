@@ -11,7 +11,7 @@ from conftest import changed_twin
 from designs_on_rows import design_on_rows, factors_on_rows, times_drawn
 from picked_rows import fields, only
 from recuse.base.tables import read_table, write_table
-from recuse.data.cells import levels_of
+from recuse.data.cells import read_levels
 from recuse.data.selection import with_family_references, with_normalised_length
 from recuse.model import resampling
 from recuse.model.design import estimable_terms
@@ -40,7 +40,7 @@ def refits(spec, study, replicates):
     rows = spec.selection.rows(study.ratings)
     rows = with_normalised_length(rows, spec.selection.length) if spec.selection.length else rows
     frame = duckdb.sql(
-        with_family_references(rows, levels_of(study.ratings[0]))
+        with_family_references(rows, read_levels(study.ratings[0]))
         if spec.selection.reference
         else rows
     ).df()

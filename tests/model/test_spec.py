@@ -13,8 +13,8 @@ from recuse.model.spec import (
     B,
     C,
     Spec,
-    changes_of,
-    estimand_of,
+    changes_in_words,
+    estimand_name,
     estimands_in_words,
     spec_in_words,
 )
@@ -66,17 +66,19 @@ def test_settings_in_words(settings, words):
 
 def test_changes_from_equation_1_in_words():
     assert (
-        changes_of(Spec.of("a", slice="dataset", **NEWS))
+        changes_in_words(Spec.of("a", slice="dataset", **NEWS))
         == "without Llama 3 8B and Mistral 7B, on the datasets cnn and xsum"
     )
-    assert changes_of(Spec.of("a")) == ""
+    assert changes_in_words(Spec.of("a")) == ""
     assert (
-        changes_of(Spec.of("a", reference="family"), whose="{slice}")
+        changes_in_words(Spec.of("a", reference="family"), whose="{slice}")
         == "with {slice} judges as reference"
     )
     dropped = Spec.of("a", subset={"models_dropped": ["a", "b", "c", "d", "e"]})
-    assert changes_of(dropped, most=3) == "without a, b and 3 more"
-    assert changes_of(dropped, most=5) == changes_of(dropped) == "without a, b, c, d and e"
+    assert changes_in_words(dropped, most=3) == "without a, b and 3 more"
+    assert (
+        changes_in_words(dropped, most=5) == changes_in_words(dropped) == "without a, b, c, d and e"
+    )
 
 
 def test_estimands_in_words():
@@ -89,7 +91,7 @@ def test_estimands_in_words():
 
 def test_published_biases_have_the_estimand_of_their_spec():
     specs = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
-    assert {name: estimand_of(specs[name]) for name in ESTIMANDS} == ESTIMANDS
+    assert {name: estimand_name(specs[name]) for name in ESTIMANDS} == ESTIMANDS
     claims = read_claims(DATA / "play_favorites_claims.csv")
     of_claims = {claim.name: claim.estimand for claim in claims}
     assert of_claims["llm_reference_self"] == A_OF_REFERENCE

@@ -12,7 +12,7 @@ from conftest import CONFIG
 from curved_rows import bent, carried_terms, cells_of, on, rows_of
 from picked_rows import fields
 from recuse.base.errors import DesignError
-from recuse.model.estimates import estimates_of
+from recuse.model.estimates import estimate_rows
 from recuse.model.gam import Spline, fit_gam, penalised_fit
 from recuse.model.spec import Spec
 from recuse.validation.compare import CURVES, against_pygam, compared, raise_disagreement
@@ -39,14 +39,14 @@ def test_number_that_one_side_lacks_is_a_disagreement(twin, monkeypatch, key, si
     sides = iter(["fits", "fits_by_formula"])  # in this order, of one slice each
 
     def estimates_without(spec, fitted, *, confidence):
-        rows = list(estimates_of(spec, fitted, confidence=confidence))
+        rows = list(estimate_rows(spec, fitted, confidence=confidence))
         if next(sides) == side:
             rows[5] = {k: v for k, v in rows[5].items() if k != key} | (
                 {} if lost is None else {key: lost}
             )
         return rows
 
-    monkeypatch.setattr("recuse.validation.compare.estimates_of", estimates_without)
+    monkeypatch.setattr("recuse.validation.compare.estimate_rows", estimates_without)
     rows = list(compared([Spec.of("main")], twin, confidence=0.9))
     with pytest.raises(DesignError, match="intervals by inf"):
         raise_disagreement(rows)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from conftest import ROOT
-from recuse.workflow.rules import GROWTH, MOST, asks, code_of
+from recuse.workflow.rules import GROWTH, MOST, asks, code_files
 
 LIBRARY = "workflow/lib/recuse"
 
@@ -20,7 +20,7 @@ def in_project(monkeypatch):
 
 
 def test_code_of_a_script_is_what_it_imports_directly_and_through_others():
-    code = code_of("gather_cells.py")
+    code = code_files("gather_cells.py")
     assert code == sorted(code)
     assert {
         "workflow/scripts/gather_cells.py",
@@ -51,18 +51,18 @@ def test_code_of_every_script_is_all_that_its_import_loads():
     loaded = {script: files for script, *files in map(str.split, run.stdout.splitlines())}
     assert len(loaded) > 30
     for script, files in loaded.items():
-        assert {file.removeprefix(f"{ROOT}/") for file in files} <= set(code_of(script))
+        assert {file.removeprefix(f"{ROOT}/") for file in files} <= set(code_files(script))
 
 
 def test_code_of_a_script_with_a_module_by_name():
-    code = code_of("gather_cells.py", "recuse.plot.scores")
+    code = code_files("gather_cells.py", "recuse.plot.scores")
     assert {
-        *code_of("gather_cells.py"),
+        *code_files("gather_cells.py"),
         f"{LIBRARY}/plot/scores.py",
         f"{LIBRARY}/plot/style.py",
     } <= set(code)
     assert f"{LIBRARY}/plot/slices.py" not in code
-    assert code_of("gather_cells.py", "recuse.plot.scores:mean_scores_figure") == code
+    assert code_files("gather_cells.py", "recuse.plot.scores:mean_scores_figure") == code
 
 
 def test_each_retry_asks_for_as_much_again():

@@ -12,9 +12,9 @@ from snakemake.iocontainers import InputFiles, OutputFiles, Params, ResourceList
 from recuse.base.database import connect, files, write_parquet, write_rows
 from recuse.base.digests import ABSENT
 from recuse.base.errors import DataError
-from recuse.base.outputs import empty_folder, work_folder_of
+from recuse.base.outputs import empty_folder, work_folder
 from recuse.data.study import StudyTables
-from recuse.workflow.records import contents_of
+from recuse.workflow.records import content_digests
 from recuse.workflow.runner import arguments, run
 
 REFUSED = (
@@ -139,7 +139,7 @@ def test_script_runs_within_its_log_and_memory(job, tmp_path, capsys):
 def test_database_opens_no_file_but_the_rules(job, tmp_path):
     def fit(*, cells, remarks):
         write_rows(connect(), "select 2 as a", remarks)
-        with empty_folder(work_folder_of(remarks)) as folder:
+        with empty_folder(work_folder(remarks)) as folder:
             write_rows(connect(), f"from {files([cells])}", f"{folder}/rows.parquet")
         for statement in REFUSED:
             with pytest.raises((duckdb.PermissionException, duckdb.InvalidInputException)):
@@ -148,7 +148,7 @@ def test_database_opens_no_file_but_the_rules(job, tmp_path):
     job.input = InputFiles(fromdict={"cells": str(tmp_path / "cells.parquet")})
     for name in ("cells.parquet", "other.parquet"):
         write_parquet({"a": np.arange(2)}, str(tmp_path / name))
-    job.params.contents = contents_of(job.input, job.config)
+    job.params.contents = content_digests(job.input, job.config)
     run(fit, job)
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
         "cells.parquet",

@@ -8,8 +8,8 @@ from operator import getitem
 from recuse.base import places
 from recuse.base.errors import ConfigError, RecuseError
 from recuse.base.products import register
-from recuse.workflow.records import contents_of
-from recuse.workflow.rules import asks, code_of
+from recuse.workflow.records import content_digests
+from recuse.workflow.rules import asks, code_files
 from recuse.catalogue.figures import drawing_inputs, drawings, study_figures
 from recuse.config.load import checked, merged
 from recuse.config.read import located, project_settings
@@ -84,18 +84,18 @@ def contents(script, *outside, named=None):
             path for paths in outside for path in (paths(wildcards) if callable(paths) else paths)
         ]
         function = answer(named, wildcards.study) if named else ""
-        return checked_contents(code_of(script, *filter(None, [function])), files)
+        return checked_contents(code_files(script, *filter(None, [function])), files)
 
     return digests
 
 
 def checked_contents(code, files):
     """The contents of code and files."""
-    digests = partial(contents_of, always=config["hash_always"])
+    digests = partial(content_digests, always=config["hash_always"])
     return attempt(digests, [*code, *files], config)
 
 
-def one_of(names):
+def only(names):
     """A pattern that matches only these names."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
@@ -107,12 +107,12 @@ def studies_that(*applies):
 
 def rated(*applies):
     """A pattern that matches the studies of ratings for which all these functions are true."""
-    return one_of(studies_that(Study.has_ratings, *applies))
+    return only(studies_that(Study.has_ratings, *applies))
 
 
 def compared(*applies):
     """A pattern that matches the studies of comparisons for which all these functions are true."""
-    return one_of(studies_that(unless(Study.has_ratings), *applies))
+    return only(studies_that(unless(Study.has_ratings), *applies))
 
 
 def unless(function):
@@ -196,7 +196,7 @@ def contents_of_drawings(drawings):
     them.
     """
     functions = {drawing["draw"] for drawing in drawings.values()}
-    return checked_contents(code_of("figure.py", *functions), drawing_inputs(drawings))
+    return checked_contents(code_files("figure.py", *functions), drawing_inputs(drawings))
 
 
 wildcard_constraints:

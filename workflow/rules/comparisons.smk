@@ -123,7 +123,7 @@ for kinds in sorted({tuple(answer(Study.analyses, name)) for name in STUDIES} - 
         benchmark:
             "results/{study}/benchmarks/analyses.tsv"
         wildcard_constraints:
-            study=one_of(name for name in STUDIES if answer(Study.analyses, name) == [*kinds]),
+            study=only(name for name in STUDIES if answer(Study.analyses, name) == [*kinds]),
         group:
             "tables_{study}"
         conda:

@@ -29,7 +29,7 @@ rule fetch:
         "results/{study}/logs/fetch_{dimension}.log",
     wildcard_constraints:
         study=rated(Study.source, unless(Study.is_released)),
-        dimension=one_of(
+        dimension=only(
             {name for source in config["sources"].values() for name in source.get("files", {})}
         ),
     retries: 0
@@ -140,7 +140,7 @@ rule collect:
     log:
         "results/{study}/logs/collect.log",
     wildcard_constraints:
-        study=one_of(studies_that(Study.asks_judges)),
+        study=only(studies_that(Study.asks_judges)),
     retries: 0
     localrule: True
     conda:

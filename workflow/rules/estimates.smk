@@ -25,7 +25,7 @@ for fit in fit_rules(config):
         benchmark:
             f"results/{{study}}/benchmarks/{fit.stage}.tsv"
         wildcard_constraints:
-            study=one_of(fit.studies),
+            study=only(fit.studies),
         priority: 1  # as most of the rest waits for it
         group:
             "tables_{study}"

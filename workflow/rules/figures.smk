@@ -29,7 +29,7 @@ for study, group, figures in GROUPS:
         benchmark:
             f"results/{{study}}/benchmarks/figures_{group}.tsv"
         wildcard_constraints:
-            study=one_of([study]),
+            study=only([study]),
         group:
             "figures_{study}"
         conda:
@@ -55,9 +55,9 @@ rule figure_in_another_format:
     benchmark:
         "results/{study}/benchmarks/{figure}.{format}.tsv"
     wildcard_constraints:
-        study=one_of(STUDIES),
-        figure=one_of(FIGURES),
-        format=one_of(form for form in FORMATS if form not in config["formats"]),
+        study=only(STUDIES),
+        figure=only(FIGURES),
+        format=only(form for form in FORMATS if form not in config["formats"]),
     group:
         "figures_{study}"
     conda:

@@ -32,8 +32,8 @@ rule montecarlo_world:
     benchmark:
         "results/montecarlo/benchmarks/{grid}_{setting}.tsv"
     wildcard_constraints:
-        grid=one_of(MONTECARLO["grids"]),
-        setting=one_of(sorted({setting for _, setting in WORLDS})),
+        grid=only(MONTECARLO["grids"]),
+        setting=only(sorted({setting for _, setting in WORLDS})),
     conda:
         "../../envs/recuse.yaml"
     resources:
@@ -85,7 +85,7 @@ rule montecarlo_figure:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        contents=checked_contents(code_of("figure.py", "recuse.validation.figure"), []),
+        contents=checked_contents(code_files("figure.py", "recuse.validation.figure"), []),
         figures=worlds_figure(MONTECARLO, config["confidence"]),
     message:
         "Draw how often each verdict is given on simulated worlds."

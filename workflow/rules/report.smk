@@ -127,7 +127,7 @@ rule page:
     benchmark:
         "results/{study}/benchmarks/page.tsv"
     wildcard_constraints:
-        study=one_of(STUDIES),
+        study=only(STUDIES),
     group:
         "figures_{study}"
     conda:

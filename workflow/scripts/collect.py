@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Mapping
 
-from recuse.base.digests import sha256_of
+from recuse.base.digests import file_sha256
 from recuse.base.outputs import write_text
 from recuse.collect.inputs import read_plan, stopping_rule
 from recuse.collect.study import ask
@@ -21,7 +21,7 @@ def collect_study(
     plan = read_plan(asked)
     for part, outcome in ask(plan, enough=stopping_rule(asked)):
         print(run_summary(part, outcome), file=sys.stderr)
-    left = sha256_of(plan.ledger)
+    left = file_sha256(plan.ledger)
     answers = Collected.in_ledger(plan)
     answers.write(answered)
     answers.write_counts(collected)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from recuse.base.database import bytes_of
+from recuse.base.database import parse_bytes
 from recuse.papers.fetch import cache_folder, fetch, mirror_location
 from recuse.workflow.runner import run
 
@@ -24,7 +24,7 @@ def fetch_files(
         "mirror": mirror_location(config["mirror"], os.environ),
         "cache": cache_folder(os.environ),
     }
-    largest = int(bytes_of(config["download_limit"]))
+    largest = int(parse_bytes(config["download_limit"]))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         waiting = [
             pool.submit(

@@ -33,12 +33,12 @@ from recuse.arguments import (
     Columns,
     Data,
     Source,
-    argument_of,
+    argument_named,
     configured,
     families_as_named,
-    given_of,
     is_configuration,
     listed,
+    passed_arguments,
     plain,
     tell,
 )
@@ -143,7 +143,7 @@ def ratings(
     else:
         keys = {key: columns[key] for key in ("model", "prompt", "dimension", "dataset")}
         source.refer_to(references, {**keys, "rating": human, "rater": rater}, **words)
-    with named_as_arguments(argument_of):
+    with named_as_arguments(argument_named):
         given = scales or ({DEFAULT: scale} if scale is not None else source.scales())
         settings = {"scales": plain(given), **families_as_named(families)}
         if trusted:
@@ -226,7 +226,7 @@ def pairs(
         keys = {key: columns[key] for key in ("item", "model_a", "model_b", "experiment")}
         source.refer_to(references, {**keys, "human": human}, **words)
     settings = {"both_orders": both_orders, **families_as_named(families)}
-    with named_as_arguments(argument_of):
+    with named_as_arguments(argument_named):
         return Pairs(source.inputs(COMPARED, study or "pairs", settings, confidence))
 
 
@@ -378,7 +378,7 @@ def power(
     from recuse.inference.power import POWER
 
     _check_is(ratings, Ratings, "power")
-    given = given_of(
+    given = passed_arguments(
         {
             "self_bias": self_bias,
             "power": power,
@@ -431,13 +431,13 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
 
 def _plot_fit(ratings: "Ratings", name: str, wanted: Mapping) -> "Figure":
     """Draw the biases of a spec with these settings."""
-    from recuse.catalogue.figures import by_equation_1, interval_of
+    from recuse.catalogue.figures import by_equation_1, interval_settings
 
     with ratings.results() as results:
         study, folder = results.study, results.fits({name: wanted}, drawn=True)
         entry = by_equation_1(study.config)
         config = {**study.config, "specs": {**study.config["specs"], name: wanted}}
-        settings = {"spec": name, "simultaneous": None, **interval_of(config, name)}
+        settings = {"spec": name, "simultaneous": None, **interval_settings(config, name)}
         paths = {"estimates": f"{folder}/estimates/{name}.csv"}
         paths |= {table: f"{folder}/{table}.csv" for table in ("not_estimable", "multiplicity")}
         about = {"subject": entry.drawing(study)["subject"], "settings": settings}

@@ -50,7 +50,7 @@ AROUND = ("import", "references", "columns", "specs", "changed", "inference", "p
 ONE_AT_A_TIME = RLock()  # DuckDB's limits are those of the process
 
 
-def argument_of(keys: Keys) -> str:
+def argument_named(keys: Keys) -> str:
     """The argument by which a setting is passed, with the keys below it."""
     if keys[:1] in ((RATED,), (COMPARED,)):
         keys = keys[2:]
@@ -105,8 +105,8 @@ class Source:
         """Take the data as `import` of a study, with these columns and further keys."""
         self.frames: dict[str, Frame] = {}
         self.files = self._named(data, IN_MEMORY)
-        self.settings: dict[str, Any] = {"files": self.files, **given_of(settings)}
-        if named := given_of(columns):
+        self.settings: dict[str, Any] = {"files": self.files, **passed_arguments(settings)}
+        if named := passed_arguments(columns):
             self.settings["columns"] = named
 
     def name_column(self, key: str, column: Columns | None) -> None:
@@ -118,7 +118,7 @@ class Source:
         self, data: Data, columns: Mapping[str, Columns | None], **settings: object
     ) -> None:
         """Take the human scores or verdicts from another table."""
-        paths, named = self._named(data, SCORES_IN_MEMORY), given_of(columns)
+        paths, named = self._named(data, SCORES_IN_MEMORY), passed_arguments(columns)
         if frame := self.frames.get(paths[0]):  # these may be missing where they are not needed
             named = {
                 key: name
@@ -128,7 +128,7 @@ class Source:
         self.settings["references"] = {
             "files": paths,
             **({"columns": named} if named else {}),
-            **given_of(settings),
+            **passed_arguments(settings),
         }
 
     def _named(self, data: Data, name: str) -> list[str]:
@@ -140,7 +140,7 @@ class Source:
             return [os.fspath(path) for path in data]
         if isinstance(data, str | os.PathLike):
             return [os.fspath(data)]
-        self.frames[name] = frame_of(data)
+        self.frames[name] = as_frame(data)
         return [name]
 
     def scales(self) -> dict[str, tuple[float, float]]:
@@ -197,7 +197,7 @@ class Source:
         return Inputs(Study(study, config), files, self.frames)
 
 
-def given_of(arguments: Mapping[str, object]) -> dict[str, object]:
+def passed_arguments(arguments: Mapping[str, object]) -> dict[str, object]:
     """The arguments that are passed, as a configuration has them."""
     return {
         key: plain(value)
@@ -235,14 +235,14 @@ class _Stream:
         return self._table.__arrow_c_stream__(requested_schema)
 
 
-def frame_of(data: Data) -> Frame:
+def as_frame(data: Data) -> Frame:
     """A table in memory that DuckDB reads, as it is; DataError about anything else.
 
     Levels of an index with names are columns, too.
     """
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
-        return _frame_of_pandas(data)
+        return _pandas_frame(data)
     if type(data).__module__.partition(".")[0] == "polars" and hasattr(data, "collect"):
         data = data.collect()  # a lazy one
     if hasattr(data, "read_all"):  # Arrow's readers can be read once
@@ -260,7 +260,7 @@ def frame_of(data: Data) -> Frame:
     )
 
 
-def _frame_of_pandas(data: "pd.DataFrame") -> Frame:
+def _pandas_frame(data: "pd.DataFrame") -> Frame:
     import pandas as pd
 
     levels = {name: data.index.get_level_values(name) for name in data.index.names if name}

@@ -242,7 +242,7 @@ def run_workflow(arguments: Namespace) -> int:
     """
     from recuse.config.load import load
 
-    studies = _studies_of(arguments)
+    studies = _chosen_studies(arguments)
     return _build(arguments, studies, studies or load(arguments.config)["build"])
 
 
@@ -250,7 +250,7 @@ def run_report(arguments: Namespace) -> int:
     """Build the reports, whose paths are Snakemake's last words, and open them; returns Snakemake's
     exit status.
     """
-    studies = _studies_of(arguments) or ["twin"]
+    studies = _chosen_studies(arguments) or ["twin"]
     pages = [f"results/{study}/report.html" for study in studies]
     status = _build(arguments, pages, studies)
     if arguments.open and status == 0:
@@ -270,7 +270,7 @@ def _build(arguments: Namespace, targets: Sequence[str], studies: Sequence[str])
     return build(targets, **settings, further=arguments.further)
 
 
-def _studies_of(arguments: Namespace) -> list[str]:
+def _chosen_studies(arguments: Namespace) -> list[str]:
     """The studies of `--study`, else those in the YAML file; a fault of that file is one sentence
     here already.
     """

@@ -32,14 +32,14 @@ def run_fit(arguments: Namespace) -> None:
     written then.
     """
     from recuse.data.doubts import MOST_PROMPTS, answers_by_judge, doubts
-    from recuse.data.ratings import count_rows
+    from recuse.data.ratings import count_files
     from recuse.data.study import StudyTables
     from recuse.model.estimable import needs_human_scores
     from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
     check_output(arguments.output)
-    inputs, *others = _inputs_of(arguments)
+    inputs, *others = _named_inputs(arguments)
     if others:
         names = ", ".join(each.study.name for each in (inputs, *others))
         raise ConfigError(
@@ -54,7 +54,7 @@ def run_fit(arguments: Namespace) -> None:
         study = None
         if not spec.by_row:
             name = inputs.study.name
-            rows = count_rows(name, inputs.source(), folder, prompts=MOST_PROMPTS)
+            rows = count_files(name, inputs.source(), folder, prompts=MOST_PROMPTS)
             doubted = []
             if not needs_human_scores(spec):
                 answers = answers_by_judge(rows.connection, rows.first_prompts, rows.levels)
@@ -86,7 +86,7 @@ def run_check(arguments: Namespace) -> None:
 
     check_output(arguments.output)
     findings = []
-    for inputs in _inputs_of(arguments, compared=True):
+    for inputs in _named_inputs(arguments, compared=True):
         with in_folder(inputs) as folder:
             findings.append((inputs, pipeline(inputs, folder).findings()))
     if arguments.output is not None:
@@ -146,7 +146,7 @@ def _size(path: str) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _inputs_of(arguments: Namespace, *, compared: bool = False) -> list[Inputs]:
+def _named_inputs(arguments: Namespace, *, compared: bool = False) -> list[Inputs]:
     """The study that the named files are of; of a YAML file alone, all studies that it describes,
     or the one of `--study`.
     """

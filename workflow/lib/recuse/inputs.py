@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recuse.base.database import Frame
 from recuse.base.errors import ConfigError, check_known
-from recuse.data.registry import COMPARED, RATED, named_files, parts_of, raw_files
+from recuse.data.registry import COMPARED, RATED, named_files, parquet_parts, raw_files
 
 if TYPE_CHECKING:
     from recuse.config.studies import Study
@@ -101,7 +101,9 @@ def _has_files(study: "Study", named: Sequence[tuple[str, str | None]]) -> bool:
         )
     if study.import_settings():
         return paths == places
-    return {realpath(part) for path, _ in named for part in parts_of(path)} == _files(study).keys()
+    return {realpath(part) for path, _ in named for part in parquet_parts(path)} == _files(
+        study
+    ).keys()
 
 
 def _with_dimensions(
@@ -180,9 +182,9 @@ def _check_compared(study: "Study", compared: bool) -> None:
 def _files(study: "Study") -> dict[str, str | None]:
     """Path -> dimension of each file under `files:` of a study; of a folder, of its parts."""
     named = named_files(study.settings.get("files", ()))
-    return {realpath(part): dimension for path, dimension in named for part in parts_of(path)}
+    return {realpath(part): dimension for path, dimension in named for part in parquet_parts(path)}
 
 
-def paths_of(settings: Mapping) -> list[str]:
+def named_paths(settings: Mapping) -> list[str]:
     """The paths under `files:`, files or folders."""
     return [path for path, _ in named_files(settings.get("files", ()))]

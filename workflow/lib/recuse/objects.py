@@ -12,7 +12,7 @@ from html import escape
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from recuse.arguments import ONE_AT_A_TIME, argument_of, tell
+from recuse.arguments import ONE_AT_A_TIME, argument_named, tell
 from recuse.base.database import connect, files
 from recuse.base.errors import DataError
 from recuse.base.log import listening
@@ -85,7 +85,7 @@ class Checked(Generic[AnyPipeline]):
     @contextmanager
     def results(self) -> Iterator[AnyPipeline]:
         """The results, of which one thread of one process at a time makes more."""
-        with named_as_arguments(argument_of), ONE_AT_A_TIME:
+        with named_as_arguments(argument_named), ONE_AT_A_TIME:
             if self._is_open:
                 yield self._results
                 return
@@ -162,12 +162,12 @@ class Ratings(Checked[RatingsPipeline]):
         """The complete ratings, one in a row, with names as the fits use them, in the units of what
         was passed.
         """
-        from recuse.data.cells import levels_of
+        from recuse.data.cells import read_levels
         from recuse.data.ratings import in_units
 
         with self.results() as results:
             ratings = results.tables.ratings
-            levels = levels_of(ratings[0])
+            levels = read_levels(ratings[0])
             steps = dict(zip(levels.dimension, levels.step, strict=False))  # none if all are 1
             columns = ("rating", "gt", "scale_low", "scale_high")
             return connect().execute(in_units(ratings, steps, columns)).df()

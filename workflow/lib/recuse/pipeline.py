@@ -13,14 +13,14 @@ from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, ClassVar
 
-from recuse.base.database import bounded, bytes_of
+from recuse.base.database import bounded, parse_bytes
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.log import listening
 from recuse.base.places import PROJECT
 from recuse.base.products import registered
 from recuse.base.tables import read_table
 from recuse.data.registry import files_in
-from recuse.inputs import RATERS, RAW, Inputs, paths_of
+from recuse.inputs import RATERS, RAW, Inputs, named_paths
 
 if TYPE_CHECKING:
     from recuse.catalogue.figures import Figure
@@ -52,14 +52,14 @@ def in_folder(
     if reads_inputs:
         named = [file.path for file in inputs.files]
         named = study.collect_files() if study.asks_judges() else named
-        named += paths_of(study.import_settings().get("references", {}))
+        named += named_paths(study.import_settings().get("references", {}))
     files = [path for name in named if name not in inputs.frames for path in files_in(name)]
     if raters := study.settings.get("raters"):
         files.append(raters)
     with TemporaryDirectory() if place is None else nullcontext(place) as folder:
         limits = {
             "limit": study.config["memory_limit"],
-            "longest_line": int(bytes_of(study.config["line_limit"])),
+            "longest_line": int(parse_bytes(study.config["line_limit"])),
             "outputs": [f"{folder}/{name}" for name in WRITTEN] if place is not None else [],
         }
         # Processes may share a folder.
@@ -340,7 +340,7 @@ class RatingsPipeline(Pipeline):
         settings = self.study.conclusions_settings()
         first, *_ = settings["checks"]
         whole = {
-            check.name: check.spec_of("", settings["specs"])
+            check.name: check.spec_with_slice("", settings["specs"])
             for check in RobustnessCheck.from_config(settings["checks"])
         }
         settings["checks"] = {

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from recuse.base.errors import ConfigError, DiskError
-from recuse.base.outputs import empty_folder, part_of, replacing, work_folder_of
+from recuse.base.outputs import empty_folder, part_path, replacing, work_folder
 
 # The import of each takes as long as reading a small file; a figure needs no database
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def bounded(
     memory, by the name that stands for a path. Raises ConfigError if the limit is too low.
     """
     setting, bound = f"config: memory_limit: {limit}", limit
-    if of_job is not None and SHARE * of_job * 1e6 < bytes_of(limit):
+    if of_job is not None and SHARE * of_job * 1e6 < parse_bytes(limit):
         bound = f"{SHARE * of_job:.0f}MB"
         setting = f"resources: mem_mb: {of_job}, of which the ratings may take {bound}"
     with empty_folder(folder) as place:
@@ -162,7 +162,7 @@ def _allowed(
     """
     # Bytes that are not UTF-8 are refused later
     readable = (path for path in files if not re.search("[\ud800-\udfff]", path))
-    places = [*readable, *outputs, *map(part_of, outputs)], [folder, *map(work_folder_of, outputs)]
+    places = [*readable, *outputs, *map(part_path, outputs)], [folder, *map(work_folder, outputs)]
     return tuple(
         [os.path.abspath(form(_local(path))) for path in paths for form in (str, _pattern)]
         for paths in places
@@ -175,7 +175,7 @@ def error_of_duckdb(kind: str = "Error") -> type[Exception] | tuple[()]:
     return getattr(duckdb, kind) if duckdb else ()
 
 
-def bytes_of(limit: str) -> float:
+def parse_bytes(limit: str) -> float:
     """Bytes of a limit as DuckDB writes it, such as 4GB or 512 MiB."""
     number, prefix, binary = re.fullmatch(r"([\d.]+) ?([KMGT])(i?)B", limit).groups()
     return float(number) * (1024 if binary else 1000) ** (1 + "KMGT".index(prefix))

@@ -23,7 +23,7 @@ MEMORY = ".snakemake/digests.json"
 SETTLED = 2.0
 
 
-def sha256_of(path: str | Path) -> str:
+def file_sha256(path: str | Path) -> str:
     """SHA-256 of a file, in hexadecimal; ABSENT if there is none. Raises DataError if it cannot be
     read.
     """
@@ -36,8 +36,8 @@ def sha256_of(path: str | Path) -> str:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def digests_of(paths: Iterable[str], *, always: bool = False) -> dict[str, str]:
-    """Path -> `sha256_of` each file, from MEMORY if it has not changed since; always: read it even
+def file_digests(paths: Iterable[str], *, always: bool = False) -> dict[str, str]:
+    """Path -> SHA-256 of each file, from MEMORY if it has not changed since; always: read it even
     then.
     """
     remembered, digests, fresh = _memory(), {}, {}
@@ -45,7 +45,7 @@ def digests_of(paths: Iterable[str], *, always: bool = False) -> dict[str, str]:
         key, state = os.path.abspath(path), _state(path)
         digest, *of_digest = remembered.get(key, [None])
         if always or state is None or of_digest != state:
-            digest = sha256_of(path)
+            digest = file_sha256(path)
             if (
                 state is not None
                 and state == _state(path)

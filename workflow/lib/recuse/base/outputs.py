@@ -10,7 +10,7 @@ from pathlib import Path
 LONGEST_NAME = 255  # bytes
 
 
-def part_of(path: str | Path) -> str:
+def part_path(path: str | Path) -> str:
     """The name beside `path` under which its file is written; the same every time, so that nothing
     piles up after kills.
     """
@@ -21,7 +21,7 @@ def part_of(path: str | Path) -> str:
     return os.path.join(folder, part)
 
 
-def work_folder_of(path: str | Path) -> str:
+def work_folder(path: str | Path) -> str:
     """The name beside `path` of the folder of the files that are needed to make it."""
     return f"{path}.unsorted"
 
@@ -34,7 +34,7 @@ def replacing(path: str | Path, part: str | None = None) -> Iterator[str]:
     part: its name, if other processes may write to `path` at the same time. OSError about either
     names `path`.
     """
-    part = part or part_of(path)
+    part = part or part_path(path)
     try:
         Path(part).unlink(missing_ok=True)  # of a process that was killed
         try:

@@ -31,8 +31,8 @@ from recuse.model.spec import (
     B,
     C,
     Spec,
-    changes_of,
-    estimand_of,
+    changes_in_words,
+    estimand_name,
     estimands_in_words,
     spec_in_words,
 )
@@ -40,7 +40,7 @@ from recuse.model.spec import (
 CAPTIONS = os.path.relpath(WORKFLOW / "report")
 
 
-def each_of(values: Iterable[str | Sequence[str]]) -> list[str]:
+def flattened(values: Iterable[str | Sequence[str]]) -> list[str]:
     """These names, and those in lists among them."""
     return [name for value in values for name in ([value] if isinstance(value, str) else value)]
 
@@ -97,7 +97,7 @@ class Figure:
     @property
     def every_table(self) -> list[str]:
         """The tables that it is drawn from, as in `tables`."""
-        return each_of(self.tables.values())
+        return flattened(self.tables.values())
 
     @property
     def specs(self) -> set[str]:
@@ -150,7 +150,7 @@ def drawings(
 def drawing_inputs(drawings: Mapping[str, Mapping]) -> list[str]:
     """Every file that drawings are made from, once."""
     inputs = [drawing["inputs"].values() for drawing in drawings.values()]
-    return [*dict.fromkeys(path for paths in inputs for path in each_of(paths))]
+    return [*dict.fromkeys(path for paths in inputs for path in flattened(paths))]
 
 
 def figures_by_group(figures: Mapping[str, Figure]) -> dict[str, dict[str, Figure]]:
@@ -176,8 +176,8 @@ def by_equation_1(config: Mapping) -> Figure:
         {"estimates": "estimates/main", **tables_of_stage("fit", "not_estimable", "multiplicity")},
         {
             "spec": "main",
-            "simultaneous": simultaneous_of(config, "main"),
-            **interval_of(config, "main"),
+            "simultaneous": simultaneous_intervals(config, "main"),
+            **interval_settings(config, "main"),
         },
         estimand=measured(config, "main"),
         group="fit",
@@ -212,11 +212,15 @@ def by_slice(
         },
         {
             "blocks": [
-                {"spec": spec, "heading": heading, "simultaneous": simultaneous_of(config, spec)}
+                {
+                    "spec": spec,
+                    "heading": heading,
+                    "simultaneous": simultaneous_intervals(config, spec),
+                }
                 for spec, heading in headings.items()
             ],
             "words": words,
-            **interval_of(config, next(iter(headings))),
+            **interval_settings(config, next(iter(headings))),
         },
         estimand=measured(config, *headings),
         group="specs",
@@ -254,7 +258,7 @@ def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> F
             "spec": spec,
             "by": SLICED[spec_in(config, spec).selection.slice],
             "words": words,
-            **interval_of(config, spec),
+            **interval_settings(config, spec),
         },
         estimand=measured(config, spec),
         group="specs",
@@ -267,7 +271,7 @@ def ablation(config: Mapping, spec: str) -> Figure:
     words = spec_in_words(fitted)
     title = f"Ablation {spec}: {words}"
     if fitted.selection.slice is None:
-        label = changes_of(fitted, whose="{slice}", most=3) or spec
+        label = changes_in_words(fitted, whose="{slice}", most=3) or spec
         figure, caption = (
             spec_comparison(config, title, {"main": "Equation 1", spec: label}),
             "ablation_compare_specs",
@@ -298,18 +302,18 @@ def covariance(config: Mapping, spec: str) -> str:
     return spec_in(config, spec).errors.covariance
 
 
-def interval_of(config: Mapping, spec: str) -> dict[str, object]:
+def interval_settings(config: Mapping, spec: str) -> dict[str, object]:
     """Level and covariance of the intervals of a spec."""
     return {"confidence": config["confidence"], "covariance": covariance(config, spec)}
 
 
-def simultaneous_of(config: Mapping, spec: str) -> dict[str, str] | None:
+def simultaneous_intervals(config: Mapping, spec: str) -> dict[str, str] | None:
     """The simultaneous intervals of a spec's model: those of the first spec that fits it with a
     wild bootstrap, if any.
     """
     wanted = spec_in(config, spec)
     for each in Spec.from_config(config["specs"]):
-        if each.errors.wild is not None and each.has_model_of(wanted):
+        if each.errors.wild is not None and each.shares_model_with(wanted):
             return {
                 "spec": each.name,
                 "tests": TESTED[frozenset(each.errors.tests)],
@@ -321,7 +325,7 @@ def simultaneous_of(config: Mapping, spec: str) -> dict[str, str] | None:
 
 def measured(config: Mapping, *specs: str) -> str:
     """The estimands of these specs in words."""
-    return estimands_in_words(estimand_of(spec_in(config, spec)) for spec in specs)
+    return estimands_in_words(estimand_name(spec_in(config, spec)) for spec in specs)
 
 
 def figures(config: Mapping, project: Mapping) -> dict[str, Figure]:
@@ -466,7 +470,10 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
         "fig10_weak_models_dropped": spec_comparison(
             config,
             "Self- and family-bias with and without weak models",
-            {"main": "all data", **{spec: changes_of(spec_in(config, spec)) for spec in weak}},
+            {
+                "main": "all data",
+                **{spec: changes_in_words(spec_in(config, spec)) for spec in weak},
+            },
         ),
         "by_dataset": by_slice(
             config, "Self-bias by dataset", {"by_dataset": "Self-bias by dataset"}
@@ -525,7 +532,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "recuse.plot.scores:smooths",
             "Expected rating by human score, a curve for each judge",
             "smooths",
-            interval_of(config, "gam"),
+            interval_settings(config, "gam"),
             group="specs",
         ),
     }

@@ -14,7 +14,7 @@ import numpy as np
 from recuse.base.database import Connection, connect
 from recuse.base.words import counted, level, number, percent
 from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, spoken
-from recuse.data.cells import Levels, levels_of
+from recuse.data.cells import Levels, read_levels
 from recuse.data.selection import EVERY_ROW
 from recuse.model.least_squares import quantile
 
@@ -58,7 +58,7 @@ def agreement(facts: Facts) -> Iterator[Finding]:
     if there is one), for one of several below UNLIKE of the others' mean correlation; a note where
     it is below WEAK_JUDGE. A small sample has a wide one.
     """
-    levels, connection = levels_of(facts.study.ratings[0]), connect()
+    levels, connection = read_levels(facts.study.ratings[0]), connect()
     columns = "prompt, occasion_code, group_code, gt, length, rating_unit, gt_unit"
     every = -(-facts.scored_prompts // MOST_PROMPTS)
     rows = (

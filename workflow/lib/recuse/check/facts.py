@@ -12,7 +12,7 @@ import numpy as np
 from recuse.base.database import connect, files
 from recuse.base.tables import column_names, read_table
 from recuse.base.words import counted
-from recuse.data.cells import Cells, levels_of
+from recuse.data.cells import Cells, read_levels
 from recuse.data.study import StudyTables
 
 CHECK = column_names("study topic subject finding level words advice")
@@ -194,7 +194,7 @@ def read_facts(
     )
     answered = float(connect().execute(pairs).fetchone()[0])
     counts = *_completions(study), _carriers(study), answered, _apart(study)
-    levels = levels_of(study.ratings[0])
+    levels = read_levels(study.ratings[0])
     steps = (
         dict(zip(levels.dimension, levels.step, strict=True))
         if levels.step
@@ -209,7 +209,7 @@ def _completions(study: StudyTables) -> tuple[int, int]:
     """Numbers of completions: those rated by every judge that rates the model in the dimension at
     all, and all.
     """
-    levels, factors = levels_of(study.ratings[0]), study.cells().factors
+    levels, factors = read_levels(study.ratings[0]), study.cells().factors
     completion = levels.sql_without("judge")
     dimension, model = (levels.sql_place(axis, "completion") for axis in ("dimension", "model"))
     answers = f"from {files(study.ratings)} group by completion, prompt, occasion_code"
@@ -232,7 +232,7 @@ def _completions(study: StudyTables) -> tuple[int, int]:
 
 def _carriers(study: StudyTables) -> dict[tuple[str, str], Carriers]:
     """The prompts that carry each bias: with ratings of own answers, or of a sibling's."""
-    factors, levels = study.cells().factors, levels_of(study.ratings[0])
+    factors, levels = study.cells().factors, read_levels(study.ratings[0])
     related = factors["judge_family"] == factors["model_family"]
     kinds = zip(
         *(factors[name][related].tolist() for name in ("judge", "model", "judge_family")),
@@ -245,7 +245,7 @@ def _carriers(study: StudyTables) -> dict[tuple[str, str], Carriers]:
     terms = sorted(set(keys))
     if not terms:
         return {}
-    codes = levels.code_of(factors)[related].tolist()
+    codes = levels.group_codes(factors)[related].tolist()
     places = ", ".join(
         f"({code}, {terms.index(key)})" for code, key in zip(codes, keys, strict=True)
     )
@@ -262,7 +262,7 @@ def _carriers(study: StudyTables) -> dict[tuple[str, str], Carriers]:
 
 
 def _apart(study: StudyTables) -> list[list[str]]:
-    levels, linked = levels_of(study.ratings[0]), []
+    levels, linked = read_levels(study.ratings[0]), []
     answered = (
         f"select list_sort(list(distinct {levels.sql_place('model')})) as models from"
         f" {files(study.ratings)}"

@@ -32,12 +32,12 @@ from recuse.inference.power import EXACT, over_dimensions, power_by_judge, study
 from recuse.inference.preconditions import additivity
 from recuse.inference.reliability import Reliability
 from recuse.inference.wordings import ways_asked, widening
-from recuse.model.design import terms_of
+from recuse.model.design import design_terms
 from recuse.model.estimable import (
     biases_without_judges,
     fitted_to,
     not_estimable,
-    slices_of,
+    spec_slices,
     study_for,
 )
 from recuse.model.spec import BIASES, EQUATION_1, Spec
@@ -90,7 +90,7 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     study, family, judges = facts.study, facts.families(), facts.names("judge")
     silent = set(family.values()) - {family[judge] for judge in judges if judge not in constant}
     compared = study.independent
-    ((_, moments),) = slices_of(EQUATION, compared)
+    ((_, moments),) = spec_slices(EQUATION, compared)
     unrelated = cell_means(moments, reference=facts.cells.has_reference)
     absent = biases_without_judges(study.doubts, compared.cells().factors)
     copied = [
@@ -126,7 +126,7 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
 def _equation_terms(study: StudyTables) -> list[dict]:
     """Which biases A can estimate: rows of `identifiability`, and of all other terms."""
     part, unfit = study_for(EQUATION, study), not_estimable(EQUATION, study)
-    terms = terms_of(study.cells().factors)
+    terms = design_terms(study.cells().factors)
     if unfit is not None:
         return [{**vars(term), "reason": unfit} for term in terms]
     rows, unscored = list(identifiability(EQUATION, part)), because(Reason.NO_SCORED_ANSWERS)
@@ -438,7 +438,7 @@ def preconditions(facts: Facts) -> Iterator[Finding]:
     """Report whether effects of judges and models add in the unrelated cells, as B takes for
     granted; C does not.
     """
-    ((_, moments),) = slices_of(EQUATION, facts.study)
+    ((_, moments),) = spec_slices(EQUATION, facts.study)
     scored = facts.cells.has_reference
     tested = additivity(cell_means(moments, reference=scored))
     if tested is None:

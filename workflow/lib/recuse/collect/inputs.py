@@ -8,7 +8,7 @@ from contextlib import redirect_stderr, suppress
 from io import StringIO
 from pathlib import Path
 
-from recuse.base.digests import sha256_of
+from recuse.base.digests import file_sha256
 from recuse.check.prompts_needed import enough
 from recuse.collect.ledger import SEEN
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
@@ -49,7 +49,7 @@ def ledger_found(study: Study) -> str:
     So the answers that a job adds are not a reason to do it again, and those that `recuse collect`
     adds are.
     """
-    now = sha256_of(collect_settings(study).ledger_path(study.name))
+    now = file_sha256(collect_settings(study).ledger_path(study.name))
     with suppress(FileNotFoundError, ValueError, LookupError, TypeError):
         seen = json.loads(Path(SEEN.format(study=study.name)).read_text("utf-8"))
         if seen["left"] == now:

@@ -10,7 +10,7 @@ from recuse.base.errors import ConfigError, DataError, did_you_mean
 from recuse.collect.requests import Price
 from recuse.collect.responses import ResponsePart
 from recuse.config.declared.sections import Section
-from recuse.data.files import place_of, reading
+from recuse.data.files import reading, record_place
 from recuse.imports.rows import Table
 
 
@@ -61,13 +61,13 @@ def _rows(
         for key, value in zip(needed, cells, strict=False):
             if value is None or not value.strip():
                 raise DataError(
-                    f"{place_of(path, record)}, column {columns[key]}: empty; fill it in, or delete"
+                    f"{record_place(path, record)}, column {columns[key]}: empty; fill it in, or delete"
                     " the row"
                 )
         name = " of ".join(reversed(cells[: len(needed) - 1]))
         if name in found:
             raise DataError(
-                f"{place_of(path, record)}: found a second text of {name}; keep one of the two"
+                f"{record_place(path, record)}: found a second text of {name}; keep one of the two"
             )
         found.add(name)
     return rows
@@ -94,7 +94,7 @@ def read_answers(settings: str | Section, prompts: Mapping[str, str]) -> list[Mo
                 f"the prompt '{answer.prompt}' is not in the table of"
                 f" prompts{did_you_mean(answer.prompt, prompts)}"
             )
-            raise DataError(f"{place_of(table_path(settings), record)}: {unknown}")
+            raise DataError(f"{record_place(table_path(settings), record)}: {unknown}")
         answers.append(answer)
     return answers
 

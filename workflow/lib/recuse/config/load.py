@@ -20,7 +20,7 @@ def checked(config: Mapping, project: Mapping) -> dict:
     """Return `config` in the order of the `project`'s own; ConfigError about an invalid setting."""
     from recuse.config.declared.settings import check_settings
 
-    settings = in_order_of(project, _named(config))
+    settings = ordered_as(project, _named(config))
     for product in registered():
         if product.completes:
             settings = resolve_name(product.completes)(settings)
@@ -53,7 +53,7 @@ def _named(settings: object) -> object:
     return {numbers.get(key, key): _named(value) for key, value in settings.items()}
 
 
-def in_order_of(base: Mapping, settings: Mapping) -> dict:
+def ordered_as(base: Mapping, settings: Mapping) -> dict:
     """Return `settings` with the keys of `base` first, in its order, at every level: figures follow
     the order of models.
 
@@ -69,7 +69,7 @@ def in_order_of(base: Mapping, settings: Mapping) -> dict:
         if isinstance(settings[key], Mapping) and isinstance(base.get(key), Mapping)
     }
     return {
-        key: in_order_of(base[key], settings[key]) if key in nested else settings[key]
+        key: ordered_as(base[key], settings[key]) if key in nested else settings[key]
         for key in keys
     }
 

@@ -641,7 +641,7 @@ def stage_by_spec(specs: Mapping[str, Mapping]) -> dict[str, str]:
         stages[spec.name] = "ablations"
         for stage, names in (("slices", SLICES), ("fit", ["main"])):
             shown = [each for each in fitted if each.name in names]
-            if spec in shown or (spec.errors.wild and any(map(spec.has_model_of, shown))):
+            if spec in shown or (spec.errors.wild and any(map(spec.shares_model_with, shown))):
                 stages[spec.name] = stage
     return stages
 

@@ -70,7 +70,7 @@ class Levels:
         """Code of each combination of places, (codes,)."""
         return np.ravel_multi_index((dimension, judge, model, dataset), self.sizes)
 
-    def code_of(self, factors: Mapping[str, np.ndarray]) -> np.ndarray:
+    def group_codes(self, factors: Mapping[str, np.ndarray]) -> np.ndarray:
         """Code of each group by the names of its factors, (groups,) of str each."""
         return self.code(
             *(
@@ -117,7 +117,7 @@ def as_metadata(levels: Levels) -> str:
     return footer(LEVELS, asdict(levels))
 
 
-def levels_of(path: str) -> Levels:
+def read_levels(path: str) -> Levels:
     """Read the levels of the canonical ratings at `path`; DataError if its footer has none."""
     levels = read_footer(path, LEVELS)
     if levels is None:
@@ -220,7 +220,7 @@ def build_cells(ratings: str, cells: str) -> None:
 def count_cells(ratings: str) -> Cells:
     """The cells of the canonical ratings (parquet)."""
     connection, counts = _counting(ratings)
-    return cells_of_counts(levels_of(ratings), connection.execute(counts).fetchnumpy())
+    return cells_of_counts(read_levels(ratings), connection.execute(counts).fetchnumpy())
 
 
 def count_shard(ratings: str, counts: str) -> None:
@@ -234,7 +234,7 @@ def count_shard(ratings: str, counts: str) -> None:
         connection,
         f"{query} order by all",
         counts,
-        as_metadata(levels_of(ratings)),
+        as_metadata(read_levels(ratings)),
         compression="snappy",
     )
 
@@ -244,7 +244,7 @@ def gather_cells(counts: Sequence[str], cells: str) -> None:
     all ratings together.
     """
     rows = connect().execute(f"select * from {files(counts)}").fetchnumpy()
-    _write(cells_of_counts(levels_of(counts[0]), rows), cells)
+    _write(cells_of_counts(read_levels(counts[0]), rows), cells)
 
 
 def _counting(ratings: str) -> tuple[Connection, str]:

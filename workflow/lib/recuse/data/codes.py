@@ -53,12 +53,12 @@ class CodedRows:
         columns = [
             "prompt_id",
             occasion,
-            f"gt::{type_of(len(levels.reference))} as gt",
+            f"gt::{smallest_type(len(levels.reference))} as gt",
             "rating",
             "length",
         ]
         return (
-            f"select {', '.join(columns)}, {group}::{type_of(levels.groups)} as group_code from"
+            f"select {', '.join(columns)}, {group}::{smallest_type(levels.groups)} as group_code from"
             f" ({self.rows})"
         )
 
@@ -133,6 +133,6 @@ def _looked_up(rows: str, meaning: Mapping[str, tuple[str, str]]) -> str:
     return f"select {selected} from ({rows}) as rows {' '.join(tables)}"
 
 
-def type_of(codes: int) -> str:
+def smallest_type(codes: int) -> str:
     """The smallest SQL type of so many codes."""
     return next(kind for kind, most in LARGEST.items() if codes <= most)

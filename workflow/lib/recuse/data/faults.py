@@ -10,7 +10,7 @@ from recuse.base.database import Connection, name
 from recuse.base.errors import DataError
 from recuse.base.settings import Setting
 from recuse.base.words import counted, enumerated
-from recuse.data.files import as_number, place_of
+from recuse.data.files import as_number, record_place
 
 MOST_SHOWN = 5  # values in a message
 MOST_LISTED = 20  # values that a hint is made from, and one more
@@ -170,7 +170,7 @@ def raise_first_fault(
         _hint(connection, rows, number, check, [value for value, _ in values]) if check.hint else ""
     )
     raise DataError(
-        f"{place_of(file, record)}, column {column}: found {shown}{problem}; {remedy}{more}{line}"
+        f"{record_place(file, record)}, column {column}: found {shown}{problem}; {remedy}{more}{line}"
     )
 
 
@@ -200,7 +200,7 @@ def first_twice(
     same = " and ".join(f"{name(column)} = ?" for column in key)
     rows = f"select file, record from {table} where {same} order by file, record limit 2"
     first, second = connection.execute(rows, list(values)).fetchall()
-    return values, place_of(*first), place_of(*second)
+    return values, record_place(*first), record_place(*second)
 
 
 def _shortened(value: str, longest: int) -> str:

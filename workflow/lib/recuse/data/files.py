@@ -159,12 +159,14 @@ class RawFile:
             if alike:
                 remedy = f"rename '{alike[0]}' to '{missing}'"
             raise DataError(
-                f"{header_of(self.path)}, column {missing}: missing; found {', '.join(self.columns)};"
+                f"{header_place(self.path)}, column {missing}: missing; found {', '.join(self.columns)};"
                 f" {remedy}"
             )
         for column in (*needed, *optional):
             if self.columns.count(column) > 1:
-                raise DataError(f"{header_of(self.path)}, column {column}: found twice; keep one")
+                raise DataError(
+                    f"{header_place(self.path)}, column {column}: found twice; keep one"
+                )
 
 
 @cache
@@ -221,7 +223,7 @@ def _separator(path: str, header: str) -> str:
     return max(SEPARATORS, key=header.count)  # the first of equals
 
 
-def header_of(path: str) -> str:
+def header_place(path: str) -> str:
     """The place of the names of columns: the first line of a CSV file; a parquet file or a table in
     memory has no lines.
     """
@@ -270,7 +272,7 @@ def texts_as_read() -> str:
     """SQL for the columns of `RatingsFile.texts`, from those of `RatingsFile.stored`."""
     stored = {column: column for column in READ} | {"prompt_id": whole_as_text("prompt_id")}
     return ", ".join(
-        f"{value} as {column}" for column, value in texts_of(stored, stored, NUMBERED).items()
+        f"{value} as {column}" for column, value in as_texts(stored, stored, NUMBERED).items()
     )
 
 
@@ -295,7 +297,7 @@ def whole_as_text(column: str) -> str:
     )
 
 
-def texts_of(
+def as_texts(
     expressions: Mapping[str, str], columns: Iterable[str], numbered: Collection[str]
 ) -> dict[str, str]:
     """SQL for those of `columns` in `expressions` (of a `RawFile`): NULL where empty, and, of
@@ -337,7 +339,7 @@ def is_number(word: object) -> bool:
     )
 
 
-def place_of(path: str, record: int) -> str:
+def record_place(path: str, record: int) -> str:
     """The place of a record: the line of a CSV or JSON Lines file in which it begins, else the row
     or entry.
     """

@@ -8,11 +8,11 @@ from os.path import realpath
 from pathlib import Path
 
 from recuse.base.database import connect, frame_at, name, text
-from recuse.base.digests import sha256_of
+from recuse.base.digests import file_sha256
 from recuse.base.errors import DataError
 from recuse.base.log import warn
 from recuse.base.words import counted, visible
-from recuse.data.files import SEPARATORS, UNITS, RawFile, header_of, place_of, reading
+from recuse.data.files import SEPARATORS, UNITS, RawFile, header_place, reading, record_place
 from recuse.data.intact import opened
 
 FEWEST = 5  # lines in a field that, each with the commas of a row, are no text
@@ -28,7 +28,7 @@ def check_in_all(column: str, files: Mapping[bool, str]) -> None:
     """Raise DataError if some files have a column and some do not; files: one of each kind."""
     if len(files) > 1:
         raise DataError(
-            f"{header_of(files[False])}, column {column}: missing, but {files[True]} has it; write"
+            f"{header_place(files[False])}, column {column}: missing, but {files[True]} has it; write"
             " it in all files, or in none"
         )
 
@@ -86,7 +86,7 @@ def _within_fields(file: RawFile, columns: Collection[str]) -> int:
                 else ("rows of the file", count["rows"])
             )
             raise DataError(
-                f"{place_of(file.path, record)}, column {column}: found {what} within a field that a"
+                f"{record_place(file.path, record)}, column {column}: found {what} within a field that a"
                 " double quote opens; close it where it ends, and double each one within it"
             )
     for column, count in broken:
@@ -95,7 +95,7 @@ def _within_fields(file: RawFile, columns: Collection[str]) -> int:
             f" {counted(count['breaks'], 'line break')}"
         )
         warn(
-            f"{place_of(file.path, count['first'])}, column {column}: {fields}; if these are not texts,"
+            f"{record_place(file.path, count['first'])}, column {column}: {fields}; if these are not texts,"
             " close the double quote"
         )
     return sum(count["breaks"] for _, count in broken)
@@ -137,7 +137,7 @@ def check_declared(
     for path in paths:
         values = by_path.get(realpath(path), {})
         remedy = "restore that file, or correct `verify:` in config"
-        if "sha256" in values and (digest := sha256_of(path)) != values["sha256"].lower():
+        if "sha256" in values and (digest := file_sha256(path)) != values["sha256"].lower():
             raise DataError(
                 f"{path}: its SHA-256 is {digest}, but config declares {values['sha256']}; {remedy}"
             )

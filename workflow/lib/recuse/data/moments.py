@@ -14,7 +14,7 @@ import numpy as np
 
 from recuse.base.database import connect, literal_path
 from recuse.base.log import steps
-from recuse.data.cells import Cells, Levels, levels_of
+from recuse.data.cells import Cells, Levels, read_levels
 from recuse.data.selection import REFERENCE_FAMILY
 
 ROWS = 1_000_000  # of a block, if no prompt has more
@@ -41,10 +41,18 @@ class RowBlock:
     # Which of the model's answers to the prompt it is about; None: each gave one
     occasion: np.ndarray | None = None
 
+    def select(self, rows: np.ndarray) -> "RowBlock":
+        """The rows at these places."""
+        covariates = [values[rows] for values in self.covariates]
+        occasion = None if self.occasion is None else self.occasion[rows]
+        return RowBlock(
+            self.prompt[rows], self.group[rows], self.rating[rows], covariates, occasion
+        )
+
 
 def row_blocks(
     ratings: Sequence[str],
-    rows_of: Callable[[PromptRange], str],
+    rows_in: Callable[[PromptRange], str],
     factors: Mapping[str, np.ndarray],
     *,
     by: Sequence[str] = (),
@@ -52,14 +60,14 @@ def row_blocks(
     """Yield the rows of the canonical ratings (parquet files, sorted by prompt) in blocks; the next
     is read while one is used.
 
-    rows_of: SQL for the rows of some prompts, rising by prompt, with the columns prompt,
+    rows_in: SQL for the rows of some prompts, rising by prompt, with the columns prompt,
     group_code, level, occasion_code, rating and the covariates; `level` is the place in `by` of the
     level of a further factor, 0 without one.
     factors: of the groups of the fit, all that the rows have, (groups,) of str each; a further
     factor is the first of them.
     """
-    levels = levels_of(ratings[0])
-    code = levels.code_of(factors)
+    levels = read_levels(ratings[0])
+    code = levels.group_codes(factors)
     if by:
         code = (
             code
@@ -72,7 +80,7 @@ def row_blocks(
     connection.execute("set parquet_metadata_cache = true")
 
     def read(span: PromptRange) -> RowBlock:
-        columns = connection.execute(rows_of(span)).fetchnumpy().values()
+        columns = connection.execute(rows_in(span)).fetchnumpy().values()
         prompt, group, level, occasion, rating, *covariates = map(np.asarray, columns)
         place = order[np.searchsorted(code, level.astype(np.int64) * levels.groups + group)]
         return RowBlock(prompt, place, rating, covariates, occasion)
@@ -198,7 +206,7 @@ def moments_of_cells(cells: Cells, *, by_cell: bool = False) -> Moments:
     sums = {
         (a, b): cells.sum_by_group(rating_sums[:, a] * references[:, b]) for a, b in exponents(2)
     }
-    return Moments(cells.factors, tensor_of(sums, variables=3))
+    return Moments(cells.factors, symmetric_tensor(sums, variables=3))
 
 
 def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
@@ -243,7 +251,7 @@ def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
     order = np.lexsort((model, judge, dataset, dimension))
     return Moments(
         levels.factors(group[order]),
-        tensor_of(dict(zip(powers, total[order].T, strict=True)), variables=4),
+        symmetric_tensor(dict(zip(powers, total[order].T, strict=True)), variables=4),
     )
 
 
@@ -262,7 +270,7 @@ def moments_of_blocks(
     sums = dict(zip(exponents(covariates + 1), total[filled].T, strict=True))
     return Moments(
         {name: values[filled] for name, values in factors.items()},
-        tensor_of(sums, variables=covariates + 2),
+        symmetric_tensor(sums, variables=covariates + 2),
     )
 
 
@@ -290,7 +298,7 @@ def exponents(variables: int) -> list[tuple[int, ...]]:
     return [powers for powers in np.ndindex(*(ORDER + 1,) * variables) if sum(powers) <= ORDER]
 
 
-def tensor_of(sums: dict[tuple[int, ...], np.ndarray], *, variables: int) -> np.ndarray:
+def symmetric_tensor(sums: dict[tuple[int, ...], np.ndarray], *, variables: int) -> np.ndarray:
     """Lay sums keyed by exponents out as the symmetric tensor over u = (1, quantities...)."""
     groups = len(next(iter(sums.values())))
     tensor = np.empty((groups, *(variables,) * ORDER))
@@ -305,7 +313,7 @@ JUDGED_BY = "judged_by"
 WORD = 52  # judges whose bits a double holds exactly
 
 
-def completions_of(factors: Mapping[str, np.ndarray]) -> np.ndarray:
+def number_completions(factors: Mapping[str, np.ndarray]) -> np.ndarray:
     """Number the kinds of completions of groups of rows, (groups,): groups of one kind differ only
     in the judge.
 
@@ -350,7 +358,7 @@ def moments_by_judges(
         name: values[group] for name, values in factors.items()
     }
     return Moments(
-        split, tensor_of(dict(zip(powers, total.T, strict=True)), variables=covariates + 2)
+        split, symmetric_tensor(dict(zip(powers, total.T, strict=True)), variables=covariates + 2)
     )
 
 
@@ -376,7 +384,7 @@ def less_completion_means(
     """Yield the rows with the rating less its mean over the rows of the completion; factors: of
     their groups.
     """
-    kinds = completions_of(factors)
+    kinds = number_completions(factors)
     for block in blocks:
         completion = _completion_of_rows(block, kinds)
         mean = np.bincount(completion, block.rating) / np.bincount(completion)
@@ -384,7 +392,7 @@ def less_completion_means(
 
 
 def _completion_of_rows(block: RowBlock, kinds: np.ndarray) -> np.ndarray:
-    """Number the completions of a block, (rows,); kinds: of the groups, as by `completions_of`."""
+    """Number the completions of a block, (rows,); kinds: of groups, by `number_completions`."""
     key = block.prompt.astype(np.int64) * (kinds.max(initial=0) + 1) + kinds[block.group]
     _, completion = np.unique(key, return_inverse=True)
     if block.occasion is None or not block.occasion.any():
@@ -410,7 +418,7 @@ def _places(split: Mapping[str, np.ndarray], factors: Mapping[str, np.ndarray]) 
 
 def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """The values of JUDGED_BY in a block, and each row's place among them, (rows,)."""
-    completion = _completion_of_rows(block, completions_of(factors))
+    completion = _completion_of_rows(block, number_completions(factors))
     judges, judge = np.unique(factors["judge"], return_inverse=True)
     words = []
     for first in range(0, len(judges), WORD):

@@ -12,7 +12,7 @@ from recuse.base.tables import column_names
 from recuse.data.cells import occasion_in
 from recuse.data.describe import spearman
 from recuse.data.faults import NAMED, Check, first_twice, known, on_scale, raise_first_fault
-from recuse.data.files import RawFile, as_number, reading, texts_of, whole_as_text
+from recuse.data.files import RawFile, as_number, as_texts, reading, whole_as_text
 from recuse.data.lines import check_declared, check_filled, check_lines
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
@@ -143,7 +143,7 @@ def _create_typed(connection: Connection, file: RawFile, name_of_model: str) -> 
     """
     stored = file.stored
     stored["prompt_id"] = whole_as_text(stored["prompt_id"])
-    texts = texts_of(stored, (*REQUIRED, "occasion"), ("rating",))
+    texts = as_texts(stored, (*REQUIRED, "occasion"), ("rating",))
     texts["occasion"] = f"coalesce({texts.get('occasion', 'null')}, '')"
     team = f"nullif(trim({stored['team']}::varchar), '')" if "team" in stored else "null"
     texts["team"] = f"coalesce({team}, {text(RATERS)})"

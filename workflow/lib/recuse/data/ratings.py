@@ -22,7 +22,7 @@ from recuse.base.database import (
     write_rows,
 )
 from recuse.base.errors import DataError, check_known
-from recuse.base.outputs import empty_folder, work_folder_of
+from recuse.base.outputs import empty_folder, work_folder
 from recuse.base.settings import Setting
 from recuse.base.tables import column_names, write_table
 from recuse.data.cells import Cells, Levels, cells_of_counts
@@ -44,12 +44,19 @@ from recuse.data.files import (
     REQUIRED,
     RatingsFile,
     as_number,
-    place_of,
     reading,
+    record_place,
     texts_as_read,
 )
 from recuse.data.lines import check_declared, check_filled, check_lines
-from recuse.data.registry import DEFAULT, IMPORTED_SCALES, MOST_LEVELS, OBSERVED, Registry, scale_of
+from recuse.data.registry import (
+    DEFAULT,
+    IMPORTED_SCALES,
+    MOST_LEVELS,
+    OBSERVED,
+    Registry,
+    scale_for,
+)
 from recuse.data.shards import (
     ShardPlan,
     Summary,
@@ -179,7 +186,7 @@ def normalise_ratings(study: str, source: StudyFiles, *, ratings: str, completen
     study without rows, what CHECKS refuses, and a judge-model-dimension-dataset-prompt that occurs
     twice, unless occasion, wording or replicate differ.
     """
-    with empty_folder(work_folder_of(ratings)) as folder, reading(_paths(source.files)):
+    with empty_folder(work_folder(ratings)) as folder, reading(_paths(source.files)):
         coded, plan, rows = _coded_and_planned(study, source, folder)
         _write(source, coded, plan, 0, ratings=ratings, folder=folder)
     write_table(completeness, COMPLETENESS, rows)
@@ -211,7 +218,7 @@ class CountedRows(NamedTuple):
     first_prompts: str
 
 
-def count_rows(study: str, source: StudyFiles, folder: str, *, prompts: int) -> CountedRows:
+def count_files(study: str, source: StudyFiles, folder: str, *, prompts: int) -> CountedRows:
     """Check raw files and count their rows into cells, as `normalise_ratings` and `build_cells` do,
     without a table of the rows; prompts: how many are the first.
 
@@ -243,7 +250,7 @@ def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
 
     Sorted, the rows of one shard are found without reading the others.
     """
-    with empty_folder(work_folder_of(checked)) as folder, reading(_paths(source.files)):
+    with empty_folder(work_folder(checked)) as folder, reading(_paths(source.files)):
         coded, _ = _check_rows(source, folder)
         summarise(coded, summary)
         write_rows(
@@ -281,7 +288,7 @@ def write_shard(
     """
     read = ShardPlan.read(plan)
     coded = code_checked(connect(), checked, read.levels, read.shards[shard].sql)
-    with empty_folder(work_folder_of(ratings)) as folder:
+    with empty_folder(work_folder(ratings)) as folder:
         _write(source, coded, read, shard, ratings=ratings, folder=folder)
 
 
@@ -310,7 +317,7 @@ def _planned(
             f"{place}: no file holds a row; the study needs one row per judge, model and prompt"
         )
     families = {
-        name: source.registry.family_of(name) for _, *names in summary.counts for name in names
+        name: source.registry.family(name) for _, *names in summary.counts for name in names
     }
     trusted = [source.registry.names.get(name, name) for name in source.trusted]
     check_known(["trusted"], trusted, {judge for _, judge, _ in summary.counts}, "the judges")
@@ -437,7 +444,7 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
         f"select file, record from ({rows}) where {same} limit 2",
         [*spellings, dimension, dataset, prompt],
     )
-    first, second = (place_of(*place) for place in sorted(places.fetchall()))
+    first, second = (record_place(*place) for place in sorted(places.fetchall()))
     repeats = (
         ", or, if the answer was rated more than once, say by a column `wording` or `replicate`"
         " which rating it is"
@@ -500,7 +507,7 @@ def _scales_by_name(
                 f"select distinct dimension from ({texts}) where dimension is not null order by all"
             )
             named |= {
-                dimension: scale_of(source.scales, dimension) for (dimension,) in found.fetchall()
+                dimension: scale_for(source.scales, dimension) for (dimension,) in found.fetchall()
             }
     return named
 
@@ -520,7 +527,7 @@ def _highest(connection: Connection, files: Sequence[RatingsFile], dimension: st
         maxima += [] if highest is None else [(highest, file.path, record)]
     highest, path, record = max(maxima, default=(0, _paths(files), None))
     if not 0 < highest < MOST_LEVELS:
-        place = path if record is None else place_of(path, record)
+        place = path if record is None else record_place(path, record)
         raise DataError(
             f"{place}: scales: {dimension}: observed: the highest rating or gt found is"
             f" {highest:g}, which makes no scale from 0 to at most {MOST_LEVELS - 1}; declare the"

@@ -57,13 +57,13 @@ def raw_files(named: Sequence[tuple[str, str | None]]) -> list[tuple[str, str | 
     """
     files = []
     for path, dimension in named:
-        files += [(part, dimension) for part in parts_of(path)]
-        if not parts_of(path):
+        files += [(part, dimension) for part in parquet_parts(path)]
+        if not parquet_parts(path):
             raise ConfigError(f"'{path}': the folder holds no *.parquet; put the parts into it")
     return files
 
 
-def parts_of(path: str) -> list[str]:
+def parquet_parts(path: str) -> list[str]:
     """The parquet files of a folder in the order of their names, but not hidden ones; anything else
     alone.
     """
@@ -255,7 +255,7 @@ class Registry:
                     raise ConfigError.at(["models"], problem)
         return cls({name: entry["family"] for name, entry in models.items()}, names, imported)
 
-    def family_of(self, name: str) -> str:
+    def family(self, name: str) -> str:
         """The family that config gives a judge or model; of one that it does not list, a family of
         its own.
         """
@@ -298,7 +298,7 @@ def models_with(
     return {**added, **others}
 
 
-def scale_of(scales: Mapping, dimension: str) -> Mapping | Sequence[float] | str | None:
+def scale_for(scales: Mapping, dimension: str) -> Mapping | Sequence[float] | str | None:
     """What config's `scales` say of a dimension, by its name or for all others; None if nothing."""
     return scales.get(dimension, scales.get(DEFAULT))
 

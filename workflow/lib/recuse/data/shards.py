@@ -25,7 +25,7 @@ from recuse.base.outputs import write_text
 from recuse.data.cells import AXES, FACTORS, Levels, as_metadata
 from recuse.data.codes import CodedRows
 from recuse.data.files import asked_in
-from recuse.data.registry import scale_of
+from recuse.data.registry import scale_for
 
 COUNTED = {
     "present": "true",
@@ -189,7 +189,7 @@ def plan_shards(
         model=models,
         dataset=summary.datasets,
         reference=summary.references,
-        scale=[list(scale_of(scales, name)) for name in dimensions],
+        scale=[list(scale_for(scales, name)) for name in dimensions],
         step=[steps.get(name, 1) for name in dimensions] if steps else [],
         judge_family=[families[name] for name in judges],
         model_family=[families[name] for name in models],

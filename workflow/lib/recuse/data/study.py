@@ -8,7 +8,7 @@ import numpy as np
 
 from recuse.base.database import connect, files, text
 from recuse.base.reasons import Reason, code
-from recuse.data.cells import Cells, Levels, cells_of_rows, levels_of, read_cells
+from recuse.data.cells import Cells, Levels, cells_of_rows, read_cells, read_levels
 from recuse.data.doubts import Doubt, answers_by_judge, doubts
 from recuse.data.moments import (
     Blocks,
@@ -206,7 +206,7 @@ class StudyTables:
             selection.reference is not None or selection.length is not None or self._is_by_panel
         )
 
-        def rows_of(span: PromptRange) -> str:
+        def rows_in(span: PromptRange) -> str:
             # As in moments
             columns = (
                 f"prompt, group_code, {level}, occasion_code, rating_unit, coalesce(gt_unit,"
@@ -221,7 +221,7 @@ class StudyTables:
             "rows",
             selection,
             factors,
-            lambda: row_blocks(self.ratings, rows_of, factors, by=families),
+            lambda: row_blocks(self.ratings, rows_in, factors, by=families),
         )
 
     def _blocks(
@@ -270,7 +270,7 @@ class StudyTables:
         return self.cells_from if is_read else read_cells(self.cells_from)
 
     def _find_doubts(self) -> list[Doubt]:
-        levels = levels_of(self.ratings[0])
+        levels = read_levels(self.ratings[0])
         answers = answers_by_judge(connect(), f"from {files(self.ratings)}", levels)
         return doubts(self._once(("all cells",), self._read_cells), answers, levels)
 
@@ -288,7 +288,7 @@ class StudyTables:
     @property
     def _levels(self) -> Levels:
         """The levels of the ratings, without references where rows are read without these."""
-        levels = self._once(("levels",), lambda: levels_of(self.ratings[0]))
+        levels = self._once(("levels",), lambda: read_levels(self.ratings[0]))
         scored = self.view.reference in (Reference.HUMAN, Reference.PANEL_OF_SCORED)
         return replace(levels, reference=()) if self.is_partly_scored and not scored else levels
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
 
-from recuse.base.database import bounded, bytes_of, connect, read_footer, text
+from recuse.base.database import bounded, connect, parse_bytes, read_footer, text
 from recuse.base.errors import ConfigError
 from recuse.base.outputs import replacing
 from recuse.base.tables import read_table
@@ -121,7 +121,7 @@ def _guess(paths: Sequence[str], output: str) -> None:
     config = load(None)
     limits = {
         "files": [path for each in paths for path in files_in(each)],
-        "longest_line": int(bytes_of(config["line_limit"])),
+        "longest_line": int(parse_bytes(config["line_limit"])),
     }
     with (
         TemporaryDirectory() as place,

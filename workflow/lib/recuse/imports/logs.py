@@ -19,7 +19,7 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.base.log import warn
 from recuse.base.settings import Setting, written
 from recuse.base.words import counted, enumerated, visible
-from recuse.data.files import place_of
+from recuse.data.files import record_place
 from recuse.data.registry import GOLD_LABELS, HUMAN
 from recuse.imports.rows import ALL, RATING_COLUMNS, WORD, Rows, as_rows, spellings, wrong_in_json
 
@@ -100,7 +100,7 @@ class Node:
         )
         column = f", column {self.key}" if self.key else ""
         return DataError(
-            f"{place_of(self.path, self.record)}{column}: found {shown}, {problem}; {remedy}"
+            f"{record_place(self.path, self.record)}{column}: found {shown}, {problem}; {remedy}"
         )
 
     def at(self, key: str | int, value: object, record: int | None = None) -> "Node":
@@ -405,7 +405,7 @@ class Log:
             print(
                 visible(
                     f"{self.path}: without a score that is read: {n}, the first is"
-                    f" {place_of(self.path, empty[0])}"
+                    f" {record_place(self.path, empty[0])}"
                 )
             )
         if not self.ratings and not self.scores and self.scorers and not self.judges:

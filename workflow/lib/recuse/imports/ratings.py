@@ -32,7 +32,7 @@ from recuse.data.faults import (
     first_twice,
     raise_first_fault,
 )
-from recuse.data.files import ASKED, IN_ONE, SOURCE, as_number, header_of, place_of, reading
+from recuse.data.files import ASKED, IN_ONE, SOURCE, as_number, header_place, reading, record_place
 from recuse.data.lines import check_declared, check_in_all, check_lines
 from recuse.data.registry import (
     DEFAULT,
@@ -50,7 +50,7 @@ from recuse.data.registry import (
     finest_step,
     fits,
     of_all_judges,
-    scale_of,
+    scale_for,
 )
 from recuse.imports.inspect_logs import EPOCH
 from recuse.imports.logs import GOLD
@@ -201,12 +201,12 @@ def import_ratings(
     listed = connection.execute(f"{spelt} order by all").fetchall()
     names = {spelling: registry.names.get(spelling, spelling) for (spelling,) in listed}
     for who in sorted({*names.values()} - models.keys()):
-        print(visible(f"{who}: {NOT_IN_CONFIG} {registry.family_of(who)}"))
+        print(visible(f"{who}: {NOT_IN_CONFIG} {registry.family(who)}"))
     of_project = project_settings()["models"]
     for spelling, who in names.items():
         # Not where the user wrote the name
         if spelling != who and models[who] == of_project.get(who):
-            of_config = f"taken as {who} of the family {registry.family_of(who)}, as config has it"
+            of_config = f"taken as {who} of the family {registry.family(who)}, as config has it"
             place = Setting("families").place
             print(visible(f"{spelling}: {of_config}; to keep its name, write it {place}"))
     for line in _readings(connection):
@@ -314,8 +314,8 @@ def _check_one_score(connection: Connection, column: str) -> None:
     *first, shown, score = scores[0]
     *second, other, _ = next(row for row in scores if abs(row[-1] - score) > NEAR)
     raise DataError(
-        f"{place_of(*second)}, column {column}: found '{other}' for {_in_words(key, completion)},"
-        f" and '{shown}' in {place_of(*first)}; write one score for each completion, the same in"
+        f"{record_place(*second)}, column {column}: found '{other}' for {_in_words(key, completion)},"
+        f" and '{shown}' in {record_place(*first)}; write one score for each completion, the same in"
         " all its rows; scores of single raters belong in a separate file,"
         f" {REFERENCES.place}"
     )
@@ -349,7 +349,7 @@ def _create_declared(
     _check_judges(scales, registry, seen)
     finest, rounded, rows = finest_step(declared_in(scales)), settings.get("round", False), []
     for dimension, of_dimension in seen.items():
-        scale = scale_of(scales, dimension)
+        scale = scale_for(scales, dimension)
         of_judges = (
             {registry.names.get(judge, judge): ends for judge, ends in scale.items()}
             if isinstance(scale, Mapping)
@@ -683,7 +683,7 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
     if connection.execute("select 1 from human_scores limit 1").fetchone() is None:
         listed = f"listed {Setting('references', 'missing').place}"
         raise DataError(
-            f"{header_of(paths[0])}: found no score that is a number: each is empty or {listed};"
+            f"{header_place(paths[0])}: found no score that is a number: each is empty or {listed};"
             f" write the scores, or leave out {REFERENCES}"
         )
     if (
@@ -698,7 +698,7 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
             for table in ("human_scores", "typed")
         )
         raise DataError(
-            f"{header_of(paths[0])}: found no score of a rated completion: the first score is of"
+            f"{header_place(paths[0])}: found no score of a rated completion: the first score is of"
             f" {_in_words(key, theirs)}, the first rating of {_in_words(key, ours)}; write the same"
             " names in both"
         )
@@ -710,7 +710,7 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
     if several is not None:
         *completion, one, other = several
         raise DataError(
-            f"{header_of(paths[0])}, column dataset: missing, but {_in_words(key, completion)} are"
+            f"{header_place(paths[0])}, column dataset: missing, but {_in_words(key, completion)} are"
             f" rated in the datasets '{one}' and '{other}', and the human score may be of either;"
             f" add the dataset of each score, and name its column, {DATASET.line('<its name>')}, if"
             " it has another name"
@@ -793,7 +793,7 @@ def _counted(connection: Connection, rows: str, kinds: dict[str, str]) -> Iterat
             " group by all order by all"
         )
         for path, label, n, first in connection.execute(query).fetchall():
-            yield {"file": path, "kind": label, "n": n, "example": place_of(path, first)}
+            yield {"file": path, "kind": label, "n": n, "example": record_place(path, first)}
 
 
 def _what_did_not_join(connection: Connection, key: Sequence[str]) -> str | None:
@@ -854,7 +854,7 @@ def _first_unjoined(
         f"select file, record, {', '.join(written)} from {unjoined} order by file, record limit 1"
     )
     file, record, *completion = connection.execute(first).fetchone()
-    return count, f"{_in_words(written, completion)} in {place_of(file, record)}"
+    return count, f"{_in_words(written, completion)} in {record_place(file, record)}"
 
 
 def _in_words(key: Sequence[str], values: Sequence[str]) -> str:

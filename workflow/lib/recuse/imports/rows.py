@@ -25,7 +25,7 @@ from recuse.data.files import (
     SOURCE,
     RawFile,
     as_number,
-    header_of,
+    header_place,
     is_number,
     is_utf16,
     missing_as_null,
@@ -371,7 +371,7 @@ class Table:
                 constant = self._setting(key).line(f"{{{written('value')}: <its name>}}")
                 remedy += f", or one {key} for all rows, {constant}"
             raise DataError(
-                f"{header_of(self.path)}, column {key}: missing; found {', '.join(self.columns)};"
+                f"{header_place(self.path)}, column {key}: missing; found {', '.join(self.columns)};"
                 f" {remedy}"
             )
         return column
@@ -413,7 +413,7 @@ class Table:
         if self.columns.count(column) > 1 or column not in self.texts:
             problem = "found twice; the file has" if column in self.columns else "missing; found"
             error = DataError(
-                f"{header_of(self.path)}, column {column}: {problem} {', '.join(self.columns)};"
+                f"{header_place(self.path)}, column {column}: {problem} {', '.join(self.columns)};"
                 f" name one of them, {self._setting(key).line('<its name>')}"
             )
             error.setting = column
@@ -462,7 +462,7 @@ class Table:
             if size is None:
                 found = f"{outer} holds {', '.join(keys)}" if keys else f"{outer} holds no objects"
                 raise DataError(
-                    f"{header_of(self.path)}, column {column}: missing; {found}; write the path to"
+                    f"{header_place(self.path)}, column {column}: missing; {found}; write the path to"
                     " one of these"
                 )
             self.keys[column] = ".".join(rest[:size])
@@ -612,7 +612,7 @@ def spread(file: Table, key: str, roles: Sequence[str], *, of_list: str | None =
     if len(absent) < depth:
         present = enumerated([role for role in roles if file.has(role)])
         raise DataError(
-            f"{header_of(file.path)}, columns of {key}s: found a column for {present}, too; leave"
+            f"{header_place(file.path)}, columns of {key}s: found a column for {present}, too; leave"
             f" out the column of what these stand for, or name one column under `{key}:`"
         )
     if depth == 1 and {"judge", "model"} <= {*absent}:

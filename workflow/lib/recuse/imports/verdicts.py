@@ -8,7 +8,7 @@ from recuse.base.database import Connection, connect, create_table, name, write_
 from recuse.base.errors import DataError
 from recuse.base.tables import write_table
 from recuse.data.faults import filled, one_of, raise_first_fault
-from recuse.data.files import SOURCE, header_of, reading
+from recuse.data.files import SOURCE, header_place, reading
 from recuse.data.lines import check_declared, check_in_all, check_lines
 from recuse.data.registry import COMPARED, IMPORTED, Registry, named_as
 from recuse.data.verdicts import LABELS
@@ -147,7 +147,7 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
             for query in pairs
         )
         raise DataError(
-            f"{header_of(paths[0])}: found no pair of models that was judged: its first item and"
+            f"{header_place(paths[0])}: found no pair of models that was judged: its first item and"
             f" models are {theirs}, those of the verdicts {ours}; write the same names in both"
         )
     return same

@@ -42,6 +42,7 @@ from recuse.model.spec import BIASES
 # Chains, and sweeps of each: at first, at a time, and at most
 CHAINS, BURN_IN, KEPT, MOST = 32, 14, 16, 256
 POINTS = 5  # of a lattice
+CACHED = 2**15  # densities of residuals at a time
 STEP = (0.2, 0.9)  # of a lattice of logarithms: least and largest
 SEED = 0
 # Probabilities at which a verdict changes, at a level of 90 %: those watched are to be MARGIN Monte
@@ -354,18 +355,28 @@ class Sampler:
         POINTS).
         """
         spread = np.exp(np.minimum(self.centre[:, None, None] + differences, LARGEST))
-        return self._likelihood(spread[:, :, None], self.factor[:, None, :, None]).sum(axis=2)
+        return self._likelihood(spread[:, :, None], self.factor[:, None, :, None], axis=1)
 
     def _likelihood_of_factor(self, logs: np.ndarray) -> np.ndarray:
         """Log density of the residuals of each model at some log t_m, (chains, M, POINTS)."""
         factor = np.exp(np.minimum(logs, LARGEST))
-        return self._likelihood(self.spread[:, :, None, None], factor[:, None]).sum(axis=1)
+        return self._likelihood(self.spread[:, :, None, None], factor[:, None], axis=0)
 
-    def _likelihood(self, spread: np.ndarray, factor: np.ndarray) -> np.ndarray:
-        """Log density of each residual, (chains, J, M, POINTS)."""
+    def _likelihood(self, spread: np.ndarray, factor: np.ndarray, *, axis: int) -> np.ndarray:
+        """Sum of the log densities of residuals, (J, M, POINTS) of each chain, along an axis.
+
+        Some chains at a time, so that a processor's cache holds the numbers.
+        """
         known = self.grid.sampling + self._variance(0)[:, :, None] * self.grid.own
-        variance = (spread * factor) ** 2 + known[..., None]
-        return _given_residuals(variance, self.left[..., None] ** 2) * self.grid.rated[..., None]
+        sums = []
+        at_once = max(1, CACHED // (self.grid.mean.size * POINTS))
+        for start in range(0, CHAINS, at_once):
+            part = slice(start, start + at_once)
+            variance = (spread[part] * factor[part]) ** 2 + known[part, ..., None]
+            density = _given_residuals(variance, self.left[part, ..., None] ** 2)
+            density *= self.grid.rated[..., None]
+            sums.append(density.sum(axis=axis + 1))
+        return np.concatenate(sums)
 
     def _draw_means(self) -> None:
         """Draw mu and tau of the self-biases, then of the family-biases, with these biases
@@ -396,16 +407,19 @@ class Sampler:
         squares, variance = ((gap - self.mu[place][:, None]) ** 2)[..., None], variance[..., None]
         tau, stretch = self.tau[place][:, None, None], self.stretch[place][..., None]
 
-        def of_stretch(points: np.ndarray) -> np.ndarray:
+        def stretch_density(points: np.ndarray) -> np.ndarray:
             residuals = _given_residuals(variance + (tau * points) ** 2, squares) * known[:, None]
             return residuals - TAILS * (np.log(points) + 0.5 / points**2)
 
-        def of_tau(points: np.ndarray) -> np.ndarray:
+        def tau_density(points: np.ndarray) -> np.ndarray:
             residuals = _given_residuals(variance + (points[:, None] * stretch) ** 2, squares)
             return known @ residuals + _half_normal(points, TAU)
 
-        stretch = self._move(self.stretch[place], of_stretch)[..., None]
-        self.stretch[place], self.tau[place] = stretch[..., 0], self._move(self.tau[place], of_tau)
+        stretch = self._move(self.stretch[place], stretch_density)[..., None]
+        self.stretch[place], self.tau[place] = (
+            stretch[..., 0],
+            self._move(self.tau[place], tau_density),
+        )
         weight = known / (variance[..., 0] + self._variance(place))
         precision = weight.sum(axis=1) + MEAN_BIAS**-2
         self.mu[place] = self._normal((gap * weight).sum(axis=1) / precision, precision)

@@ -11,7 +11,7 @@ import numpy as np
 from recuse.base.database import connect, files
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
-from recuse.data.cells import levels_of
+from recuse.data.cells import read_levels
 from recuse.data.study import LEAST_SCORED, StudyTables
 from recuse.model.least_squares import wald_p_value
 
@@ -73,7 +73,7 @@ class Answers:
 
 def read_answers(study: StudyTables, rows: str) -> Answers:
     """Read the answers in some rows (SQL with the columns of the canonical ratings) of a study."""
-    levels = levels_of(study.ratings[0])
+    levels = read_levels(study.ratings[0])
     judge, model, dimension = (levels.sql_place(axis) for axis in ("judge", "model", "dimension"))
     columns = f"prompt, occasion_code, gt_unit, {model} as model, {dimension} as dimension"
     less_level = f"rating_unit - avg(rating_unit) over (partition by {judge}, {dimension})"

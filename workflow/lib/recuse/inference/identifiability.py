@@ -12,10 +12,10 @@ from recuse.base.tables import column_names
 from recuse.base.words import counted
 from recuse.data.moments import Moments
 from recuse.data.study import StudyTables
-from recuse.model.design import Term, absent_terms, estimable_terms, layout_of
-from recuse.model.estimable import slices_of
+from recuse.model.design import Term, absent_terms, design_layout, estimable_terms
+from recuse.model.estimable import spec_slices
 from recuse.model.least_squares import IDENTIFIED, Solution, others_than_rating, solve
-from recuse.model.spec import BIASES, Spec, estimand_of
+from recuse.model.spec import BIASES, Spec, estimand_name
 
 IDENTIFIABILITY = column_names(
     "study spec slice estimand quantity term reason words n n_term cells carried_by against",
@@ -115,8 +115,8 @@ def identifiability(spec: Spec, study: StudyTables) -> Iterator[dict]:
     one with a coefficient. Cells are named for self- and family-biases, and counted for other
     coefficients: see CellWords.
     """
-    for label, moments in slices_of(spec, study):
-        where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
+    for label, moments in spec_slices(spec, study):
+        where = {"spec": spec.name, "slice": label, "estimand": estimand_name(spec)}
         if not len(moments.n):
             yield {**where, "reason": because(Reason.NO_ROWS)}
             continue
@@ -130,7 +130,7 @@ def identifiability(spec: Spec, study: StudyTables) -> Iterator[dict]:
 
 
 def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict]:
-    layout, factors = layout_of(spec, terms, moments), moments.factors
+    layout, factors = design_layout(spec, terms, moments), moments.factors
     solution = solve(moments, layout)
     pairs = np.stack([factors["judge"], factors["model"]], axis=1)
     names, first, cell = np.unique(pairs, axis=0, return_index=True, return_inverse=True)

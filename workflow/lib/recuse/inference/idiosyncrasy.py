@@ -25,7 +25,7 @@ from recuse.inference.mixed import CellTable, ContrastErrors, MixedFit, Pooled, 
 from recuse.model.design import ALL_JUDGES, NO_ROWS
 from recuse.model.estimable import biases_without_judges
 from recuse.model.least_squares import ALONE, quantile, wald_columns, wald_p_value
-from recuse.model.spec import BIASES, C, Spec, biases_of
+from recuse.model.spec import BIASES, C, Spec, bias_quantities
 
 IDIOSYNCRASY = column_names(
     "study spec slice estimand quantity term",
@@ -176,14 +176,14 @@ def _cells_of_family(cells: CellMeans, family: str) -> np.ndarray:
 
 
 def _unpredicted(cells: CellMeans, among: np.ndarray) -> str:
-    """Why the unrelated cells do not predict the mean of the cells `among`, (cells,) of bool; or
-    "".
+    """Why the unrelated cells do not predict the mean of the cells `among`, which are places or
+    (cells,) of bool; or "".
     """
-    for names in (cells.judge, cells.model):
-        lacking = sorted(set(names[among]) - set(names[cells.is_unrelated]))
+    for names, compared in zip((cells.judge, cells.model), cells.compared, strict=True):
+        lacking = sorted(set(names[among].tolist()) - compared)
         if lacking:
             return because(Reason.NO_UNRELATED_CELL, names=", ".join(lacking))
-    row = among @ cells.additive.rows / among.sum()
+    row = cells.additive.rows[among].mean(axis=0)
     if not cells.additive.determined(row[None])[0]:
         return because(Reason.NOT_LINKED, names=", ".join(sorted(set(cells.judge[among]))))
     df = cells.additive.df
@@ -395,9 +395,9 @@ class Idiosyncrasy:
 
     def pooled(self, biases: Sequence[Bias]) -> Pooled:
         """The pooled mean of some biases of one quantity."""
-        return pooled(np.array([bias.estimate for bias in biases]), self._errors_of(biases))
+        return pooled(np.array([bias.estimate for bias in biases]), self._errors_among(biases))
 
-    def _errors_of(self, biases: Sequence[Bias]) -> ContrastErrors:
+    def _errors_among(self, biases: Sequence[Bias]) -> ContrastErrors:
         """The errors of some of the biases."""
         terms = [(bias.quantity, bias.term) for bias in self._targets]
         return self._errors.among(
@@ -413,7 +413,7 @@ class Idiosyncrasy:
         p_values = [
             stdtr(bias.df, -(bias.estimate + bias.shifts[0]) / bias.std_error) for bias in biases
         ]
-        covariance = self._errors_of(biases).covariance
+        covariance = self._errors_among(biases).covariance
         errors = np.sqrt(covariance.diagonal())
         return least_favouring(
             np.array(p_values), covariance / np.outer(errors, errors), confidence
@@ -442,7 +442,7 @@ class Idiosyncrasy:
                 reason = because(
                     Reason.NOT_LINKED, names=f"{cells.judge[place]} and {cells.model[place]}"
                 )
-            reasons.append(reason or _unpredicted(cells, np.arange(len(cells.n)) == place))
+            reasons.append(reason or _unpredicted(cells, np.array([place])))
         return reasons
 
 
@@ -489,7 +489,9 @@ def idiosyncrasies(spec: Spec, study: StudyTables) -> list[Idiosyncrasy]:
     fitted = []
     for label, cells in tables_of_slices(spec, study.independent):
         where = {"spec": spec.name, "slice": label, "estimand": C}
-        fitted.append(Idiosyncrasy(where, cells, quantities=biases_of(spec), doubts=study.doubts))
+        fitted.append(
+            Idiosyncrasy(where, cells, quantities=bias_quantities(spec), doubts=study.doubts)
+        )
     return fitted
 
 

@@ -16,6 +16,7 @@ from recuse.base.errors import check_known
 from recuse.data.moments import RowBlock
 from recuse.data.selection import EVERY_ROW
 from recuse.data.study import StudyTables
+from recuse.model.least_squares import connected_parts
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 
 OCCASIONS = 2**24  # above the number of occasions of a prompt
@@ -94,7 +95,7 @@ class Crossing:
             len(factors["judge"]),
         )
 
-    def fold_of(self, codes: np.ndarray) -> np.ndarray:
+    def fold_numbers(self, codes: np.ndarray) -> np.ndarray:
         """The fold of each code of a prompt and occasion, as `add` of a taker is given: occasions
         of a prompt are in one.
         """
@@ -109,9 +110,7 @@ def by_occasion(block: RowBlock) -> RowBlock:
     if block.occasion is None or not block.occasion.any():
         return replace(block, prompt=code)
     code += block.occasion
-    order = np.argsort(code, kind="stable")
-    columns = [values[order] for values in block.covariates]
-    return RowBlock(code[order], block.group[order], block.rating[order], columns)
+    return replace(block, prompt=code).select(np.argsort(code, kind="stable"))
 
 
 class LevelSums:
@@ -138,7 +137,7 @@ class LevelSums:
         counted = (present & ~self.crossing.related).astype(float)
         share = counted / np.maximum(counted.sum(axis=-1, keepdims=True), 1)
         within = counted * (rating - (share * rating).sum(axis=-1, keepdims=True))
-        fold = self.crossing.fold_of(prompts)
+        fold = self.crossing.fold_numbers(prompts)
         own = counted.sum(axis=2)[..., None] * np.eye(counted.shape[-1])
         np.add.at(self.gram, fold, own - counted.swapaxes(2, 3) @ share)
         np.add.at(self.right, fold, within.sum(axis=2))
@@ -163,15 +162,12 @@ class LevelSums:
         """Judges whose levels can be compared in every dimension, (J,) of bool: the most that
         shared answers link.
 
-        `gram` is the Laplacian of who shares answers with whom, so that the projector on its null
-        space is 1 / n between the n judges of a linked set, and 0 between sets.
+        `gram` is the Laplacian of who shares answers with whom: not 0 where two judges share any.
         """
-        judges = self.gram.shape[-1]
-        kept = np.ones(judges, dtype=bool)
+        kept = np.ones(self.gram.shape[-1], dtype=bool)
         for gram in self.gram.sum(axis=0):
-            projector = np.eye(judges) - np.linalg.pinv(gram, rcond=NOTHING, hermitian=True) @ gram
-            are_linked = projector > 0.5 / judges
-            kept &= are_linked[are_linked.sum(axis=1).argmax()]
+            part = connected_parts(gram != 0)
+            kept &= part == np.bincount(part).argmax()
         return kept
 
 

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments, completions_of
+from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments, number_completions
 from recuse.data.study import StudyTables
-from recuse.model.estimable import slices_of
-from recuse.model.least_squares import determined, inverted
+from recuse.model.estimable import spec_slices
+from recuse.model.least_squares import connected_parts, determined, inverted
 from recuse.model.prompt_sums import SliceCells, add_prompts
 from recuse.model.spec import Spec
 
@@ -45,6 +45,12 @@ class JudgeModelPairs:
     def is_unrelated(self) -> np.ndarray:
         """Cells of a judge and a model of another family, (cells,) of bool."""
         return self.judge_family != self.model_family
+
+    @cached_property
+    def compared(self) -> tuple[set[str], set[str]]:
+        """The judges, and the models, that have unrelated cells."""
+        unrelated = self.is_unrelated
+        return set(self.judge[unrelated].tolist()), set(self.model[unrelated].tolist())
 
     @cached_property
     def additive(self) -> "AdditiveFit":
@@ -145,7 +151,7 @@ def _levels_within_completions(
     (kinds,).
     """
     n, total, level = moments.n, moments.tensor[:, 0, 0, 0, RATING], np.full(len(judge), np.nan)
-    completion = completions_of(moments.factors)
+    completion = number_completions(moments.factors)
     raters = np.bincount(completion)
     centred = total - (np.bincount(completion, total) / raters)[completion]
     of_block = block[kind]
@@ -171,19 +177,6 @@ def _levels_within_completions(
         given = np.bincount(at, total[groups], len(kinds))[these].sum() / rows[these].sum()
         level[kinds[these]] = solved + given - np.average(solved, weights=rows[these])
     return level
-
-
-def connected_parts(linked: np.ndarray) -> np.ndarray:
-    """Number the connected parts of a symmetric relation, (members, members) of bool:
-    (members,).
-    """
-    part = np.arange(len(linked))
-    linked = linked | np.eye(len(linked), dtype=bool)
-    while True:
-        lowest = np.where(linked, part, len(part)).min(axis=1)
-        if (lowest == part).all():
-            return part
-        part = lowest
 
 
 def _slopes_within(
@@ -286,7 +279,7 @@ def tables_of_slices(spec: Spec, study: StudyTables) -> Iterator[tuple[str, Cell
     effects of dimensions alone.
     """
     slices = {}
-    for label, moments in slices_of(spec, study):
+    for label, moments in spec_slices(spec, study):
         cells = cell_means(moments, reference=study.has_human_scores) if len(moments.n) else None
         slices[label] = cells, CellVariances(cells) if cells is not None else None
     factors = study.moments(spec.selection).factors

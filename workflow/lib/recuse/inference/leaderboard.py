@@ -17,7 +17,7 @@ import numpy as np
 from recuse.base.database import connect, create_table, text, write_rows
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
-from recuse.data.cells import levels_of
+from recuse.data.cells import read_levels
 from recuse.data.files import ASKED
 from recuse.data.moments import Moments
 from recuse.data.study import LEAST_SCORED, StudyTables
@@ -31,11 +31,11 @@ from recuse.inference.human_scale import (
 )
 from recuse.inference.judge_model import AdditiveFit
 from recuse.model.covariance import FEW
-from recuse.model.estimable import moments_of
+from recuse.model.estimable import spec_moments
 from recuse.model.least_squares import quantile
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 from recuse.model.resampling import ResampledTotals
-from recuse.model.spec import BIASES, FAMILY, SELF, C, Spec, biases_of, estimand_of
+from recuse.model.spec import BIASES, FAMILY, SELF, C, Spec, bias_quantities, estimand_name
 
 LEADERBOARD = column_names(
     "study spec slice scores estimand model judges score std_error ci_low ci_high",
@@ -101,7 +101,7 @@ def removed_biases(
             found.setdefault(row["slice"], {}).setdefault(
                 (row["quantity"], row["term"]), tuple(numbers)
             )
-    return Removed(estimand_of(spec) if is_regression else SHRUNK, found)
+    return Removed(estimand_name(spec) if is_regression else SHRUNK, found)
 
 
 def debiased_by(estimand: str) -> str:
@@ -187,7 +187,7 @@ def totals_of_slices(
     """Yield label, rows, pairs and totals of each slice of the spec that has rows, after one pass
     over them.
     """
-    groups, slices = moments_of(spec, study), []
+    groups, slices = spec_moments(spec, study), []
     for label, mask in spec.selection.slices(groups.factors):
         rows = groups.select(mask)
         pairs = SlicePairs.of(rows)
@@ -356,7 +356,7 @@ def leaderboards(
             estimand = removed.estimand if row["scores"] == DEBIASED else ""
             yield {"spec": spec.name, "slice": label, "estimand": estimand, **row}
         if study.is_partly_scored:
-            codes = levels_of(study.ratings[0]).code_of(rows.factors).tolist()
+            codes = read_levels(study.ratings[0]).group_codes(rows.factors).tolist()
             chosen = (
                 f"select * from ({spec.selection.rows(study.ratings)}) where group_code in {codes}"
             )
@@ -430,7 +430,9 @@ def bias_of_pairs(
         key: value + error * np.append(0.0, draws)
         for (key, (value, error)), draws in zip(sorted(removed.items()), normal, strict=True)
     }
-    unknown = {quantity: math.nan if quantity in biases_of(spec) else 0.0 for quantity in BIASES}
+    unknown = {
+        quantity: math.nan if quantity in bias_quantities(spec) else 0.0 for quantity in BIASES
+    }
     bias = np.zeros((1 + replicates, np.prod(pairs.shape)))
     names = zip(
         *(factors[name].tolist() for name in ("judge", "model", "judge_family", "model_family")),
@@ -536,7 +538,7 @@ def write_debiased(spec: Spec, study: StudyTables, removed: Removed, path: str) 
             {term: size for (name, term), (size, _) in biases.items() if name == quantity},
         )
     of_self, of_family = (
-        f"{quantity}.value" if quantity in biases_of(spec) else "0" for quantity in BIASES
+        f"{quantity}.value" if quantity in bias_quantities(spec) else "0" for quantity in BIASES
     )
     bias = f"""case when model::varchar = judge::varchar then {of_self}
                     when model_family::varchar = judge_family::varchar then {of_family} else 0 end"""

@@ -27,8 +27,8 @@ from recuse.data.registry import RATERS
 from recuse.data.study import StudyTables
 from recuse.inference.reliability import Reliability, unusable
 from recuse.model.covariance import FEW, FEW_CLUSTERS
-from recuse.model.design import LENGTH, REFERENCE, SliceDesign, absent_terms, designs_of
-from recuse.model.estimable import moments_of
+from recuse.model.design import LENGTH, REFERENCE, SliceDesign, absent_terms, slice_designs
+from recuse.model.estimable import spec_moments
 from recuse.model.least_squares import (
     LeastSquares,
     Solution,
@@ -39,7 +39,7 @@ from recuse.model.least_squares import (
     wald_columns,
 )
 from recuse.model.prompt_sums import SliceCells, add_prompts, mapped, products, score_weights
-from recuse.model.spec import BIASES, Spec, estimand_of
+from recuse.model.spec import BIASES, Spec, estimand_name
 
 MEASUREMENT_ERROR = column_names(
     "study spec slice estimand method reliability quantity term",
@@ -98,7 +98,7 @@ def corrected_rows(
     """
     moments = _moments(spec, study)
     if reason := unusable(reliability, moments.factors["dimension"]):
-        yield {"spec": spec.name, "estimand": estimand_of(spec), "reason": reason}
+        yield {"spec": spec.name, "estimand": estimand_name(spec), "reason": reason}
         return
     noise = KnownReliability(moments, reliability)
     corrections = [({"method": method}, noise, share) for method, share in METHODS.items()]
@@ -142,7 +142,7 @@ def split_rater_rows(
 
     completion = ", ".join(("dimension", "dataset", "prompt_id", "model", *occasion_in(raters)))
 
-    def rows_of(span: PromptRange) -> str:
+    def rater_rows(span: PromptRange) -> str:
         """SQL for rows with the mean of k >= 2 raters as reference, and s^2 / k."""
         return f"""
             select prompt, group_code, 0::utinyint, occasion_code, rating_unit, (score - scale_low) / (scale_high - scale_low),
@@ -153,11 +153,11 @@ def split_rater_rows(
             ) using ({completion}) order by prompt"""
 
     every = study.cells().factors
-    moments = moments_of_blocks(row_blocks(study.ratings, rows_of, every), every, covariates=2)
+    moments = moments_of_blocks(row_blocks(study.ratings, rater_rows, every), every, covariates=2)
     if not len(moments.n):
         yield {
             "spec": spec.name,
-            "estimand": estimand_of(spec),
+            "estimand": estimand_name(spec),
             "method": BY_RATERS,
             "reason": because(Reason.NO_RATERS),
         }
@@ -166,7 +166,7 @@ def split_rater_rows(
     yield from correct(
         spec,
         moments,
-        row_blocks(study.ratings, rows_of, moments.factors),
+        row_blocks(study.ratings, rater_rows, moments.factors),
         corrections,
         confidence=confidence,
     )
@@ -253,7 +253,7 @@ class KnownReliability:
         return moments.n * (self.share * self.variance)[place]
 
     def weights(self, cells: DesignCells, estimate: np.ndarray) -> np.ndarray:
-        """Weights, (products, cells, terms), of a prompt's sums in its part of C @ estimate.
+        """Weights, (products x cells, terms), of a prompt's sums in its part of C @ estimate.
 
         The variances are estimates too. With N_d the sum of b b' over the slice's rows of dimension
         d, a prompt adds to C = sum of share_d var_d N_d its rows' b b' share_d var_d and, through
@@ -276,7 +276,7 @@ class KnownReliability:
         )
         weights[pairs.index((0, REFERENCE))] = -2 * mean * by_variance
         weights[pairs.index((REFERENCE, REFERENCE))] = by_variance
-        return weights
+        return weights.reshape(-1, row.shape[1])
 
 
 class SplitRaters:
@@ -295,12 +295,12 @@ class SplitRaters:
         return moments.tensor[:, 0, 0, 0, LENGTH_OF_ROW]
 
     def weights(self, cells: DesignCells, estimate: np.ndarray) -> np.ndarray:
-        """Weights, (products, cells, terms), of a prompt's sums in its part of C @ estimate."""
+        """Weights, (products x cells, terms), of a prompt's sums in its part of C @ estimate."""
         row = cells.layouts[:, REFERENCE]
         pairs = products(cells.layouts.shape[1])
         weights = np.zeros((len(pairs), *row.shape))
         weights[pairs.index((0, LENGTH))] = row * (row @ estimate)[:, None]
-        return weights
+        return weights.reshape(-1, row.shape[1])
 
 
 Noise = KnownReliability | SplitRaters  # the source of the error variance of the reference
@@ -333,6 +333,8 @@ class CorrectedFit:
         """plain: the uncorrected fit of a design to `rows`; cells: of the sums of prompts; share:
         of C that is subtracted.
         """
+        from scipy.sparse import csr_array
+
         self.plain, self._of_slice = plain, np.flatnonzero(cells.rows)
         # X'y, and what multiplies the reference
         cross, row = plain.gram @ plain.estimate, design.regressors[:, REFERENCE]
@@ -340,9 +342,9 @@ class CorrectedFit:
         inverse, null = inverted(normal)
         estimate = inverse @ cross
         estimate = estimate + inverse @ (cross - normal @ estimate)
-        self._weights = (
-            score_weights(cells.layouts, estimate) + share * noise.weights(cells, estimate)
-        ) @ inverse
+        weights = score_weights(cells.layouts, estimate) + share * noise.weights(cells, estimate)
+        # Sparse, as a cell carries few of all terms, and there are many corrections
+        self._weights, self._inverse = csr_array(weights), inverse
         self.identified = plain.identified & determined(null)
         self.estimate = np.where(self.identified, estimate, np.nan)  # (terms,)
         self._squares = np.zeros((len(self.estimate),) * 2)
@@ -350,7 +352,7 @@ class CorrectedFit:
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
-        influence = mapped(sums, self._weights)
+        influence = mapped(sums, self._weights) @ self._inverse
         self._squares += influence.T @ influence
         self.prompts += int(sums[:, 0, self._of_slice].any(axis=1).sum())
 
@@ -369,7 +371,7 @@ class CorrectedFit:
 
 def _moments(spec: Spec, study: StudyTables) -> Moments:
     """The moments of the rows of all slices."""
-    moments = moments_of(spec, study)
+    moments = spec_moments(spec, study)
     return moments.select(
         np.any(
             [
@@ -393,8 +395,8 @@ def correct(
     correction, in one pass.
     """
     takers, fits = [], []
-    for label, rows, design in designs_of(spec, moments, apart="dimension"):
-        where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
+    for label, rows, design in slice_designs(spec, moments, apart="dimension"):
+        where = {"spec": spec.name, "slice": label, "estimand": estimand_name(spec)}
         for quantity, term, reason in absent_terms(spec, rows.factors) if len(rows.n) else ():
             yield where | {"quantity": quantity, "term": term, "reason": reason}
         if design is None:
@@ -452,14 +454,15 @@ def columns_by_prompt(estimate: float, std_error: float, *, df: float, confidenc
 
 
 def _with_others(design: SliceDesign, moments: Moments) -> tuple[SliceCells, DesignCells]:
-    """The cells of a slice, and a last one for the other rows of each dimension, which count for
-    its variance.
+    """The cells of a slice, and a last one for the other rows of each of its dimensions, which
+    count for the variance there.
     """
     dimension = moments.factors["dimension"]
-    levels, level = np.unique(dimension, return_inverse=True)
-    cell = design.cells + level
-    cell[design.group] = design.cell
+    levels = np.unique(dimension[design.group])
+    group = np.flatnonzero(np.isin(dimension, levels))
+    cell = design.cells + np.searchsorted(levels, dimension[group])
+    cell[np.searchsorted(group, design.group)] = design.cell
     layouts = np.concatenate([design.layouts, np.zeros((len(levels), *design.layouts.shape[1:]))])
     rows = np.bincount(design.cell, moments.n[design.group], len(layouts))
     design_cells = DesignCells(layouts, np.concatenate([dimension[design.first], levels]), rows)
-    return SliceCells(np.arange(len(cell)), cell, len(layouts)), design_cells
+    return SliceCells(group, cell, len(layouts)), design_cells

@@ -28,14 +28,13 @@ Satterthwaite's degrees of freedom, but not more than additive effects leave in 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from recuse.inference.judge_model import CellMeans, JudgeModelPairs, connected_parts
-from recuse.model.least_squares import ROUNDING, inverted
+from recuse.inference.judge_model import CellMeans, JudgeModelPairs
+from recuse.model.least_squares import ROUNDING, connected_parts, inverted
 
 # Priors of the parameters, which matter where the cells say little: mean and standard deviation of
 # a normal.
@@ -121,16 +120,15 @@ class CellTable(JudgeModelPairs):
 
 @dataclass(frozen=True)
 class Block:
-    """Places of the cells of one block, and sets of its cells, (n, sets) of float, 1 where a cell
-    is in a set.
-    """
+    """Places of the cells of one block, and which of them are of one judge or alike."""
 
     places: np.ndarray  # (n,) among all cells
     judge: np.ndarray  # (n,) places among the judges
     is_self: np.ndarray  # (n,) of bool
-    of_judge: np.ndarray  # the cells of each judge of the block
+    of_judge: np.ndarray  # (n, judges of the block) of float, 1 where a cell is the judge's
     judges: np.ndarray  # (judges of the block,) their places among the judges
-    # Cells alike in judge and family of the model; in model; in family of the model
+    # (n, n) of float each, 1 where two cells are alike in judge and family of the model; in model;
+    # in family of the model
     alike: tuple[np.ndarray, ...]
 
     @classmethod
@@ -140,7 +138,7 @@ class Block:
         model, family = table.model[places], table.model_family[places]
         judges, of_judge = np.unique(judge, return_inverse=True)
         sets = (of_judge * (family.max() + 1) + family, model, family)
-        alike = tuple((codes[:, None] == np.unique(codes)).astype(float) for codes in sets)
+        alike = tuple((codes[:, None] == codes).astype(float) for codes in sets)
         return cls(
             places, judge, table.is_self[places], (judge[:, None] == judges) * 1.0, judges, alike
         )
@@ -157,35 +155,25 @@ class CellCovariance:
         self, table: CellTable, parameters: np.ndarray, slope: np.ndarray, used: np.ndarray
     ) -> None:
         """slope: (cells,) c_m about its mean, by which b_j acts; used: places among w_1 to w_3."""
-        self.parameters, self._slope = parameters, slope
-        judges = len(table.judges)
+        self.parameters, judges = parameters, len(table.judges)
         ratio = np.exp(np.concatenate([[0.0], parameters[judges:-1]]))
         weights = ratio / ratio.sum()
         # Place among w_1 to w_3, and weight
         self._shares = list(zip(used, weights[1:], strict=True))
-        self._tau2, self._spread = np.exp(parameters[-1]), np.exp(parameters[:judges] / 2)
+        tau2, spreads = np.exp(parameters[-1]), np.exp(parameters[:judges] / 2)
         self.blocks, self.preference, self.matrices = table.blocks, [], []
+        self._parts = []  # of each block, what moves with each parameter but log s_j^2
         for block in table.blocks:
-            spread = self._spread[block.judge]
-            common = weights[0] * np.eye(len(spread))
-            for place, weight in self._shares:
-                common += weight * (block.alike[place] @ block.alike[place].T)
-            self.preference.append(np.outer(spread, spread) * common)
+            spread = spreads[block.judge]
+            scale = np.outer(spread, spread)
+            parts = [weight * scale * block.alike[place] for place, weight in self._shares]
+            self.preference.append(sum(parts, weights[0] * np.diag(scale.diagonal())))
             slopes = slope[block.places][:, None] * block.of_judge
+            parts.append(tau2 * slopes @ slopes.T)
+            self._parts.append(parts)
             self.matrices.append(
-                self.preference[-1]
-                + self._tau2 * slopes @ slopes.T
-                + np.diag(table.sampling[block.places])
+                self.preference[-1] + parts[-1] + np.diag(table.sampling[block.places])
             )
-
-    def _sets(self, number: int) -> Iterator[tuple[float, np.ndarray]]:
-        """Weight w of each set of columns Z, (n, sets), of block `number`, whose w Z Z' moves with
-        the other parameters.
-        """
-        block = self.blocks[number]
-        for place, weight in self._shares:
-            yield weight, self._spread[block.judge][:, None] * block.alike[place]
-        yield self._tau2, self._slope[block.places][:, None] * block.of_judge
 
     def derivatives_times(self, number: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the parameters that move block `number`, and rows dV of each, (parameters,
@@ -200,23 +188,32 @@ class CellCovariance:
         of_judges = np.stack([part for _, part in parts])
         for place, (cells, _) in enumerate(parts):
             of_judges[place][:, cells] += whole[:, cells]
-        others = [weight * (rows @ sets) @ sets.T for weight, sets in self._sets(number)]
+        others = [rows @ part for part in self._parts[number]]
         # As weights sum to 1, each lowers the others
         for (_, weight), product in zip(self._shares, others, strict=False):
             product -= weight * whole
-        judges = len(self.parameters) - len(others)
-        places = np.concatenate([block.judges, np.arange(judges, len(self.parameters))])
-        return places, np.concatenate([0.5 * of_judges, np.stack(others)])
+        return self._moving(number), np.concatenate([0.5 * of_judges, np.stack(others)])
+
+    def _moving(self, number: int) -> np.ndarray:
+        """Numbers of the parameters that move block `number`."""
+        count = len(self.parameters)
+        others = np.arange(count - len(self._parts[number]), count)
+        return np.concatenate([self.blocks[number].judges, others])
+
+    def squares(self, number: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same numbers, and c dV c' of each row c, (parameters, rows); rows: (rows, n)."""
+        by_cell = (rows @ self.preference[number]) * rows
+        others = np.array([((rows @ part) * rows).sum(axis=1) for part in self._parts[number]])
+        for (_, weight), of_share in zip(self._shares, others, strict=False):
+            of_share -= weight * by_cell.sum(axis=1)
+        by_judge = self.blocks[number].of_judge.T @ by_cell.T
+        return self._moving(number), np.concatenate([by_judge, others])
 
     def traces(self, number: int, matrix: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Traces of `matrix` dV for the same parameters; matrix: of the cells `kept`."""
-        by_cell = (matrix * self.preference[number][np.ix_(kept, kept)]).sum(axis=1)
-        others = np.array(
-            [
-                weight * ((matrix @ sets[kept]) * sets[kept]).sum()
-                for weight, sets in self._sets(number)
-            ]
-        )
+        pairs = np.ix_(kept, kept)
+        by_cell = (matrix * self.preference[number][pairs]).sum(axis=1)
+        others = np.array([(matrix * part[pairs]).sum() for part in self._parts[number]])
         others[:-1] -= [weight * by_cell.sum() for _, weight in self._shares]
         return np.concatenate([by_cell @ self.blocks[number].of_judge[kept], others])
 
@@ -234,7 +231,7 @@ class Restricted:
     objective: float  # - log restricted likelihood - log prior, up to a constant
     scaled: np.ndarray  # V^-1 (y - X effects), (cells,)
 
-    def of_values(self, design: np.ndarray, values: np.ndarray) -> Restricted:
+    def refitted(self, design: np.ndarray, values: np.ndarray) -> Restricted:
         """The fit of other values, (cells,), at the same covariance, without its objective."""
         effects = self.spread @ (self.solved.T @ values)
         left, scaled = values - design @ effects, np.zeros(len(values))
@@ -243,14 +240,6 @@ class Restricted:
         ):
             scaled[block.places[kept]] = inverse @ left[block.places[kept]]
         return replace(self, effects=effects, scaled=scaled, objective=math.nan)
-
-    @cached_property
-    def solved_of_blocks(self) -> list[np.ndarray]:
-        """V^-1 X of the fitted cells of each block, (n, terms)."""
-        return [
-            self.solved[block.places[kept]]
-            for block, kept in zip(self.covariance.blocks, self.kept, strict=True)
-        ]
 
     def projected(self, rows: np.ndarray) -> np.ndarray:
         """Rows P of some rows over cells, (..., cells), P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1; 0
@@ -312,8 +301,12 @@ class MixedFit:
         )
         self._columns = np.sort(order[:rank])  # that determine all others
         self._design = table.effects[:, self._columns]
+        # Of each block, the columns that its cells carry
+        self._carried = [
+            np.flatnonzero(self._design[block.places].any(axis=0)) for block in table.blocks
+        ]
         shared = [
-            np.any([len(block.places) > block.alike[place].shape[1] for block in table.blocks])
+            np.any([block.alike[place].sum() > len(block.places) for block in table.blocks])
             for place in (0, 1)
         ]
         self._used = np.flatnonzero([*shared, all(shared)])
@@ -337,7 +330,7 @@ class MixedFit:
                 generator.standard_normal((PLANS, len(matrix))) @ np.linalg.cholesky(matrix).T
             )
         self.state = self._restricted(covariance, drawn[0])
-        states = (self.state.of_values(self._design, values) for values in drawn)
+        states = (self.state.refitted(self._design, values) for values in drawn)
         information = [self._information(state, _moved(state)) for state in states]
         self.information = np.mean(information, axis=0)
 
@@ -429,22 +422,23 @@ class MixedFit:
     def _restricted(self, covariance: CellCovariance, values: np.ndarray) -> Restricted:
         """Fit the effects at one covariance."""
         design = self._design
-        solved = np.zeros_like(design)
+        solved, gram = np.zeros_like(design), np.zeros((design.shape[1],) * 2)
         inverses, kept, total = [], [], 0.0
-        for block, matrix in zip(covariance.blocks, covariance.matrices, strict=True):
+        blocks = zip(covariance.blocks, covariance.matrices, self._carried, strict=True)
+        for block, matrix, columns in blocks:
             among = ~block.is_self
-            places = block.places[among]
+            cells = np.ix_(block.places[among], columns)
             inverse = np.linalg.inv(matrix[np.ix_(among, among)])
             total += np.linalg.slogdet(matrix[np.ix_(among, among)])[1]
-            solved[places] = inverse @ design[places]
+            solved[cells] = inverse @ design[cells]
+            gram[np.ix_(columns, columns)] += design[cells].T @ solved[cells]
             inverses.append(inverse)
             kept.append(among)
-        gram = design.T @ solved
         spread = np.linalg.inv(gram)
         nothing = np.zeros(0)
         state = Restricted(
             covariance, inverses, kept, solved, spread, nothing, math.nan, nothing
-        ).of_values(design, values)
+        ).refitted(design, values)
         judges = len(self.table.judges)
         logs, others = covariance.parameters[:judges], covariance.parameters[judges:]
         prior = ((logs - logs.mean()) ** 2).sum() / SPREAD**2
@@ -463,9 +457,10 @@ class MixedFit:
         gradient = np.zeros(len(covariance.parameters))
         blocks = zip(covariance.blocks, state.inverses, state.kept, moved, strict=True)
         for number, (block, inverse, kept, (at, rows)) in enumerate(blocks):
-            places = block.places[kept]
+            places, columns = block.places[kept], self._carried[number]
+            solved = state.solved[np.ix_(places, columns)]
             # Block of P
-            projection = inverse - state.solved[places] @ state.spread @ state.solved[places].T
+            projection = inverse - solved @ state.spread[np.ix_(columns, columns)] @ solved.T
             gradient[at] += 0.5 * (
                 covariance.traces(number, projection, kept) - rows @ state.scaled[places]
             )
@@ -567,7 +562,7 @@ class MixedFit:
                 products -= covariance.derivatives_times(number, fixed[:, block.places])[1]
             moved = products[:, :, kept]
             added += _summed(moved @ inverse, moved, spread[np.ix_(at, at)])
-            fixed_effects[at] += moved @ state.solved_of_blocks[number]
+            fixed_effects[at] += moved @ state.solved[block.places[kept]]
         added -= _summed(fixed_effects @ state.spread, fixed_effects, spread)
         return ContrastErrors(variance + added, variance, slopes, spread, self._most_df)
 
@@ -580,8 +575,8 @@ class MixedFit:
         for number, block in enumerate(covariance.blocks):
             rows = contrasts[:, block.places]
             variance += ((rows @ covariance.matrices[number]) * rows).sum(axis=1)
-            at, products = covariance.derivatives_times(number, rows)
-            gradient[at] += (products * rows).sum(axis=2)
+            at, squares = covariance.squares(number, rows)
+            gradient[at] += squares
         uncertainty = np.einsum("pc,pq,qc->c", gradient, np.linalg.inv(self.information), gradient)
         df = np.divide(
             2 * variance**2,

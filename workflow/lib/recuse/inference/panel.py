@@ -81,7 +81,7 @@ class PanelErrors:
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
         present, rating, human = self.judges.crossing.arrays(sums)
-        fold, slope = self.judges.crossing.fold_of(prompts), self._slope[:, None] * present
+        fold, slope = self.judges.crossing.fold_numbers(prompts), self._slope[:, None] * present
         error = present * (rating - self._levels[:, None] - human)
         residual = present * (rating - self._intercept[:, None]) - slope * human
         np.add.at(self._count, fold, present)

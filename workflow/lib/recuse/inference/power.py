@@ -25,9 +25,9 @@ from recuse.inference.idiosyncrasy import (
 )
 from recuse.inference.judge_model import CellMeans
 from recuse.inference.mixed import CellTable, MixedFit, Preferences
-from recuse.model.design import CONSTANT, estimable_terms, layout_of, regressors_of, terms_of
+from recuse.model.design import CONSTANT, design_layout, design_terms, estimable_terms, term_layout
 from recuse.model.design import REFERENCE as SLOPE
-from recuse.model.estimable import slices_of
+from recuse.model.estimable import spec_slices
 from recuse.model.least_squares import (
     NEGLIGIBLE,
     determined,
@@ -325,8 +325,10 @@ def _weights_of_rows(plan: PlannedStudy, names: Sequence[str]) -> dict[str, Weig
     X'X has the moments of the reference that the plan implies.
     """
     rows = plan.rows.ravel()
-    terms = [term for term in terms_of(plan.factors, names=names) if term.carried[rows > 0].any()]
-    layout = regressors_of(terms, len(rows), 2)
+    terms = [
+        term for term in design_terms(plan.factors, names=names) if term.carried[rows > 0].any()
+    ]
+    layout = term_layout(terms, len(rows), 2)
     quality = np.tile(plan.quality, len(plan.judges))
     gram = np.ones((len(rows), 2, 2))
     gram[:, CONSTANT, SLOPE] = gram[:, SLOPE, CONSTANT] = quality
@@ -604,7 +606,7 @@ def study_like(
     of the fit over the reliability, too steep where models differ in quality. share: rows of a
     cell, of those of the largest. reliability: of the human scores, means of so many raters.
     """
-    ((_, moments),) = slices_of(spec, study.scored)
+    ((_, moments),) = spec_slices(spec, study.scored)
     if not len(moments.n):
         return None
     factors, sums = moments.factors, moments.tensor[:, 0, 0]
@@ -678,7 +680,7 @@ def _noise_and_slopes(spec: Spec, moments: Moments) -> tuple[dict[str, float], d
     that are identified.
     """
     terms = estimable_terms(spec, moments.factors)
-    layout = layout_of(spec, terms, moments)
+    layout = design_layout(spec, terms, moments)
     solution = solve(moments, layout)
     judges, judge = np.unique(moments.factors["judge"], return_inverse=True)
     left, rows = (

@@ -67,7 +67,7 @@ def one_way(count: np.ndarray, total: np.ndarray, squares: np.ndarray) -> Reliab
     return Reliability(single, harmonic, spearman_brown(single, harmonic), OF_RATERS)
 
 
-def reliability_of(
+def estimated_reliability(
     study: StudyTables, *, raters: Sequence[str], alphas: Sequence[str], of_alpha: int
 ) -> dict[str, Reliability]:
     """Compute the reliability by dimension from the canonical raters (parquet), else from published

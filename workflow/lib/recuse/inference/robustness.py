@@ -93,7 +93,7 @@ class RobustnessCheck:
         """The checks of config, in its order."""
         return [cls(name, **settings) for name, settings in checks.items()]
 
-    def spec_of(self, label: str, specs: Mapping[str, Mapping]) -> str | None:
+    def spec_with_slice(self, label: str, specs: Mapping[str, Mapping]) -> str | None:
         """The spec that has this slice, "" for the whole study, by the settings of `specs`; None if
         there is none.
         """
@@ -137,7 +137,7 @@ class Robustness:
         ]
         return replace(self, checks=checks or self.checks)
 
-    def of_study(
+    def for_tables(
         self, tables: "Tables", not_estimable: "_Rows", *, instead: Mapping[str, str]
     ) -> "Robustness":
         """The same for the study of these tables, which may have no human scores.
@@ -351,7 +351,9 @@ def conclusions(
         return BIASES.index(quantity), names.index(term) if term in names else len(names), term
 
     for label in sorted(labels, key=lambda name: name != ""):
-        checks = [(check, check.spec_of(label, robustness.specs)) for check in robustness.checks]
+        checks = [
+            (check, check.spec_with_slice(label, robustness.specs)) for check in robustness.checks
+        ]
         checks = [(check, name) for check, name in checks if name]
         for bias in sorted(
             {bias for _, name in checks for bias in tables.biases.get((name, label), ())}, key=place

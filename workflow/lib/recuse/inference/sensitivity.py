@@ -13,11 +13,11 @@ from recuse.base.tables import column_names
 from recuse.data.moments import Moments
 from recuse.data.study import StudyTables
 from recuse.inference.measurement_error import columns_by_prompt
-from recuse.model.design import Term, estimable_terms, layout_of
-from recuse.model.estimable import slices_of
+from recuse.model.design import Term, design_layout, estimable_terms
+from recuse.model.estimable import spec_slices
 from recuse.model.fit import PromptErrors, prompt_errors
 from recuse.model.least_squares import Solution, inverted, quantile, weighted_squares
-from recuse.model.spec import BIASES, Spec, estimand_of
+from recuse.model.spec import BIASES, Spec, estimand_name
 
 SENSITIVITY = column_names(
     "study spec slice estimand quantity term",
@@ -89,8 +89,8 @@ def sensitivity_rows(spec: Spec, study: StudyTables, *, confidence: float) -> It
     """
     clustered = spec.changed(covariance="CR1", bootstrap=None, wild=None)
     errors = prompt_errors(clustered, study, seed=None)
-    for (label, rows), slice_errors in zip(slices_of(clustered, study), errors, strict=True):
-        where = {"spec": spec.name, "slice": label, "estimand": estimand_of(spec)}
+    for (label, rows), slice_errors in zip(spec_slices(clustered, study), errors, strict=True):
+        where = {"spec": spec.name, "slice": label, "estimand": estimand_name(spec)}
         if slice_errors is not None:
             yield from (where | row for row in _rows_of_slice(spec, rows, slice_errors, confidence))
 
@@ -104,7 +104,9 @@ def _rows_of_slice(
         errors.clusters.result(),
     )
     df = solution.n - solution.rank
-    residual = float(weighted_squares(rows, layout_of(spec, terms, rows), solution)[:, 0, 0].sum())
+    residual = float(
+        weighted_squares(rows, design_layout(spec, terms, rows), solution)[:, 0, 0].sum()
+    )
     for place, term in enumerate(terms):
         if term.quantity not in BIASES:
             continue

@@ -22,7 +22,7 @@ from recuse.inference.robustness import ESTIMATES, OF_C, RobustnessCheck
 from recuse.model.estimable import estimable_specs, sliced_by, study_for
 from recuse.model.fit import fitted_slices
 from recuse.model.least_squares import quantile, wald_columns
-from recuse.model.spec import BIASES, C, Spec, estimand_of
+from recuse.model.spec import BIASES, C, Spec, estimand_name
 
 WORDINGS = column_names(
     "study check spec estimand quantity term wordings replicates",
@@ -194,18 +194,18 @@ def wording_rows(
     # By spec and estimand: several checks may read the same estimates
     rows: dict[tuple[str, str], list[dict]] = {}
     for check in RobustnessCheck.from_config(checks):
-        for spec in _specs_of(check, specs, study):
-            estimand = C if check.table == OF_C else estimand_of(spec)
+        for spec in _whole_study_spec(check, specs, study):
+            estimand = C if check.table == OF_C else estimand_name(spec)
             if (spec.name, estimand) not in rows:
                 rows[spec.name, estimand] = [
-                    *_rows_of(spec, study, ways, estimand, confidence=confidence, power=power)
+                    *_bias_rows(spec, study, ways, estimand, confidence=confidence, power=power)
                 ]
             yield from (
                 {"check": check.name, "spec": spec.name, **row} for row in rows[spec.name, estimand]
             )
 
 
-def _rows_of(
+def _bias_rows(
     spec: Spec,
     study: StudyTables,
     ways: Mapping[str, Sequence[str]],
@@ -234,13 +234,13 @@ def _rows_of(
         yield {"estimand": estimand, "quantity": bias[0], "term": bias[1], **row}
 
 
-def _specs_of(
+def _whole_study_spec(
     check: RobustnessCheck, specs: Mapping[str, Mapping], study: StudyTables
 ) -> list[Spec]:
     """The spec that a check has of the whole study, without bootstraps, in a list; none if it
     cannot be fitted.
     """
-    name = check.spec_of("", specs)
+    name = check.spec_with_slice("", specs)
     if name is None or check.table not in (ESTIMATES, OF_C):
         return []
     estimable = (sliced_by if check.table == OF_C else estimable_specs)(specs, [name], study)

@@ -29,7 +29,7 @@ from recuse.model.prompt_sums import (
     gram_places,
     mapped,
     score_weights,
-    shifts_of,
+    solved_shifts,
     square_weights,
 )
 
@@ -239,7 +239,7 @@ class Jackknife(ByPrompt):
         entries = self._solution.gram[self._places] - entries
         left = entries[:, row == column] > LEFT * self._solution.gram.diagonal()
         entries *= left[:, row] & left[:, column]
-        return shifts_of(
+        return solved_shifts(
             np.concatenate([entries, scores], axis=1), self._places, self._solution.null
         )
 
@@ -292,12 +292,11 @@ class TwoWay(ByPrompt):
         shared: (terms,) of bool.
         """
         super().__init__(layouts, solution)
-        weights = score_weights(layouts, solution.estimate)
         cells_of_judges = [np.flatnonzero(judge == name) for name in np.unique(judge)]
-        self._by_judge, self._shared = (
-            [(cells, weights[:, cells]) for cells in cells_of_judges],
-            shared,
-        )
+        self._by_judge = [
+            (cells, score_weights(layouts[cells], solution.estimate)) for cells in cells_of_judges
+        ]
+        self._shared = shared
         self._scores = np.zeros((len(cells_of_judges), len(solution.gram)))
         # Prompts x judges with rows in the slice
         self._pairs, self._meat_of_pairs = 0, np.zeros(solution.gram.shape)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.base.reasons import Reason, because
-from recuse.data.moments import Moments, completions_of
+from recuse.data.moments import Moments, number_completions
 from recuse.model.prompt_sums import SliceCells
 from recuse.model.spec import EQUATION_1, Spec
 
@@ -37,11 +37,11 @@ class Term:
 def _each(factor: str, first: int = 0) -> Callable:
     """Of each level of a factor, from the `first` on, which groups have it."""
 
-    def levels_of(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def levels_and_groups(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         levels, code = np.unique(factors[factor], return_inverse=True)
         return {str(levels[place]): code == place for place in range(first, len(levels))}
 
-    return levels_of
+    return levels_and_groups
 
 
 def _all_judges(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -86,7 +86,7 @@ TERMS: dict[str, tuple[str, int, Callable[[Mapping[str, np.ndarray]], dict[str, 
 JUDGE_LENGTH = ("length", LENGTH, _each("judge"))
 
 
-def terms_of(
+def design_terms(
     factors: Mapping[str, np.ndarray], *, names: Collection[str] = EQUATION_1, length: bool = False
 ) -> list[Term]:
     """List the terms of a model for groups of rows with these factors, each an array (groups,) of
@@ -135,7 +135,9 @@ def _with_reasons(spec: Spec, factors: Mapping[str, np.ndarray]) -> Iterator[tup
     of the first judge in alphabetical order, as those of all judges together do not vary.
     """
     absorbs, judges = spec.selection.absorb is not None, np.unique(factors["judge"])
-    for term in terms_of(factors, names=spec.model.terms, length=spec.selection.length is not None):
+    for term in design_terms(
+        factors, names=spec.model.terms, length=spec.selection.length is not None
+    ):
         if not term.carried.any():
             yield term, because(NO_ROWS[term.quantity])
         elif absorbs and (term.quantity in BY_COMPLETION or term.term == ALL_JUDGES):
@@ -146,8 +148,8 @@ def _with_reasons(spec: Spec, factors: Mapping[str, np.ndarray]) -> Iterator[tup
             yield term, ""
 
 
-def layout_of(spec: Spec, terms: list[Term], rows: Moments) -> np.ndarray:
-    """Lay the terms out as B, (groups, v - 1, terms), by `regressors_of`; with `absorb`, less the
+def design_layout(spec: Spec, terms: list[Term], rows: Moments) -> np.ndarray:
+    """Lay the terms out as B, (groups, v - 1, terms), by `term_layout`; with `absorb`, less the
     means of completions.
 
     A row's regressors are then x - mean of x over the rows of its completion, M X of all rows. With
@@ -156,16 +158,16 @@ def layout_of(spec: Spec, terms: list[Term], rows: Moments) -> np.ndarray:
     nested in the clusters, as regressors. The groups of `rows` must then distinguish which judges
     rated a completion. Source: Frisch, Waugh and Lovell; Cameron and Miller (2015), section III.B.
     """
-    layout = regressors_of(terms, len(rows.n), rows.tensor.shape[1] - 1)
+    layout = term_layout(terms, len(rows.n), rows.tensor.shape[1] - 1)
     if spec.selection.absorb is None or not terms:
         return layout
-    kind = completions_of(rows.factors)
+    kind = number_completions(rows.factors)
     means = np.zeros((kind.max(initial=-1) + 1, *layout.shape[1:]))
     np.add.at(means, kind, layout)
     return layout - (means / np.bincount(kind)[:, None, None])[kind]
 
 
-def regressors_of(terms: list[Term], groups: int, width: int) -> np.ndarray:
+def term_layout(terms: list[Term], groups: int, width: int) -> np.ndarray:
     """Lay the terms out as B, (groups, width, terms): a row's regressors are (1, reference[,
     length]) @ B[group].
     """
@@ -210,11 +212,11 @@ class SliceDesign(SliceCells):
 
     @property
     def regressors(self) -> np.ndarray:
-        """B by `layout_of`, (own groups, w, terms)."""
+        """B by `design_layout`, (own groups, w, terms)."""
         return self.layouts[self.cell]
 
 
-def designs_of(
+def slice_designs(
     spec: Spec, moments: Moments, *, apart: str | None = None
 ) -> Iterator[tuple[str, Moments, SliceDesign | None]]:
     """Yield label, rows and design of each slice of a spec, None if its rows carry no estimable
@@ -225,7 +227,7 @@ def designs_of(
     for label, mask in spec.selection.slices(moments.factors):
         rows, group, design = moments.select(mask), np.flatnonzero(mask), None
         if terms := estimable_terms(spec, rows.factors) if len(group) else []:
-            layout = layout_of(spec, terms, rows)
+            layout = design_layout(spec, terms, rows)
             kinds, cell = distinct_layouts(layout, None if apart is None else rows.factors[apart])
             design = SliceDesign(
                 group, cell.astype(np.int32), len(kinds), terms, layout[kinds], group[kinds]

@@ -102,7 +102,7 @@ def fitted_to(spec: Spec, study: StudyTables) -> Spec:
 
 def without_rows(spec: Spec, study: StudyTables) -> str | None:
     """Why a study has no rows or no slice for a spec, whatever its terms; or None."""
-    if spec.selection.length is not None and not len(moments_of(spec, study).n):
+    if spec.selection.length is not None and not len(spec_moments(spec, study).n):
         return because(Reason.NO_LENGTHS)
     factors = study.cells().factors
     if spec.selection.reference is not None and len(np.unique(factors["judge_family"])) == 1:
@@ -123,19 +123,19 @@ def missing(key: str, values: Iterable[str]) -> str:
     )
 
 
-def moments_of(spec: Spec, study: StudyTables) -> Moments:
+def spec_moments(spec: Spec, study: StudyTables) -> Moments:
     """Moments of the rows of a least-squares spec, by cell where its errors need the leverage of
     single rows.
     """
     return study.moments(spec.selection, by_cell=COVARIANCES[spec.errors.covariance].leveraged)
 
 
-def slices_of(spec: Spec, study: StudyTables) -> Iterator[tuple[str, Cells | Moments]]:
+def spec_slices(spec: Spec, study: StudyTables) -> Iterator[tuple[str, Cells | Moments]]:
     """Yield (label, rows) of each slice, which may have none: moments for least squares, cells for
     other estimators.
     """
     rows = (
-        moments_of(spec, study)
+        spec_moments(spec, study)
         if spec.model.estimator == "least_squares"
         else study.cells(spec.selection)
     )

@@ -29,7 +29,7 @@ from recuse.model.least_squares import (
     wald_p_value,
 )
 from recuse.model.resampling import SAME, WildTest
-from recuse.model.spec import Spec, biases_of, estimand_of
+from recuse.model.spec import Spec, bias_quantities, estimand_name
 
 ESTIMATES = column_names(
     "study spec slice quantity term",
@@ -104,11 +104,13 @@ def estimate(spec: Spec, study: StudyTables, *, confidence: float, seed: int = 0
     left_out = []
     if study.view.without:
         absent = biases_without_judges(study.doubts, study.cells().factors)
-        left_out = [(*bias, why) for bias, why in absent.items() if bias[0] in biases_of(spec)]
+        left_out = [
+            (*bias, why) for bias, why in absent.items() if bias[0] in bias_quantities(spec)
+        ]
     for fitted in slices:
         where = {**about, "slice": fitted.slice}
         tables.estimates.extend(
-            {**about, **row} for row in estimates_of(spec, fitted, confidence=confidence)
+            {**about, **row} for row in estimate_rows(spec, fitted, confidence=confidence)
         )
         for quantity, term, reason in (*fitted.not_estimable, *left_out):
             tables.not_estimable.append(
@@ -137,9 +139,9 @@ def estimate(spec: Spec, study: StudyTables, *, confidence: float, seed: int = 0
     return tables
 
 
-def estimates_of(spec: Spec, fitted: Fitted, *, confidence: float) -> Iterator[dict]:
+def estimate_rows(spec: Spec, fitted: Fitted, *, confidence: float) -> Iterator[dict]:
     """Yield the rows of the table of estimates of one slice, without study and spec."""
-    where = {"slice": fitted.slice, "estimand": estimand_of(spec), "n": fitted.n}
+    where = {"slice": fitted.slice, "estimand": estimand_name(spec), "n": fitted.n}
     for coefficient in fitted.coefficients:
         row = {name: getattr(coefficient, name) for name in ("quantity", "term", "n_term", "note")}
         if not math.isnan(coefficient.estimate):
@@ -210,7 +212,7 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
     }
     rows = []
     for (label, row), *numbers in zip(tested, *columns.values(), strict=True):
-        about = {"slice": label, "estimand": estimand_of(spec), "tests": len(tested)}
+        about = {"slice": label, "estimand": estimand_name(spec), "tests": len(tested)}
         about |= {
             name: getattr(row, name) for name in ("quantity", "term", "estimate", "std_error")
         }

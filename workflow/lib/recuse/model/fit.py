@@ -25,8 +25,8 @@ from recuse.model.covariance import (
     TwoWay,
     fit_least_squares,
 )
-from recuse.model.design import Term, absent_terms, designs_of, estimable_terms, layout_of
-from recuse.model.estimable import moments_of, slices_of
+from recuse.model.design import Term, absent_terms, design_layout, estimable_terms, slice_designs
+from recuse.model.estimable import spec_moments, spec_slices
 from recuse.model.gam import Curve, GamFit, fit_gam
 from recuse.model.least_squares import LeastSquares, Solution, solve
 from recuse.model.ordinal import fit_ordinal
@@ -108,7 +108,7 @@ def fitted_slices(spec: Spec, study: StudyTables, *, seed: int | None) -> Iterat
         panels = map(study.with_reference, (Reference.PANEL_OF_SCORED, Reference.PANEL))
         of_all = biases_of_all_ratings(spec, study, *panels)
     for (label, rows), slice_errors in zip(
-        slices_of(spec, study), errors, strict=spec.errors.by_prompt
+        spec_slices(spec, study), errors, strict=spec.errors.by_prompt
     ):
         fitted = fit_slice(spec, label, rows, slice_errors)
         yield with_biases(fitted, of_all.get(label, {}))
@@ -171,10 +171,10 @@ def fit_slice(
         return Fitted(
             label, n, not_estimable=[("", "", because(Reason.NOT_FITTED, words=str(error)))]
         )
-    return replace(fitted, not_estimable=[*absent, *gaps_of(fitted.coefficients)])
+    return replace(fitted, not_estimable=[*absent, *missing_coefficients(fitted.coefficients)])
 
 
-def gaps_of(coefficients: Iterable[Coefficient]) -> list[tuple[str, str, str]]:
+def missing_coefficients(coefficients: Iterable[Coefficient]) -> list[tuple[str, str, str]]:
     """(quantity, term, note) of coefficients without numbers."""
     return [(row.quantity, row.term, row.note) for row in coefficients if math.isnan(row.estimate)]
 
@@ -196,8 +196,8 @@ def prompt_errors(spec: Spec, study: StudyTables, *, seed: int | None) -> list[P
     their own, so that memory does not hold the sums of both; with many judges the former takes
     several, each with some of the tested coefficients.
     """
-    moments, kind = moments_of(spec, study), COVARIANCES[spec.errors.covariance]
-    designs = list(designs_of(spec, moments, apart="judge" if kind.by_judge else None))
+    moments, kind = spec_moments(spec, study), COVARIANCES[spec.errors.covariance]
+    designs = list(slice_designs(spec, moments, apart="judge" if kind.by_judge else None))
     fitted = [
         (design, solve(rows, design.regressors))
         for _, rows, design in designs
@@ -287,11 +287,11 @@ def _least_squares(
     else:
         result = fit_least_squares(
             rows,
-            layout_of(spec, terms, rows),
+            design_layout(spec, terms, rows),
             covariance=covariance,
             solution=errors and errors.solution,
         )
-    coefficients = coefficients_of(terms, [rows.n[term.carried].sum() for term in terms], result)
+    coefficients = named_coefficients(terms, [rows.n[term.carried].sum() for term in terms], result)
     remarks = _few_clusters(spec, result.df)
     if not remarks and kind.of_prompts and result.df > 0:
         few = [(terms[place], number) for place, number in errors.effective.items() if number < FEW]
@@ -325,7 +325,7 @@ def _least_squares(
     return Fitted(label, result.n, coefficients, remarks=remarks)
 
 
-def coefficients_of(
+def named_coefficients(
     terms: Sequence[Term], n_terms: Iterable[float], result: LeastSquares | GamFit
 ) -> list[Coefficient]:
     """Name the coefficients of a fit; n_terms are the rows that carry each term."""
@@ -375,7 +375,7 @@ def _gam(
     spec: Spec, label: str, cells: Cells, terms: Sequence[Term], rows: RowsOfCells | None
 ) -> Fitted:
     result = fit_gam(cells, terms, covariance=spec.errors.covariance, rows_of_cells=rows)
-    coefficients = coefficients_of(terms, _rows_with(cells, terms), result)
+    coefficients = named_coefficients(terms, _rows_with(cells, terms), result)
     coefficients = [row for row in coefficients if row.quantity != "slope"]  # a curve replaces it
     remarks = [
         f"{term.term}: {note}" for term, note in zip(terms, result.notes, strict=True) if note

@@ -82,7 +82,7 @@ class Solution:
 def solve(moments: Moments, regressors: np.ndarray) -> Solution:
     """Regress the rating on the terms, by ordinary least squares over the rows behind `moments`.
 
-    regressors: (groups, v - 1, terms), as by design.regressors_of: row r of group g has x = (1,
+    regressors: (groups, v - 1, terms), as by design.term_layout: row r of group g has x = (1,
     reference[, length])_r @ B[g]. Where X'X is singular, coefficients that the rows do not
     determine are not identified; the others do not depend on them.
     """
@@ -117,6 +117,15 @@ def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     informed = values > RANK_TOLERANCE * values.max(initial=0.0)
     kept = vectors[:, informed] / np.sqrt(values[informed]) * scale[:, None]
     return kept @ kept.T, vectors[:, ~informed]
+
+
+def connected_parts(linked: np.ndarray) -> np.ndarray:
+    """Number the connected parts of a relation, (members, members) of bool, in the order of their
+    first members: (members,).
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    return connected_components(linked, directed=False)[1]
 
 
 def determined(null: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because
 from recuse.data.cells import Cells
-from recuse.model.design import Term, distinct_layouts, regressors_of
+from recuse.model.design import Term, distinct_layouts, term_layout
 from recuse.model.least_squares import RANK_TOLERANCE, determined, small_sample_factor
 from recuse.model.prompt_sums import RowsOfCells
 
@@ -98,7 +98,7 @@ def logistic(x: np.ndarray) -> np.ndarray:
     return np.where(x < 0, small, 1.0) / (1 + small)
 
 
-def sides_of(rating: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def outcome_sides(rating: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Outcome, threshold and sign of the sides of outcomes with these ratings, (sides,) each; upper
     sides first.
     """
@@ -140,7 +140,10 @@ class ProportionalOdds:
         """
         *_, rating, rows = outcomes
         return cls(
-            layouts, *outcomes, *sides_of(rating), between=np.bincount(rating, weights=rows)[1:-1]
+            layouts,
+            *outcomes,
+            *outcome_sides(rating),
+            between=np.bincount(rating, weights=rows)[1:-1],
         )
 
     @property
@@ -267,7 +270,7 @@ class ProportionalOdds:
         """
         upper, lower = self._pulls(point)
         weights = self.rows * (upper - lower)
-        outcome, threshold, sign = sides_of(self.rating)
+        outcome, threshold, sign = outcome_sides(self.rating)
         scores = np.where(sign > 0, upper[outcome], -lower[outcome])
         squares = np.bincount(threshold, self.rows[outcome] * scores**2, self.thresholds)
         inner = np.bincount(self.rating, self.rows * upper * lower, self.thresholds + 1)[1:-1]
@@ -573,7 +576,7 @@ def _collapse(cells: Cells, terms: Sequence[Term]) -> _Rows:
     fixed = min(intercepts, key=lambda place: terms[place].term, default=None)
     # A row's regressors are (1, reference) @ layout[group]: groups with the same layout differ only
     # in their references.
-    layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)
+    layout = term_layout(list(terms), len(cells.factors["judge"]), 2)
     if fixed is not None:
         layout[:, :, fixed] = 0.0
     kinds, kind = distinct_layouts(layout)

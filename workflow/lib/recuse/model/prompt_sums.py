@@ -3,12 +3,16 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recuse.data.cells import Cells
 from recuse.data.moments import RowBlock
-from recuse.model.least_squares import determined, inverted
+from recuse.model.least_squares import connected_parts, determined, inverted
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
 
 ENTRIES = 2**20  # prompts x design cells summed at a time: bounds memory
 
@@ -29,10 +33,17 @@ def add_prompts(
     prompts in its cells.
     """
     for block in blocks:
+        # Small integers are sorted fastest.
+        order = np.argsort(block.group.astype(np.min_scalar_type(groups)), kind="stable")
+        rows_of_groups = np.split(order, np.bincount(block.group, minlength=groups).cumsum()[:-1])
         for design, takers in slices:
+            of_slice = block
+            if len(design.group) < groups:
+                rows = [rows_of_groups[group] for group in design.group]
+                of_slice = block.select(np.sort(np.concatenate(rows)))
             cell = np.full(groups, -1, dtype=np.int32)
             cell[design.group] = design.cell
-            for prompts, sums in sum_by_prompt(block, cell, design.cells):
+            for prompts, sums in sum_by_prompt(of_slice, cell, design.cells):
                 for taker in takers:
                     taker.add(prompts, sums)
 
@@ -114,16 +125,15 @@ class RowsOfCells:
         return total, number
 
 
-def mapped(sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Sum each prompt's sums with `weights`, (products, cells, quantities): (prompts,
+def mapped(sums: np.ndarray, weights: "np.ndarray | csr_array") -> np.ndarray:
+    """Sum each prompt's sums with `weights`, (products x cells, quantities): (prompts,
     quantities).
     """
-    products, cells, quantities = weights.shape
-    return sums.reshape(len(sums), products * cells) @ weights.reshape(products * cells, quantities)
+    return sums.reshape(len(sums), -1) @ weights
 
 
 def score_weights(layouts: np.ndarray, estimate: np.ndarray) -> np.ndarray:
-    """Weights, (products, cells, terms), of a prompt's sums in its score X'(y - X estimate);
+    """Weights, (products x cells, terms), of a prompt's sums in its score X'(y - X estimate);
     layouts: (cells, w, terms).
     """
     width = layouts.shape[1]
@@ -135,30 +145,64 @@ def score_weights(layouts: np.ndarray, estimate: np.ndarray) -> np.ndarray:
         else:
             weight = -layouts[:, a] * fitted[:, b, None]
             weights.append(weight if a == b else weight - layouts[:, b] * fitted[:, a, None])
-    return np.stack(weights)
+    return np.concatenate(weights)
+
+
+def _product_weights(rows: Sequence, columns: Sequence["csr_array"]) -> "csr_array":
+    """Weights, (products x cells, quantities), of a prompt's sums in the sum over rows of (w r) (w
+    c): sparse, as a cell carries few of all terms.
+
+    rows, columns: r and c, (cells, quantities) for each of w.
+    """
+    from scipy.sparse import csr_array, vstack
+
+    weights = []
+    for a, b in products(len(columns)):
+        if b == len(columns):
+            weights.append(csr_array(columns[a].shape))
+        elif a == b:
+            weights.append(columns[a].multiply(rows[a]))
+        else:
+            weights.append(columns[b].multiply(rows[a]) + columns[a].multiply(rows[b]))
+    return vstack(weights, format="csr")
+
+
+def _carried(layouts: np.ndarray) -> list["csc_array"]:
+    """What each of w multiplies, (cells, terms)."""
+    from scipy.sparse import csc_array
+
+    return [csc_array(layouts[:, a]) for a in range(layouts.shape[1])]
+
+
+def image_weights(
+    layouts: np.ndarray, directions: np.ndarray, kept: np.ndarray
+) -> list["csr_array"]:
+    """Weights, (products x cells, kept terms), of a prompt's sums in X'X d of each direction d.
+
+    directions: (n, terms); kept: (n, terms) of bool, of X'X d.
+    """
+    carried, images = _carried(layouts), []
+    for direction, terms in zip(directions, kept, strict=True):
+        along = (layouts @ direction)[:, :, None].swapaxes(0, 1)  # (w, cells, 1)
+        images.append(_product_weights(along, [of[:, np.flatnonzero(terms)] for of in carried]))
+    return images
 
 
 def gram_and_score_weights(
     layouts: np.ndarray, places: tuple[np.ndarray, np.ndarray], estimate: np.ndarray
-) -> np.ndarray:
-    """Weights, (products, cells, entries + terms), of a prompt's sums in the entries of its X'X at
+) -> "csr_array":
+    """Weights, (products x cells, entries + terms), of a prompt's sums in the entries of its X'X at
     `places`, then its score.
     """
-    width, (row, column) = layouts.shape[1], places
-    weights = []
-    for a, b in products(width):
-        if b == width:
-            weights.append(np.zeros((len(layouts), len(row))))
-        else:
-            weight = layouts[:, a][:, row] * layouts[:, b][:, column]
-            weights.append(
-                weight if a == b else weight + layouts[:, b][:, row] * layouts[:, a][:, column]
-            )
-    return np.concatenate([np.stack(weights), score_weights(layouts, estimate)], axis=-1)
+    from scipy.sparse import csr_array, hstack
+
+    rows, columns = ([of[:, terms] for of in _carried(layouts)] for terms in places)
+    scores = csr_array(score_weights(layouts, estimate))
+    return hstack([_product_weights(rows, columns), scores], format="csr")
 
 
 def square_weights(layouts: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Weights, (products, cells, directions), of a prompt's sums in its sum of (x d)^2 over rows;
+    """Weights, (products x cells, directions), of a prompt's sums in its sum of (x d)^2 over rows;
     d: (terms, directions).
     """
     width, along = layouts.shape[1], layouts @ directions  # (cells, w, directions)
@@ -166,45 +210,56 @@ def square_weights(layouts: np.ndarray, directions: np.ndarray) -> np.ndarray:
     for a, b in products(width):
         factor = 0.0 if b == width else 1.0 if a == b else 2.0
         weights.append(factor * along[:, a] * along[:, min(b, width - 1)])
-    return np.stack(weights)
+    return np.concatenate(weights)
 
 
 def gram_places(layouts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of the entries of X'X that can differ from 0, of terms that share a cell,
     and of the whole diagonal.
     """
-    used = layouts.any(axis=1)  # (cells, terms); with fixed effects, a term may be 0 in all cells
-    return np.nonzero(np.triu(used.T.astype(float) @ used + np.eye(used.shape[1])))
+    from scipy.sparse import csr_array
+
+    # (cells, terms); with fixed effects, a term may be 0 in all cells
+    used = csr_array(layouts.any(axis=1).astype(float))
+    return np.nonzero(np.triu((used.T @ used).toarray() + np.eye(used.shape[1])))
 
 
 def joined_blocks(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
-    """Number of the block of X'X of each term, (terms,), its first term; between blocks X'X and its
-    inverse are 0.
+    """Number of the block of X'X of each term, (terms,); between blocks X'X and its inverse are
+    0.
     """
-    block = np.arange(terms)
-    while True:
-        lowest = block.copy()
-        for one, other in (places, places[::-1]):
-            np.minimum.at(lowest, one, block[other])
-        if (lowest == block).all():
-            return block
-        block = lowest
+    joined = np.zeros((terms, terms), dtype=bool)
+    joined[places] = True
+    return connected_parts(joined)
 
 
 CORNER = 1e300  # above any sum of squares that Cholesky's method takes from it
 # Share of a term's variation that the terms before it leave: below it, a replicate is solved by
 # itself
 SINGULAR = 1e-9
+NOTHING = 1e-12  # A smaller part of a term in a direction without information is rounding.
 
 
-def shifts_of(
+def unlinked_terms(joined: np.ndarray) -> np.ndarray:
+    """Terms of which no two are joined, such as the effects of dimensions, (terms,) of bool: found
+    one by one, those joined to fewest first; joined: (terms, terms) of bool.
+    """
+    joined = joined & ~np.eye(len(joined), dtype=bool)
+    unlinked = np.zeros(len(joined), dtype=bool)
+    for term in np.argsort(joined.sum(axis=0), kind="stable"):
+        unlinked[term] = not (joined[term] & unlinked).any()
+    return unlinked
+
+
+def solved_shifts(
     totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: np.ndarray
 ) -> np.ndarray:
     """Solve each replicate's G shift = s, (replicates, terms); NaN where G does not determine it.
 
     totals: (replicates, entries + terms), the entries of G at `places`, on and above its diagonal,
     then s. null: (terms, directions) without information in any replicate, which are filled up.
-    Blocks of terms are solved by themselves.
+    Blocks of terms are solved by themselves; in a block, terms of which G joins no two are
+    eliminated first, so that many of them, as of dimensions, take time in proportion.
     """
     row, column = places
     entries, scores = np.split(totals, [len(row)], axis=1)
@@ -214,19 +269,38 @@ def shifts_of(
         for number in np.unique(block):
             terms, among = np.flatnonzero(block == number), block[row] == number
             inside = tuple(np.searchsorted(terms, of[among]) for of in places)
-            shifts[:, terms] = shifts_of(
+            shifts[:, terms] = solved_shifts(
                 np.concatenate([entries[:, among], scores[:, terms]], axis=1), inside, null[terms]
             )
         return shifts
-    scale = 1 / np.sqrt(np.where((diagonal := entries[:, row == column]) > 0, diagonal, 1.0))
-    terms = scores.shape[1]
+    diagonal = entries[:, row == column]
+    scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    filled = null @ null.T
+    filled[np.abs(filled) < NOTHING] = 0.0
+    joined = filled != 0
+    joined[places], joined[places[::-1]] = True, True
+    unlinked = unlinked_terms(joined)
+    first, rest = np.flatnonzero(unlinked), np.flatnonzero(~unlinked)
+    place = np.where(unlinked, np.cumsum(unlinked), np.cumsum(~unlinked)) - 1
+    values = entries * scale[:, row] * scale[:, column]
+    pivots = values[:, (row == column) & unlinked[row]] + filled.diagonal()[first]
+    is_singular = (pivots <= SINGULAR).any(axis=1)
+    pivots = np.where(pivots <= SINGULAR, 1.0, pivots)
+    # The scores are one more column.
+    edges = np.zeros((len(totals), len(first), len(rest) + 1))
+    edges[:, :, :-1], edges[:, :, -1] = filled[first][:, rest], (scores * scale)[:, first]
+    for one, other in (places, places[::-1]):
+        among = unlinked[one] & ~unlinked[other]
+        edges[:, place[one[among]], place[other[among]]] += values[:, among]
     # With the scores as one more row, Cholesky's factor L ends with y of L y = s. Only the lower
     # triangle is read.
+    terms = len(rest)
     scaled = np.zeros((len(totals), terms + 1, terms + 1))
-    scaled[:, column, row] = entries * scale[:, row] * scale[:, column]
-    if null.size:
-        scaled[:, :terms, :terms] += null @ null.T
-    scaled[:, terms, :terms], scaled[:, terms, terms] = scores * scale, CORNER
+    among = ~unlinked[row] & ~unlinked[column]
+    scaled[:, place[column[among]], place[row[among]]] = values[:, among]
+    scaled[:, :terms, :terms] += filled[rest][:, rest]
+    scaled[:, terms, :terms], scaled[:, terms, terms] = (scores * scale)[:, rest], CORNER
+    scaled -= (edges / pivots[:, :, None]).swapaxes(1, 2) @ edges
     try:
         factor = np.linalg.cholesky(scaled)
     except np.linalg.LinAlgError:  # numpy does not say of which replicate
@@ -234,15 +308,18 @@ def shifts_of(
             return _singular_shift(entries[0], places, scores[0])[None]
         half = len(totals) // 2
         return np.concatenate(
-            [shifts_of(totals[part], places, null) for part in (slice(half), slice(half, None))]
+            [solved_shifts(totals[part], places, null) for part in (slice(half), slice(half, None))]
         )
     solved = factor[:, terms, :terms].copy()
     for term in reversed(range(terms)):  # L'x = y
         solved[:, term] /= factor[:, term, term]
         solved[:, :term] -= factor[:, term, :term] * solved[:, term, None]
-    shifts = solved * scale
-    pivots = np.einsum("rtt->rt", factor)[:, :terms]
-    for replicate in np.flatnonzero((pivots**2 <= SINGULAR).any(axis=1)):
+    shifts = np.empty_like(scores)
+    left = edges[:, :, -1] - (edges[:, :, :-1] @ solved[:, :, None])[:, :, 0]
+    shifts[:, rest], shifts[:, first] = solved, left / pivots
+    shifts *= scale
+    is_singular |= (np.einsum("rtt->rt", factor)[:, :terms] ** 2 <= SINGULAR).any(axis=1)
+    for replicate in np.flatnonzero(is_singular):
         shifts[replicate] = _singular_shift(entries[replicate], places, scores[replicate])
     return shifts
 

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,9 +18,11 @@ from recuse.model.least_squares import NEGLIGIBLE, Solution, small_sample_factor
 from recuse.model.prompt_sums import (
     gram_and_score_weights,
     gram_places,
+    image_weights,
     joined_blocks,
     mapped,
-    shifts_of,
+    score_weights,
+    solved_shifts,
 )
 
 PROMPTS = 1024  # codes of a piece: the draws of a seed, and the memory, depend on it
@@ -163,18 +166,24 @@ class WildBootstrap(Pieces):
         """Start without prompts; layouts: (cells, w, terms), of the slice; places: of the tested
         coefficients in the terms.
         """
+        from scipy.sparse import csr_array, hstack
+
         self._solution, self._prompts_of_study, self._seed = solution, prompts, seed
         self._rows = solution.inverse[places]  # (tested, terms)
         self._places = list(places)
-        self._gram = gram_places(layouts)
-        self._weights = gram_and_score_weights(layouts, self._gram, solution.estimate)
         tested, terms = self._rows.shape
         # A coefficient depends only on the terms joined to it: in a slice by dimension, those of
         # its judges' family.
-        block = joined_blocks(self._gram, terms)
+        block = joined_blocks(gram_places(layouts), terms)
         self._joined = block[self._places][:, None] == block  # (tested, terms)
         self._coefficient, self._term = np.nonzero(self._joined)
-        self._products = np.zeros((tested, terms, terms))  # sum over prompts of H'H
+        self._starts = np.searchsorted(self._coefficient, np.arange(tested + 1))
+        # Of a prompt's sums in H of each coefficient and its joined terms, then in the scores
+        weights = image_weights(layouts, self._rows, self._joined)
+        weights.append(csr_array(score_weights(layouts, solution.estimate)))
+        self._weights = hstack(weights, format="csr")
+        # Of each coefficient, the sum over prompts of H'H
+        self._products = [np.zeros((size, size)) for size in np.diff(self._starts)]
         self._squares = np.zeros(tested)  # sum over prompts of u^2, unweighted
         self._prompts = 0  # with rows in the slice
         self._parts = [slice(start, min(start + DRAWS, draws)) for start in range(0, draws, DRAWS)]
@@ -210,15 +219,13 @@ class WildBootstrap(Pieces):
         return tests
 
     def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
-        row, column = self._gram
-        entries, scores = np.split(values, [len(row)], axis=1)
-        grams = np.zeros((len(values), *self._products.shape[1:]))
-        grams[:, row, column] = grams[:, column, row] = entries
-        h = (grams @ self._rows.T).transpose(0, 2, 1)  # (prompts, tested, terms)
-        u, v = scores @ self._rows.T, np.einsum("pkt,kt->pk", h, self._rows)  # a s and a H'
-        self._products += np.einsum("pks,pkt->kst", h, h, optimize=True)
+        h, scores = np.split(values, [len(self._term)], axis=1)  # h: (prompts, pairs)
+        u = scores @ self._rows.T  # a s
+        # a H'
+        v = np.add.reduceat(h * self._rows[self._joined], self._starts[:-1], axis=1)
+        for products, (first, last) in zip(self._products, pairwise(self._starts), strict=True):
+            products += h[:, first:last].T @ h[:, first:last]
         self._squares += (u * u).sum(axis=0)
-        h = h[:, self._coefficient, self._term]
         # Times w
         linear = np.concatenate(
             [scores, h, u[:, self._coefficient] * h, v[:, self._coefficient] * h], axis=1
@@ -244,10 +251,7 @@ class WildBootstrap(Pieces):
         of CR1.
         """
         tested, terms = self._rows.shape
-        joined, (first, last) = (
-            self._joined[number],
-            np.searchsorted(self._coefficient, [number, number + 1]),
-        )
+        joined, (first, last) = self._joined[number], self._starts[number : number + 2]
         starts = terms + len(self._coefficient) * np.arange(3)
         of_h, of_uh, of_vh = (self._linear[:, start + first : start + last] for start in starts)
         score_sums, row, block = (
@@ -255,7 +259,7 @@ class WildBootstrap(Pieces):
             self._rows[number, joined],
             np.ix_(joined, joined),
         )
-        inverse, products = self._solution.inverse[block], self._products[number][block]
+        inverse, products = self._solution.inverse[block], self._products[number]
         still, moving = score_sums @ inverse, of_h @ inverse  # g = A sum w r = still + delta moving
         # Sum (H g - 2 w u) H
         left_still, left_moving = still @ products - 2 * of_uh, moving @ products - 2 * of_vh
@@ -309,7 +313,7 @@ class ResampledTotals(Pieces):
         return self._totals
 
     def _draw(self, piece: int, places: np.ndarray, values: np.ndarray) -> None:
-        for number, times in enumerate(self._resamples.of_piece(piece)):
+        for number, times in enumerate(self._resamples.piece_draws(piece)):
             self._totals[number * REPLICATES :][: len(times)] += times[:, places] @ values
 
 
@@ -341,7 +345,7 @@ class PromptBootstrap(ResampledTotals):
         """
         totals = self.totals()
         shifts = [
-            shifts_of(totals[start : start + REPLICATES], self._places, self._solution.null)
+            solved_shifts(totals[start : start + REPLICATES], self._places, self._solution.null)
             for start in range(0, len(totals), REPLICATES)
         ]
         return np.where(
@@ -365,7 +369,7 @@ class Resamples:
         self._totals: list[np.ndarray] = []
         self._latest = -1, ()  # piece, and its draws
 
-    def of_piece(self, piece: int) -> Iterator[np.ndarray]:
+    def piece_draws(self, piece: int) -> Iterator[np.ndarray]:
         """Yield the draws of a piece, (at most REPLICATES, codes of the piece) each."""
         while len(self._totals) <= piece:
             self._add_totals()

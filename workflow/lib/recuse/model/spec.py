@@ -75,7 +75,7 @@ class Spec:
             raise TypeError(f"spec {self.name}: unknown settings {', '.join(settings)}")
         return replace(self, **parts)
 
-    def has_model_of(self, other: "Spec") -> bool:
+    def shares_model_with(self, other: "Spec") -> bool:
         """Whether it fits what another spec fits, whatever their errors and tests."""
         return (self.selection, self.model) == (other.selection, other.model)
 
@@ -101,7 +101,7 @@ B = "B against other judges, by {}"  # without preference that all judges share
 C = "C beyond ordinary preference"
 
 
-def estimand_of(spec: Spec) -> str:
+def estimand_name(spec: Spec) -> str:
     """Name the estimand of a spec: A, of Equation 1, or B, with effects of models or completions;
     "" if it has no bias.
 
@@ -114,7 +114,7 @@ def estimand_of(spec: Spec) -> str:
     return A if spec.selection.reference is None else A_OF_REFERENCE
 
 
-def biases_of(spec: Spec) -> list[str]:
+def bias_quantities(spec: Spec) -> list[str]:
     """The biases that a spec has terms of; both, if it has neither."""
     of_terms = {"self": "self_bias", "same_family": "family_bias"}
     return [bias for term, bias in of_terms.items() if term in spec.model.terms] or [*BIASES]
@@ -184,7 +184,7 @@ TESTED = {
 }
 
 
-def changes_of(spec: Spec, *, whose: str = "each family's", most: int | None = None) -> str:
+def changes_in_words(spec: Spec, *, whose: str = "each family's", most: int | None = None) -> str:
     """How a spec differs from Equation 1, slices aside; "" if it does not.
 
     whose: the reference judges. most: of more names, only some are listed, with the number of the
@@ -217,5 +217,5 @@ def changes_of(spec: Spec, *, whose: str = "each family's", most: int | None = N
 
 def spec_in_words(spec: Spec) -> str:
     """The model of a spec, as in `Equation 1 without Llama 3 8B, by dataset`."""
-    changes = [changes_of(spec), SLICED.get(spec.selection.slice, "")]
+    changes = [changes_in_words(spec), SLICED.get(spec.selection.slice, "")]
     return f"Equation 1 {', '.join(filter(None, changes))}".rstrip()

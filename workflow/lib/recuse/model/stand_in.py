@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.data.study import StudyTables
-from recuse.model.design import designs_of
-from recuse.model.estimable import moments_of
+from recuse.model.design import slice_designs
+from recuse.model.estimable import spec_moments
 from recuse.model.least_squares import Solution, solve
 from recuse.model.prompt_sums import add_prompts, mapped, score_weights
 from recuse.model.spec import BIASES, Spec
@@ -47,8 +47,8 @@ class BiasFit:
 
 def bias_fits(spec: Spec, study: StudyTables) -> Iterator[tuple[str, BiasFit]]:
     """Yield label and fit of each slice of a least-squares spec that carries a term."""
-    moments, slices = moments_of(spec, study), []
-    for label, rows, design in designs_of(spec, moments):
+    moments, slices = spec_moments(spec, study), []
+    for label, rows, design in slice_designs(spec, moments):
         if design is None:
             continue
         solution = solve(rows, design.regressors)

@@ -11,17 +11,17 @@ from pkgutil import resolve_name
 from recuse.base.database import Connection, connect, create_table, name, text, write_rows
 from recuse.base.database import files as parquet
 from recuse.base.errors import DataError
-from recuse.base.outputs import empty_folder, work_folder_of
+from recuse.base.outputs import empty_folder, work_folder
 from recuse.base.settings import Setting
 from recuse.base.tables import column_names, write_table
 from recuse.data.faults import Check, filled, first_twice, one_of, raise_first_fault
 from recuse.data.files import (
     RawFile,
     as_number,
-    header_of,
-    place_of,
+    as_texts,
+    header_place,
     reading,
-    texts_of,
+    record_place,
 )
 from recuse.data.lines import check_declared, check_filled, check_lines
 from recuse.data.registry import HUMAN, ORDER_DRAWN, Registry, named_as
@@ -63,7 +63,7 @@ def select_stored(
         for column in () if file.is_imported else file.columns:
             close = difflib.get_close_matches(column.strip().lower(), absent, n=1, cutoff=ALIKE)
             if column not in COMPARISONS and close:
-                where = f"{header_of(path)}, column {column}"
+                where = f"{header_place(path)}, column {column}"
                 raise DataError(
                     f"{where}: not known; write '{close[0]}' if that is meant, or another name"
                 )
@@ -71,7 +71,7 @@ def select_stored(
         picked = ", ".join(
             f"{stored.get(column, 'null::varchar')} as {name(column)}" for column in COMPARISONS
         )
-        texts = texts_of({column: name(column) for column in COMPARISONS}, COMPARISONS, NUMBERED)
+        texts = as_texts({column: name(column) for column in COMPARISONS}, COMPARISONS, NUMBERED)
         texts = {column: f"trim({value})" for column, value in texts.items()}
         sources.append((path, f"select {file.origin}, {picked} from {file.relation}", texts))
     return sources
@@ -177,7 +177,7 @@ def normalise(
         "id varchar, name varchar",
         [(id, name) for id, name in registry if id != name],
     )
-    with empty_folder(work_folder_of(comparisons)) as folder:
+    with empty_folder(work_folder(comparisons)) as folder:
         create_typed(connection, select(connection, raw), folder)
     raise_first_fault(connection, "typed", CHECKS)
     by_human = f"(select * from typed where judge = {text(HUMAN)})"
@@ -361,7 +361,7 @@ def create_verdicts(connection: Connection) -> None:
     if perturbed:
         file, record, item, first, second = perturbed
         raise DataError(
-            f"{place_of(file, record)}, column model_a: found '{first}' against '{second}' for item"
+            f"{record_place(file, record)}, column model_a: found '{first}' against '{second}' for item"
             f" '{item}', the other way round than before; in an experiment with the condition"
             f" '{CONTROL}' the answer of model_b is perturbed: keep one way round, write in `order`"
             " which answer was shown first, and rename an item whose other answer is perturbed too"
@@ -508,9 +508,9 @@ def check_same_answers(connection: Connection) -> None:
     here, record, column, fact = next(row for row in others if row[3] != before)
     pair = f", '{first}' against '{second}'" if second else ""
     raise DataError(
-        f"{place_of(here, record)}, column {column}: found {fact} for item"
+        f"{record_place(here, record)}, column {column}: found {fact} for item"
         f" '{item}'{_among(experiment, condition)}{pair}, but {before} in"
-        f" {place_of(there, there_record)}; write the same in each row about the same answers"
+        f" {record_place(there, there_record)}; write the same in each row about the same answers"
     )
 
 
@@ -530,7 +530,7 @@ def check_both_orders(connection: Connection, missing: int) -> None:
     shown, other = (first, second) if order == "ab" else (second, first)
     more = f" ({missing - 1} more comparisons lack an order)" if missing > 1 else ""
     raise DataError(
-        f"{place_of(file, record)}, column order: '{judge}' was shown the answer of '{shown}'"
+        f"{record_place(file, record)}, column order: '{judge}' was shown the answer of '{shown}'"
         f" before that of '{other}' for item '{item}'{_among(experiment, condition)}, vote {vote},"
         " but never the other way round; add that verdict, or"
         f" {Setting('both_orders').given(False)}, which leaves such comparisons out of what needs"

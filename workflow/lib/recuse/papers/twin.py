@@ -29,7 +29,7 @@ import numpy as np
 from recuse.base.errors import ConfigError, DataError
 from recuse.data.describe import spearman
 from recuse.data.registry import HUMAN
-from recuse.model.design import Term, regressors_of, terms_of
+from recuse.model.design import Term, design_terms, term_layout
 from recuse.papers.values import FILES, read_files
 from recuse.simulate.world import (
     TEAM_SIZE,
@@ -430,9 +430,9 @@ def expected_estimates(
     family = np.array(world.families)[world.family_of]
     judge = world.judge_of[j]
     factors = {"dimension": np.array(world.dimensions)[d], "judge": name[judge], "model": name[m]}
-    terms = terms_of(factors | {"judge_family": family[judge], "model_family": family[m]})
+    terms = design_terms(factors | {"judge_family": family[judge], "model_family": family[m]})
     terms = [term for term in terms if term.carried.any()]
-    layout = regressors_of(terms, len(d), 2)  # (cells, 2, terms)
+    layout = term_layout(terms, len(d), 2)  # (cells, 2, terms)
     human = world.human_mean[d, m]
     variance = world.gt_variance[d, m]
     share = world.reliability[d]

@@ -10,8 +10,15 @@ from recuse.base.tables import column_names
 from recuse.data.moments import Moments
 from recuse.data.study import StudyTables
 from recuse.inference.gold import BOTH, CASES_OF_PAIRS
-from recuse.model.design import CONSTANT, REFERENCE, Term, estimable_terms, layout_of, terms_of
-from recuse.model.estimable import slices_of
+from recuse.model.design import (
+    CONSTANT,
+    REFERENCE,
+    Term,
+    design_layout,
+    design_terms,
+    estimable_terms,
+)
+from recuse.model.estimable import spec_slices
 from recuse.model.least_squares import solve
 from recuse.model.spec import BIASES, SELF, A, Spec
 from recuse.pairwise.choices import MAIN
@@ -101,9 +108,9 @@ def recovery(
             continue
         truth = {}
         expected = {}
-        for label, rows in slices_of(spec, study):
+        for label, rows in spec_slices(spec, study):
             levels, level = np.unique(rows.factors["dimension"], return_inverse=True)
-            for term in terms_of(rows.factors, names=spec.model.terms):
+            for term in design_terms(rows.factors, names=spec.model.terms):
                 n = np.bincount(level[term.carried], rows.n[term.carried], len(levels))
                 of_dimensions = {
                     str(name): number for name, number in zip(levels, n, strict=True) if number
@@ -112,7 +119,8 @@ def recovery(
             terms = estimable_terms(spec, rows.factors) if len(rows.n) else []
             solution = (
                 solve(
-                    rows.with_rating(expected_ratings(rows, values)), layout_of(spec, terms, rows)
+                    rows.with_rating(expected_ratings(rows, values)),
+                    design_layout(spec, terms, rows),
                 )
                 if terms
                 else None

@@ -98,7 +98,7 @@ def conclude(
     tables = Tables(read, reasons, read_table(inputs["wordings"]))
     confidence = settings["confidence"]
     robustness = Robustness(checks, settings["specs"], confidence, settings["power"])
-    asked = robustness.of_study(tables, reasons, instead=settings["instead"])
+    asked = robustness.for_tables(tables, reasons, instead=settings["instead"])
     rows = list(conclusions(asked, tables, order=order))
     write_table(outputs["conclusions"], CONCLUSIONS, rows, study=study)
     judges = rating_judges(read_table(inputs["completeness"]), order["self_bias"])

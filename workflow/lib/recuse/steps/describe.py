@@ -10,7 +10,7 @@ from recuse.check.facts import CHECK, Finding, read_facts
 from recuse.check.page import check_page
 from recuse.data.describe import CORRELATIONS, MEAN_SCORES, correlations, mean_scores
 from recuse.data.study import StudyTables
-from recuse.inference.reliability import reliability_of
+from recuse.inference.reliability import estimated_reliability
 
 
 def describe(
@@ -40,7 +40,7 @@ def findings(
     confidence: float,
 ) -> list[Finding]:
     """What the ratings support, most important first."""
-    reliability = reliability_of(tables, raters=raters, alphas=alphas, of_alpha=of_alpha)
+    reliability = estimated_reliability(tables, raters=raters, alphas=alphas, of_alpha=of_alpha)
     facts = read_facts(tables, completeness, imports=imports, named=named)
     return check_study(facts, reliability, **power, confidence=confidence)
 

@@ -21,7 +21,7 @@ from recuse.inference.measurement_error import (
     MEASUREMENT_ERROR,
     measurement_error_tables,
 )
-from recuse.inference.reliability import RELIABILITY, Reliability, reliability_of
+from recuse.inference.reliability import RELIABILITY, Reliability, estimated_reliability
 from recuse.inference.sensitivity import SENSITIVITY, sensitivity_rows
 from recuse.inference.wordings import WORDINGS, wording_rows
 from recuse.model.estimable import estimable_specs, sliced_by, study_for
@@ -67,7 +67,7 @@ def reliability(
     reliability: str,
 ) -> dict[str, Reliability]:
     """Tabulate the reliability of the human scores, and return it by dimension."""
-    found = reliability_of(tables.scored, raters=raters, alphas=alphas, of_alpha=of_alpha)
+    found = estimated_reliability(tables.scored, raters=raters, alphas=alphas, of_alpha=of_alpha)
     rows = ({"dimension": dimension, **vars(each)} for dimension, each in found.items())
     write_table(reliability, RELIABILITY, rows, study=tables.name)
     return found

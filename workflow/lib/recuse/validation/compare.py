@@ -15,13 +15,13 @@ from recuse.data.cells import Cells
 from recuse.data.study import StudyTables
 from recuse.model.covariance import COVARIANCES
 from recuse.model.design import Term, estimable_terms
-from recuse.model.estimable import fitted_to, not_estimable, slices_of, study_for
-from recuse.model.estimates import estimates_of
+from recuse.model.estimable import fitted_to, not_estimable, spec_slices, study_for
+from recuse.model.estimates import estimate_rows
 from recuse.model.fit import fitted_slices
 from recuse.model.gam import ORDER, SPLINES, Curve, GamFit, Grouped, cross_validated, fit_gam
 from recuse.model.least_squares import IDENTIFIED, RANK_TOLERANCE
 from recuse.model.ordinal import fit_ordinal
-from recuse.model.spec import Spec, estimand_of
+from recuse.model.spec import Spec, estimand_name
 from recuse.validation.statsmodels import fits_by_formula, improve
 
 CROSSCHECK = column_names("study spec slice estimand compared terms largest_difference tolerance")
@@ -60,7 +60,7 @@ def compared(specs: Iterable[Spec], study: StudyTables, *, confidence: float) ->
             row = {
                 "study": study.name,
                 "spec": spec.name,
-                "estimand": estimand_of(spec),
+                "estimand": estimand_name(spec),
                 "slice": label,
                 "compared": what,
             }
@@ -80,7 +80,7 @@ def _against_ols(
         {
             (row["slice"], row["quantity"], row["term"]): row
             for fitted in slices
-            for row in estimates_of(spec, fitted, confidence=confidence)
+            for row in estimate_rows(spec, fitted, confidence=confidence)
         }
         for slices in (fitted_slices(spec, study, seed=None), fits_by_formula(spec, study))
     )
@@ -95,7 +95,7 @@ def _against_ols(
 
 def _against_rows(spec: Spec, study: StudyTables) -> Iterator[tuple[str, int, float]]:
     """The same for an ordinal fit or a GAM."""
-    for label, cells in slices_of(spec, study):
+    for label, cells in spec_slices(spec, study):
         terms = estimable_terms(spec, cells.factors)
         covariance = spec.errors.covariance
         if COVARIANCES[covariance].of_prompts:

@@ -29,9 +29,9 @@ from recuse.inference.verdict import (
 )
 from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import fitted_to
-from recuse.model.estimates import estimates_of, simultaneous
+from recuse.model.estimates import estimate_rows, simultaneous
 from recuse.model.fit import Coefficient, Fitted, fitted_slices
-from recuse.model.spec import BIASES, EQUATION_1, A, B, C, Spec, estimand_of
+from recuse.model.spec import BIASES, EQUATION_1, A, B, C, Spec, estimand_name
 from recuse.validation.world import DIALS, RATERS, DrawnStudy, MonteCarloWorld, world_in_words
 
 MONTECARLO = column_names(
@@ -132,7 +132,7 @@ def _fit(spec: Spec, covariance: str, trial: Trial) -> _Answers:
 
 def _estimates(spec: Spec, trial: Trial) -> list[dict]:
     """The rows of the table of estimates, without spec and study."""
-    return list(estimates_of(spec, trial.fitted(spec), confidence=trial.confidence))
+    return list(estimate_rows(spec, trial.fitted(spec), confidence=trial.confidence))
 
 
 def _wild(spec: Spec, trial: Trial) -> _Answers:
@@ -273,12 +273,12 @@ ESTIMATORS: dict[str, Estimator] = {
     "B_CR1": Estimator(B.format("model"), "model effects, CR1", partial(_fit, MODEL, "CR1")),
     "B_wild": Estimator(B.format("model"), "model effects, wild bootstrap", partial(_wild, MODEL)),
     "B_dimension_CR1": Estimator(
-        estimand_of(MODEL_BY_DIMENSION),
+        estimand_name(MODEL_BY_DIMENSION),
         "model × dimension effects, CR1",
         partial(_fit, MODEL_BY_DIMENSION, "CR1"),
     ),
     "B_completion_CR1": Estimator(
-        estimand_of(COMPLETION), "completion effects, CR1", partial(_fit, COMPLETION, "CR1")
+        estimand_name(COMPLETION), "completion effects, CR1", partial(_fit, COMPLETION, "CR1")
     ),
     "C_mixed": Estimator(C, "mixed model", partial(_mixed, EQUATION), tests=(ALL, ALL_JUDGES)),
     "C_length_mixed": Estimator(

@@ -6,12 +6,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from recuse.base.database import connect
-from recuse.data.cells import FACTORS, Cells, levels_of
+from recuse.data.cells import FACTORS, Cells, read_levels
 from recuse.data.selection import REFERENCE_FAMILY, with_family_references, with_normalised_length
 from recuse.data.study import StudyTables
 from recuse.model.covariance import COVARIANCES, refused
-from recuse.model.design import ALL_JUDGES, Term, absent_terms, estimable_terms, regressors_of
-from recuse.model.fit import Fitted, coefficients_of, gaps_of, shared_by_judges, without_terms
+from recuse.model.design import ALL_JUDGES, Term, absent_terms, estimable_terms, term_layout
+from recuse.model.fit import (
+    Fitted,
+    missing_coefficients,
+    named_coefficients,
+    shared_by_judges,
+    without_terms,
+)
 from recuse.model.least_squares import LeastSquares
 from recuse.model.ordinal import OrdinalFit
 from recuse.model.spec import Spec
@@ -55,7 +61,7 @@ def fits_by_formula(spec: Spec, study: StudyTables) -> Iterator[Fitted]:
     if selection.length is not None:
         rows = with_normalised_length(rows, selection.length)
     if selection.reference is not None:
-        rows = with_family_references(rows, levels_of(study.ratings[0]))
+        rows = with_family_references(rows, read_levels(study.ratings[0]))
         factors = (*FACTORS, REFERENCE_FAMILY)
     frame = connect().execute(rows).df()
     values = {factor: frame[factor].to_numpy(dtype=str) for factor in factors}
@@ -111,8 +117,8 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     result = _least_squares(
         OLS(y, x), spec.errors.covariance, groups, shared_by_judges(terms, factors["judge"])
     )
-    coefficients = coefficients_of(terms, [term.carried.sum() for term in terms], result)
-    return Fitted(label, result.n, coefficients, [*absent, *gaps_of(coefficients)])
+    coefficients = named_coefficients(terms, [term.carried.sum() for term in terms], result)
+    return Fitted(label, result.n, coefficients, [*absent, *missing_coefficients(coefficients)])
 
 
 def _column(term: Term, codes: dict[str, dict[str, str]]) -> str:
@@ -259,7 +265,7 @@ def improve(cells: Cells, terms: Sequence[Term], fit: OrdinalFit) -> tuple[float
         return 0.0, 0.0
     columns = np.array([place for place in range(len(terms)) if place != fit.reference])
     # (cells, 2, terms)
-    layout = regressors_of(list(terms), len(cells.factors["judge"]), 2)[cells.group]
+    layout = term_layout(list(terms), len(cells.factors["judge"]), 2)[cells.group]
     covariates = layout[:, 0] + layout[:, 1] * cells.reference[:, None]
     repeats = cells.counts.ravel()  # of each cell and rating: from here on, one row per rating
     rating = np.repeat(np.tile(cells.ratings, len(cells.counts)), repeats)

@@ -21,7 +21,7 @@ from recuse.data.moments import (
     blocks_by_judges,
     exponents,
     moments_by_judges,
-    tensor_of,
+    symmetric_tensor,
 )
 from recuse.data.selection import EVERY_ROW, Selection
 from recuse.data.study import View
@@ -560,7 +560,7 @@ class DrawnStudy:
                 ",".join(["pdjm"] * len(factors)) + "->djm", *factors, optimize=True
             ).ravel()
             sums[exponent] = whole[self._rated]
-        return Moments(dict(self._group_factors), tensor_of(sums, variables=len(powers) + 1))
+        return Moments(dict(self._group_factors), symmetric_tensor(sums, variables=len(powers) + 1))
 
 
 OF_DIALS = {

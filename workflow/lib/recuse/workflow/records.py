@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from recuse.base.digests import digests_of
+from recuse.base.digests import file_digests
 from recuse.base.errors import DataError
 from recuse.base.outputs import write_text
 from recuse.base.places import SHIPPED, is_result
@@ -28,7 +28,9 @@ def is_shipped(path: str) -> bool:
     return path.startswith(os.path.relpath(SHIPPED) + os.sep)
 
 
-def contents_of(paths: Iterable[str], config: Mapping, *, always: bool = False) -> dict[str, str]:
+def content_digests(
+    paths: Iterable[str], config: Mapping, *, always: bool = False
+) -> dict[str, str]:
     """Path -> SHA-256 of each file from outside, with one digest, under PROJECT, for all of the
     project's own.
 
@@ -36,14 +38,14 @@ def contents_of(paths: Iterable[str], config: Mapping, *, always: bool = False) 
     """
     outside = sorted({path for path in map(str, paths) if not is_result(path, config)})
     project = os.path.relpath(SHIPPED) + os.sep
-    digests = digests_of(outside, always=always)
+    digests = file_digests(outside, always=always)
     shipped = [
         (path.removeprefix(project), digests.pop(path)) for path in outside if is_shipped(path)
     ]
     return {PROJECT: _digest(shipped), **digests} if shipped else digests
 
 
-def record_of(log: str) -> Path:
+def record_path(log: str) -> Path:
     """Path of the record of the job with this log: `results/<study>/made/fit.json` for
     `results/<study>/logs/fit.log`.
     """
@@ -87,7 +89,7 @@ def differences(job: Any, record: Mapping, results: Mapping[str, str]) -> Iterat
     )
     yield from (
         f"was made with another setting ({name})"
-        for name in _differing(record["params"], params_of(job.params))
+        for name in _differing(record["params"], param_digests(job.params))
     )
 
 
@@ -106,27 +108,27 @@ def recorded(job: Any) -> Iterator[None]:
     """
     yield
     planned, config = job.params["contents"], job.config
-    outside = contents_of(
+    outside = content_digests(
         (file for file in job.input if not is_shipped(file)), config, always=config["hash_always"]
     )
     for path, digest in outside.items():
         if planned.get(path) != digest:
             raise DataError(f"{path}: changed during this run; run again")
-    path = record_of(job.log[0])
-    inputs = digests_of(sorted({file for file in job.input if is_result(file, config)}))
-    outputs = digests_of(sorted({file for file in job.output if Path(file) != path}))
+    path = record_path(job.log[0])
+    inputs = file_digests(sorted({file for file in job.input if is_result(file, config)}))
+    outputs = file_digests(sorted({file for file in job.output if Path(file) != path}))
     record = {
         "rule": job.rule,
         "contents": planned,
         "inputs": inputs,
         "outputs": outputs,
-        "params": params_of(job.params),
+        "params": param_digests(job.params),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps(record, indent=1) + "\n")
 
 
-def params_of(params: Any) -> dict[str, str]:
+def param_digests(params: Any) -> dict[str, str]:
     """Name -> digest of each param of a job but its contents, which are compared file by file."""
     return {name: _digest(value) for name, value in params.items() if name != "contents"}
 

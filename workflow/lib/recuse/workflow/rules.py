@@ -19,7 +19,7 @@ MOST = {"mem_mb": 32_000, "runtime": 720}
 Resources = Mapping[str, Callable[[object, int], int]]
 
 
-def code_of(script: str, *names: str) -> list[str]:
+def code_files(script: str, *names: str) -> list[str]:
     """A script and the library modules that it uses, directly or indirectly.
 
     names: modules that the script imports by name, such as recuse.plot.scores, or

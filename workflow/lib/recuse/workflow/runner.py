@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
 from typing import Any
 
-from recuse.base.database import bounded, bytes_of
+from recuse.base.database import bounded, parse_bytes
 from recuse.base.log import logged
 from recuse.workflow.records import recorded
 
@@ -30,7 +30,7 @@ def run(functions: Callable[..., None] | Sequence[Callable[..., None]], snakemak
     log, config, of_job = snakemake.log[0], snakemake.config, snakemake.resources.get("mem_mb")
     limits = {
         "limit": config["memory_limit"],
-        "longest_line": int(bytes_of(config["line_limit"])),
+        "longest_line": int(parse_bytes(config["line_limit"])),
         "of_job": of_job,
     }
     gc.set_threshold(NEW_OBJECTS)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recuse.base.digests import ABSENT, digests_of
+from recuse.base.digests import ABSENT, file_digests
 from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
-from recuse.workflow.records import differences, read_record, record_of
+from recuse.workflow.records import differences, read_record, record_path
 
 NO_RESULTS = ("logs", "benchmarks", "made")  # folders of a study
 
@@ -34,11 +34,13 @@ def verify(study: str, configfiles: Sequence[str]) -> tuple[int, list[Fault]]:
             f"'{study}': found no such folder in {Path.cwd() / 'results'}; name a study that has"
             " been built"
         )
-    jobs = {record_of(job.log[0]): job for job in planned_jobs(study, configfiles)}
+    jobs = {record_path(job.log[0]): job for job in planned_jobs(study, configfiles)}
     for path in sorted(folder.glob("made/*.json")):
         present = [output for output in read_record(path)["outputs"] if Path(output).exists()]
         if path not in jobs and present:
-            jobs |= {record_of(job.log[0]): job for job in _jobs_of_result(present[0], configfiles)}
+            jobs |= {
+                record_path(job.log[0]): job for job in _jobs_of_result(present[0], configfiles)
+            }
     return sum(len(job.output) for job in jobs.values()), [*faults(jobs), *_unknown(folder, jobs)]
 
 
@@ -93,7 +95,7 @@ def faults(jobs: Mapping[Path, Any]) -> Iterator[Fault]:
         for record in records.values()
         for output, digest in record["outputs"].items()
     }
-    now = digests_of(
+    now = file_digests(
         sorted({str(file) for job in jobs.values() for file in (*job.input, *job.output)}),
         always=True,
     )

@@ -124,7 +124,7 @@ TAGS = {kind: f"({kind})" for kind in VALUE_KINDS}
 def by_kind(types: Mapping[str, type]) -> object:
     """The type of a value that may be of several of VALUE_KINDS."""
 
-    def tag_of(value: object) -> str | None:
+    def find_tag(value: object) -> str | None:
         kinds = (
             kind
             for kind in types
@@ -134,7 +134,7 @@ def by_kind(types: Mapping[str, type]) -> object:
 
     tagged = tuple(Annotated[type_of_kind, Tag(TAGS[kind])] for kind, type_of_kind in types.items())
     discriminator = Discriminator(
-        tag_of, custom_error_type="kind", custom_error_message=f"be {' or '.join(types)}"
+        find_tag, custom_error_type="kind", custom_error_message=f"be {' or '.join(types)}"
     )
     return Annotated[Union[tagged], discriminator]  # noqa: UP007
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
-from recuse.base.database import bytes_of
+from recuse.base.database import parse_bytes
 from recuse.base.errors import ConfigError, check_known
 from recuse.base.products import RATINGS, published_sources
 from recuse.base.words import enumerated
@@ -47,7 +47,7 @@ def _possible_level(level: float) -> float:
 
 
 def _possible_size(size: str) -> str:
-    if not bytes_of(LEAST) <= bytes_of(size) <= bytes_of(MOST):
+    if not parse_bytes(LEAST) <= parse_bytes(size) <= parse_bytes(MOST):
         raise ValueError(f"found {size[:40]}; write a size from {LEAST} to {MOST}")
     return size
 

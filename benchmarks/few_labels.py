@@ -31,7 +31,7 @@ from processes import print_table
 from recuse.base.database import connect
 from recuse.data.selection import EVERY_ROW
 from recuse.data.study import StudyTables
-from recuse.inference.human_scale import Answers, read_answers
+from recuse.inference.human_scale import AnswerScores, read_answer_scores
 from recuse.inference.leaderboard import as_people_rows, expanded, score_ranks
 from recuse.model.fit import fitted_slices, with_biases
 from recuse.model.least_squares import quantile
@@ -83,7 +83,7 @@ def make_answers(human, rating, present):
     panel = np.nanmean(rating - np.nanmean(rating, axis=(0, 3), keepdims=True), axis=2)
     prompt, dimension, model = (axis.ravel() for axis in np.indices(human.shape))
     names = [np.array([str(number) for number in range(size)]) for size in human.shape[:0:-1]]
-    return Answers(prompt, model, dimension, human.ravel(), panel.ravel(), *names)
+    return AnswerScores(prompt, model, dimension, human.ravel(), panel.ravel(), *names)
 
 
 def is_scored(how, share, human, random):
@@ -290,7 +290,7 @@ def with_scores(name, study):
 def hidden_ranking_rows(folder, draws=200):
     """Yield the row of a study whose answers all have human scores, most of which are hidden."""
     study = StudyTables("", f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
-    answers = read_answers(study, EVERY_ROW.rows(study.ratings))
+    answers = read_answer_scores(study, EVERY_ROW.rows(study.ratings))
     count = np.bincount(answers.model)
     truth = np.bincount(answers.model, answers.human) / count
     prompts, prompt = np.unique(answers.prompt, return_inverse=True)

@@ -8,7 +8,7 @@ from statsmodels.api import WLS
 
 from recuse.base.reasons import Reason, parse
 from recuse.inference.human_scale import (
-    Answers,
+    AnswerScores,
     human_scale_means,
     refused_ranking,
     scored_gap,
@@ -34,7 +34,7 @@ def answers_of(human, panel):
     """Answers of a grid, (prompts, dimensions, models) each."""
     prompt, dimension, model = (axis.ravel() for axis in np.indices(human.shape))
     names = [np.array([f"m{number}" for number in range(size)]) for size in human.shape[:0:-1]]
-    return Answers(prompt, model, dimension, human.ravel(), panel.ravel(), *names)
+    return AnswerScores(prompt, model, dimension, human.ravel(), panel.ravel(), *names)
 
 
 def drawn(seed, labelled, world=WORLD):
@@ -118,7 +118,7 @@ def test_intervals_cover_and_are_narrower_than_those_of_people_alone(labelled):
         rows = list(as_people_rows(answers, replicates=2, confidence=0.9, seed=1))
         kept = [(row, truth) for row, truth in zip(rows, TRUTH, strict=True) if "score" in row]
         covered += [row["ci_low"] <= truth <= row["ci_high"] for row, truth in kept]
-        alone = Answers(**vars(answers) | {"panel": np.zeros(len(answers.panel))})
+        alone = AnswerScores(**vars(answers) | {"panel": np.zeros(len(answers.panel))})
         both = (human_scale_means(each).covariance for each in (answers, alone))
         errors.append([np.sqrt(each.diagonal()).mean() for each in both])
     with_panel, without = np.mean(errors, axis=0)
@@ -129,7 +129,7 @@ def test_intervals_cover_and_are_narrower_than_those_of_people_alone(labelled):
 def test_the_bias_of_a_judge_moves_no_score():
     answers = drawn(3, by_prompt(20))
     panel = answers.panel + 0.3 * (answers.model == 0)
-    moved = Answers(**vars(answers) | {"panel": panel})
+    moved = AnswerScores(**vars(answers) | {"panel": panel})
     scores = (human_scale_means(each).score for each in (answers, moved))
     assert next(scores) == pytest.approx(next(scores), abs=1e-12)
 
@@ -145,7 +145,7 @@ def test_scores_that_do_not_rank_the_models_are_refused():
     one_dimension = drawn(4, lambda random, human: np.broadcast_to(first, human.shape))
     assert reason_of(one_dimension) == Reason.UNSCORED_DIMENSIONS
     answers = drawn(4, by_prompt(20))
-    equal = Answers(**vars(answers) | {"human": np.where(answers.is_scored, 1.0, np.nan)})
+    equal = AnswerScores(**vars(answers) | {"human": np.where(answers.is_scored, 1.0, np.nan)})
     assert reason_of(equal) == Reason.EQUAL_SCORES
 
 
@@ -178,7 +178,7 @@ def test_a_model_with_few_scored_prompts_has_no_score():
 def test_a_model_whose_scores_hardly_vary_has_the_error_of_the_others():
     answers = drawn(7, by_prompt(20))
     top = np.where(answers.is_scored & (answers.model == 3), 1.0, answers.human)
-    answers = Answers(**vars(answers) | {"human": top})
+    answers = AnswerScores(**vars(answers) | {"human": top})
     means, varied = human_scale_means(answers), np.array([20, 20, 20, 0])
     plain, widened = means.covariance, widened_covariance(means, varied)
     assert widened[3, 3] == pytest.approx(plain.diagonal().mean())

@@ -16,7 +16,13 @@ from recuse.base.words import counted, enumerated, level, number, percent
 from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded, spoken
 from recuse.data.cells import Cells
 from recuse.data.selection import EVERY_ROW
-from recuse.inference.human_scale import AT_RANDOM, BATCH, Answers, read_answers, scored_gap
+from recuse.inference.human_scale import (
+    AT_RANDOM,
+    BATCH,
+    AnswerScores,
+    read_answer_scores,
+    scored_gap,
+)
 from recuse.inference.leaderboard import as_people_rows
 from recuse.model.estimable import not_estimable
 from recuse.model.fit import fitted_slices
@@ -220,7 +226,7 @@ def basis(facts: Facts, *, confidence: float) -> Iterator[Finding]:
         words = f"{question} {verb} on {counted(ratings, 'rating')}{which}, of answers to"
         words += f" {counted(prompts, 'prompt')} (clusters)"
         yield Finding("contents", question, words, prompts)
-    answers = read_answers(facts.study, EVERY_ROW.rows(facts.study.ratings))
+    answers = read_answer_scores(facts.study, EVERY_ROW.rows(facts.study.ratings))
     gap, p_value = scored_gap(answers)
     if p_value < AT_RANDOM:
         words = (
@@ -236,7 +242,7 @@ def basis(facts: Facts, *, confidence: float) -> Iterator[Finding]:
         yield from _more_scores(facts, answers, confidence=confidence)
 
 
-def _more_scores(facts: Facts, answers: Answers, *, confidence: float) -> Iterator[Finding]:
+def _more_scores(facts: Facts, answers: AnswerScores, *, confidence: float) -> Iterator[Finding]:
     """Report how narrow intervals would be at best with BATCH more human scores.
 
     The part of their width that comes from the scored answers goes with 1 / sqrt(scores); what

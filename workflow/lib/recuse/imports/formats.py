@@ -17,7 +17,7 @@ from recuse.data.verdicts import PLACES
 from recuse.imports.rows import (
     RATING_COLUMNS,
     VERDICT_COLUMNS,
-    Rows,
+    ImportedRows,
     as_rows,
     case_when,
     create_objects,
@@ -35,7 +35,7 @@ WINNERS = {"model_1": "a", "model_2": "b", "tie": "tie", "error": "error"}
 
 def read_mt_bench_ratings(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
-) -> Rows:
+) -> ImportedRows:
     """Read MT-Bench single judgments (model_judgment/<judge>_single.jsonl), whose dimensions are
     `turn 1` and `turn 2`.
 
@@ -79,7 +79,7 @@ def read_mt_bench_ratings(
 
 def read_mt_bench_verdicts(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
-) -> Rows:
+) -> ImportedRows:
     """Read MT-Bench pair judgments (model_judgment/<judge>_pair.jsonl): two games a line, the
     second with the answers swapped.
 
@@ -161,7 +161,7 @@ WORD_COUNT = "len(list_filter(string_split_regex({0}, '\\s+'), lambda word: word
 
 def read_alpaca_eval(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
-) -> Rows:
+) -> ImportedRows:
     """Read annotations.json, or alpaca_eval's store of annotations; lengths are the words of the
     answers.
 
@@ -267,7 +267,7 @@ ARENA_HARD_CHECKS = (
 
 def read_arena_hard(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
-) -> Rows:
+) -> ImportedRows:
     """Read model_judgment/<judge>/<model>.jsonl, of version 0.1 (question_id) and of version 2
     (uid, category, baseline).
 
@@ -317,7 +317,7 @@ JUDGE_BENCH_CHECKS = (
 
 def read_judge_bench(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
-) -> Rows:
+) -> ImportedRows:
     """Read JudgeBench's outputs: two answers of one model, one of them right by a key, judged in
     both orders or in the first alone.
 
@@ -369,7 +369,7 @@ def _game_rows(
     named: Mapping[str, str],
     texts: Mapping[str, str],
     used: Sequence[str],
-) -> Rows:
+) -> ImportedRows:
     """A verdict for each game in the list `games` of the objects, by its label at the key `score`,
     in which A is the answer shown first.
 

@@ -109,7 +109,7 @@ NOT_SCORES = re.compile(
 
 
 @dataclass(frozen=True)
-class Column:
+class GuessedColumn:
     """A column of a table, or a value within one, by what is in its first rows."""
 
     name: str
@@ -182,7 +182,7 @@ class Guess:
     others: dict[str, object] = field(default_factory=dict)  # further keys of `import:`
     judges: list[str] = field(default_factory=list)
     models: list[str] = field(default_factory=list)
-    scores: list[Column] = field(default_factory=list)
+    scores: list[GuessedColumn] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)  # words and numbers that may mark one
     # Lowest and highest score by dimension
     ends: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -259,7 +259,7 @@ def _as_folders(paths: Sequence[str], files: Sequence[str]) -> list[str]:
     return shown
 
 
-def profiled(connection: Connection, path: str) -> list[Column]:
+def profiled(connection: Connection, path: str) -> list[GuessedColumn]:
     """The columns of a table, and the values in its columns of objects, by its first rows;
     DataError if it cannot be read.
     """
@@ -271,7 +271,9 @@ def profiled(connection: Connection, path: str) -> list[Column]:
     return columns
 
 
-def _profiled(connection: Connection, file: Table, name: str, *, depth: int) -> Iterator[Column]:
+def _profiled(
+    connection: Connection, file: Table, name: str, *, depth: int
+) -> Iterator[GuessedColumn]:
     rows = (
         f"(select {missing_as_null(f'trim({file.texts[name]})', MISSING)} as value from"
         f" {file.source} limit {ROWS})"
@@ -299,7 +301,7 @@ def _profiled(connection: Connection, file: Table, name: str, *, depth: int) -> 
         f" 1 limit {MOST_NAMES + 1}"
     )
     values = dict(connection.execute(most).fetchall())
-    yield Column(
+    yield GuessedColumn(
         name,
         values,
         filled,
@@ -309,7 +311,7 @@ def _profiled(connection: Connection, file: Table, name: str, *, depth: int) -> 
     )
 
 
-def _guess_table(path: str, columns: Sequence[Column], *, of_humans: bool = False) -> Guess:
+def _guess_table(path: str, columns: Sequence[GuessedColumn], *, of_humans: bool = False) -> Guess:
     """The columns of a table by their roles: by name if their values fit, then by their values
     alone.
 
@@ -317,7 +319,7 @@ def _guess_table(path: str, columns: Sequence[Column], *, of_humans: bool = Fals
     """
     left = {column.name: column for column in columns if column.filled}
     compared = all(_named(left.values(), role) for role in ("model_a", "model_b"))
-    chosen: dict[str, Column] = {}
+    chosen: dict[str, GuessedColumn] = {}
     result = Guess("table", [path])
     like_models = [
         column
@@ -388,8 +390,8 @@ def _guess_table(path: str, columns: Sequence[Column], *, of_humans: bool = Fals
 
 
 def _repeated_columns(
-    columns: Collection[Column], chosen: Mapping[str, Column]
-) -> Collection[Column]:
+    columns: Collection[GuessedColumn], chosen: Mapping[str, GuessedColumn]
+) -> Collection[GuessedColumn]:
     """The columns that may be the prompt, if there are any, when each prompt has rows of several
     judges or models: else all.
 
@@ -413,7 +415,9 @@ def _repeated_columns(
     )
 
 
-def _named(columns: Collection[Column], role: str, kind: str | None = None) -> Column | None:
+def _named(
+    columns: Collection[GuessedColumn], role: str, kind: str | None = None
+) -> GuessedColumn | None:
     """The column whose name is most like a role's words, and whose values fit the role, or the role
     `kind`.
     """
@@ -462,8 +466,8 @@ def _names_another_role(role: str, parts: Sequence[str]) -> bool:
 
 
 def _wide(
-    left: Mapping[str, Column], chosen: Mapping[str, Column], *, of_humans: bool
-) -> list[Column]:
+    left: Mapping[str, GuessedColumn], chosen: Mapping[str, GuessedColumn], *, of_humans: bool
+) -> list[GuessedColumn]:
     """Columns of ratings that stand side by side: named like models, or like nothing else, where
     judge and model are known.
     """
@@ -479,7 +483,7 @@ def _wide(
     return numbers if len(numbers) > 1 and needed <= chosen.keys() else []
 
 
-def _models(chosen: Mapping[str, Column]) -> set[str]:
+def _models(chosen: Mapping[str, GuessedColumn]) -> set[str]:
     return {value for role in ("judge", "model") if role in chosen for value in chosen[role].values}
 
 
@@ -488,7 +492,7 @@ def _is_of_humans(path: str) -> bool:
     return bool(re.search("human|gold|annotat", Path(path).stem.lower()))
 
 
-def _levels(wide: Sequence[Column]) -> list[str] | dict[str, str]:
+def _levels(wide: Sequence[GuessedColumn]) -> list[str] | dict[str, str]:
     """The columns as config names them: those whose names end alike, as in `gpt-4o_score`, by their
     beginnings.
     """

@@ -21,7 +21,15 @@ from recuse.base.settings import Setting, written
 from recuse.base.words import counted, enumerated, visible
 from recuse.data.files import record_place
 from recuse.data.registry import GOLD_LABELS, HUMAN
-from recuse.imports.rows import ALL, RATING_COLUMNS, WORD, Rows, as_rows, spellings, wrong_in_json
+from recuse.imports.rows import (
+    ALL,
+    RATING_COLUMNS,
+    WORD,
+    ImportedRows,
+    as_rows,
+    spellings,
+    wrong_in_json,
+)
 
 LONGEST = 40  # characters of a value in a message
 YES_NO = {"yes": "1", "true": "1", "no": "0", "false": "0"}
@@ -383,7 +391,7 @@ class Log:
         self.by_judge.setdefault((by, row["dimension"]), {})[scorer] = None
         self.ratings.append(row | {"judge": by, "scorer": scorer} | kept)
 
-    def rows(self, connection: Connection, named: Mapping[str, str]) -> Rows:
+    def rows(self, connection: Connection, named: Mapping[str, str]) -> ImportedRows:
         """The ratings as rows, and the human scores or gold labels beside them.
 
         named: column of the table -> its name in the file. Raises DataError if there is none, or if
@@ -441,7 +449,7 @@ class Log:
         further = {column: text_column(column) for column in kept}
         scores = _table(connection, "log_scores", self.scores, SCORED) if self.scores else None
         rows = as_rows(source, picked, RATING_COLUMNS, named=named, texts=further, used=())
-        return Rows(rows.sql, rows.named, rows.kept, scores)
+        return ImportedRows(rows.sql, rows.named, rows.kept, scores)
 
 
 def text_column(column: str) -> str:

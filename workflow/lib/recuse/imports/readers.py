@@ -28,7 +28,7 @@ from recuse.imports.rows import (
     ALL,
     RATING_COLUMNS,
     VERDICT_COLUMNS,
-    Rows,
+    ImportedRows,
     Spread,
     Table,
     as_rows,
@@ -166,7 +166,7 @@ def recognised(connection: Connection, path: str) -> str:
 
 def read_ratings_table(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
-) -> Rows:
+) -> ImportedRows:
     """Read a table whose columns config names: judge, model, prompt, rating, and perhaps dimension,
     dataset, human, length.
 
@@ -204,7 +204,7 @@ def read_ratings_table(
 
 def read_verdicts_table(
     connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
-) -> Rows:
+) -> ImportedRows:
     """Read a table whose columns config names: judge, item, model_a, model_b, outcome, and perhaps
     the other ones.
 
@@ -317,7 +317,9 @@ def winner(value: str, texts: Mapping[str, str]) -> str:
     return f"case {named_as(value)} {' '.join(models)} else {letter} end"
 
 
-READERS: Mapping[str, Mapping[str, Callable[[Connection, str, Mapping, Sequence[str]], Rows]]] = {
+READERS: Mapping[
+    str, Mapping[str, Callable[[Connection, str, Mapping, Sequence[str]], ImportedRows]]
+] = {
     RATED: {"table": read_ratings_table, "mt_bench_single": read_mt_bench_ratings}
     | READERS_OF_LOGS,
     COMPARED: {

@@ -66,7 +66,7 @@ NEAR = 1e-9  # of a step: values are decimals, steps may be 0.1
 
 
 @dataclass(frozen=True)
-class Rows:
+class ImportedRows:
     """The rows of a file: SQL with the columns file, record, failure, those of the table, and
     `kept`.
 
@@ -100,7 +100,7 @@ def as_rows(
     used: Collection[str],
     besides: Mapping[str, str] | None = None,
     scores: Sequence[str] = (),
-) -> Rows:
+) -> ImportedRows:
     """Rows of a `source`, a relation (SQL) with file and record.
 
     columns: SQL for the columns of the `table`, for `failure` and for those in OF_SCORE; NULL if
@@ -120,7 +120,7 @@ def as_rows(
     values = {column: columns.get(column, "null") for column in (*table, FAILURE, *OF_SCORE)}
     values |= {f"{KEPT}{column}": value for column, value in kept.items()}
     picked = ", ".join(f"({value})::varchar as {name(column)}" for column, value in values.items())
-    return Rows(
+    return ImportedRows(
         f"select file, record, {picked} from {source}", named, tuple(kept), columns=tuple(scores)
     )
 

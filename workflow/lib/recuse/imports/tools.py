@@ -15,7 +15,7 @@ from recuse.base.settings import Setting, written
 from recuse.data.registry import GOLD_LABELS, HUMAN
 from recuse.imports.inspect_logs import LETTERS, log_records, read_inspect
 from recuse.imports.logs import YES_NO, Log, Node, failure, one, present
-from recuse.imports.rows import Rows
+from recuse.imports.rows import ImportedRows
 
 MODEL_GRADED = {
     "llm-rubric",
@@ -572,7 +572,7 @@ TOOLS = {
 
 def read_tool(
     tool: str, connection: Connection, path: str, settings: dict, scales: Sequence[str]
-) -> Rows:
+) -> ImportedRows:
     """The ratings, human scores and gold labels in a file of a tool; DataError naming file, entry
     and key.
     """

@@ -27,7 +27,7 @@ SAME = 1e-9  # points of the unit scale: scores that differ by less are equal
 
 
 @dataclass(frozen=True)
-class Answers:
+class AnswerScores:
     """Answers of models to prompts, once in each dimension, on the unit scale; (answers,) each."""
 
     prompt: np.ndarray  # code
@@ -71,7 +71,7 @@ class Answers:
         return np.bincount(pairs[1], minlength=len(self.models))
 
 
-def read_answers(study: StudyTables, rows: str) -> Answers:
+def read_answer_scores(study: StudyTables, rows: str) -> AnswerScores:
     """Read the answers in some rows (SQL with the columns of the canonical ratings) of a study."""
     levels = read_levels(study.ratings[0])
     judge, model, dimension = (levels.sql_place(axis) for axis in ("judge", "model", "dimension"))
@@ -84,7 +84,7 @@ def read_answers(study: StudyTables, rows: str) -> Answers:
     table = connect().execute(query).fetchnumpy()
     models, model = np.unique(table["model"], return_inverse=True)
     dimensions, dimension = np.unique(table["dimension"], return_inverse=True)
-    return Answers(
+    return AnswerScores(
         prompt=np.asarray(table["prompt"]).astype(np.int64),
         model=model,
         dimension=dimension,
@@ -95,7 +95,7 @@ def read_answers(study: StudyTables, rows: str) -> Answers:
     )
 
 
-def scored_gap(answers: Answers) -> tuple[float, float]:
+def scored_gap(answers: AnswerScores) -> tuple[float, float]:
     """How much higher judges rate answers with a human score than others of the same model and
     dimension, and its p-value; NaN if there are none.
 
@@ -118,7 +118,7 @@ def scored_gap(answers: Answers) -> tuple[float, float]:
     return float(gap), wald_p_value(gap, error, df) if error > 0 else math.nan
 
 
-def refused_ranking(answers: Answers) -> str:
+def refused_ranking(answers: AnswerScores) -> str:
     """Why the human scores do not say how people would rank the models, a reason with its facts, or
     "".
     """
@@ -153,7 +153,7 @@ class HumanScaleMeans:
         return self.influence.T @ self.influence
 
 
-def human_scale_means(answers: Answers) -> HumanScaleMeans:
+def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     """Estimate the mean human score of each model over all its answers.
 
     The scored answers i of the dimension d(i) give, by least squares with weights v_i = answers /

@@ -23,9 +23,9 @@ from recuse.data.moments import Moments
 from recuse.data.study import LEAST_SCORED, StudyTables
 from recuse.inference.calibration import calibrated, calibration_rows
 from recuse.inference.human_scale import (
-    Answers,
+    AnswerScores,
     human_scale_means,
-    read_answers,
+    read_answer_scores,
     refused_ranking,
     widened_covariance,
 )
@@ -360,7 +360,7 @@ def leaderboards(
             chosen = (
                 f"select * from ({spec.selection.rows(study.ratings)}) where group_code in {codes}"
             )
-            answers = read_answers(study, chosen)
+            answers = read_answer_scores(study, chosen)
             judges = (~np.isnan(means[0])).sum(axis=0).tolist()
             of_people = as_people_rows(answers, **sampling, confidence=confidence)
             for count, row in zip(judges, of_people, strict=True):
@@ -368,7 +368,7 @@ def leaderboards(
 
 
 def as_people_rows(
-    answers: Answers, *, replicates: int, confidence: float, seed: int
+    answers: AnswerScores, *, replicates: int, confidence: float, seed: int
 ) -> Iterator[dict]:
     """Yield the rows of one slice for the scores on the human scale, by `human_scale_means`.
 

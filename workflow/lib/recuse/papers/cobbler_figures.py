@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from recuse.data.registry import HUMAN
 from recuse.plot.axes import put
-from recuse.plot.cells import Cells, cells_figure
+from recuse.plot.cells import ShadedCells, cells_figure
 from recuse.plot.colours import (
     BLUE,
     GREEN,
@@ -196,7 +196,7 @@ def bias_profile(table: pd.DataFrame, subject: Subject) -> Figure:
     unit = f"{BIASED}; judges' shares {origins}; darker: further beyond random choices"
     values.loc["random choices"], excess.loc["random choices"] = random, 0.0
     darkness = excess / max(excess.max(axis=None), 1e-9)
-    cells = Cells(darkness.rename(columns=NAMES), values)
+    cells = ShadedCells(darkness.rename(columns=NAMES), values)
     apart = len(values) - len(judges)
     (axes,) = cells_figure({"": cells}, subject, Head(finding, unit), apart=apart, note=words)
     return axes.figure

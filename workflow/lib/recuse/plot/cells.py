@@ -23,7 +23,7 @@ MISSING = {"hatch": "///////", "edgecolor": "#A0A0A0", "facecolor": "white", "li
 HATCHED = "; hatched: no ratings"
 
 
-class Cells(NamedTuple):
+class ShadedCells(NamedTuple):
     """Shades from 0 to 1, (rows, columns), missing where a cell is hatched; and its numbers."""
 
     shades: pd.DataFrame
@@ -31,7 +31,7 @@ class Cells(NamedTuple):
 
 
 def cells_figure(
-    panels: Mapping[str, Cells],
+    panels: Mapping[str, ShadedCells],
     subject: Subject,
     head: Head,
     *,

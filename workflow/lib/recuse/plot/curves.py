@@ -18,7 +18,7 @@ NO_CURVE = "no curve"
 OPTIONAL = ["low", "high", "hollow"]
 
 
-class Curve(NamedTuple):
+class CurvePanel(NamedTuple):
     """A panel: its key in the table of points, the lines over it, and its colour."""
 
     key: object
@@ -43,9 +43,9 @@ def curves_figure(
     points: pd.DataFrame,
     subject: Subject,
     head: Head,
-    panels: Sequence[Curve],
+    panels: Sequence[CurvePanel],
     series: Mapping[object, Series],
-    frame: Callable[[Axes, Curve, Panel], None],
+    frame: Callable[[Axes, CurvePanel, Panel], None],
     *,
     height: float = 1.1,
     most: int = 4,

@@ -28,7 +28,7 @@ from recuse.plot.colours import (
     SKY_BLUE,
     VERMILION,
 )
-from recuse.plot.curves import Curve, Series, curves_figure
+from recuse.plot.curves import CurvePanel, Series, curves_figure
 from recuse.plot.page import (
     NO_EXPERIMENT,
     Entry,
@@ -213,7 +213,9 @@ def _length_panels(
         for judge in judges:
             rows = groups.get((name, judge))
             if rows is not None and (rows["n"] >= FEWEST).sum() >= LEAST_BINS:
-                panels.append(Curve((name, judge), judge, joined(name, f"n = {rows['n'].sum()}")))
+                panels.append(
+                    CurvePanel((name, judge), judge, joined(name, f"n = {rows['n'].sum()}"))
+                )
     if not panels:
         return page_of_words(subject, NO_BINS)
     unknown, absent = table["no_length"].max(), len(groups) - len(panels)
@@ -225,7 +227,7 @@ def _length_panels(
     is_drawn = table["n"] >= FEWEST  # no line over the others
     shown = {name: table[name].where(is_drawn) for name in ("y", "low", "high")}
 
-    def frame_panel(axes: Axes, panel: Curve, _: Panel) -> None:
+    def frame_panel(axes: Axes, panel: CurvePanel, _: Panel) -> None:
         axes.set_xlim(LIMITS)
         axes.set_xticks((-100, 0, 100), ("−100", "0", "+100"))
         axes.set_xticks((-50, 50), minor=True)
@@ -292,7 +294,7 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
         pd.concat(points).rename(columns=columns),
         subject,
         Head(finding, f"1 for the longer, 0 for the shorter; {interval}; {SMALL_BINS}"),
-        [Curve(judge, judge) for judge in judges],
+        [CurvePanel(judge, judge) for judge in judges],
         series,
         frame,
         left=0.3,

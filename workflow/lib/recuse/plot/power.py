@@ -13,7 +13,7 @@ from recuse.base.reasons import Reason, in_words
 from recuse.base.words import counted, enumerated
 from recuse.inference.power import TOO_OFTEN
 from recuse.plot.colours import BLUE, FAINT, GREEN, INK, VERMILION
-from recuse.plot.curves import Curve, Series, curves_figure
+from recuse.plot.curves import CurvePanel, Series, curves_figure
 from recuse.plot.page import Entry, Head, page_of_words
 from recuse.plot.style import UNIT, Subject, language, percent_as_given
 
@@ -106,7 +106,7 @@ def power_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
         points,
         subject,
         Head(_needed(table[table["models"] == models[0]], aim), unit),
-        [Curve("")],
+        [CurvePanel("")],
         series,
         frame,
         height=TALL,

@@ -11,7 +11,7 @@ from recuse.base.reasons import in_words
 from recuse.base.words import enumerated
 from recuse.plot.axes import bias_limits, numbered, put
 from recuse.plot.colours import INK, NEUTRAL
-from recuse.plot.curves import Curve, Series, curves_figure
+from recuse.plot.curves import CurvePanel, Series, curves_figure
 from recuse.plot.page import Entry, Head, Panel, page_of_words, some
 from recuse.plot.style import UNIT, Subject, language, percent_as_given
 
@@ -98,7 +98,7 @@ def reliability_figure(
     points = pd.concat(drawn).rename(columns={"estimate": "y", "ci_low": "low", "ci_high": "high"})
     points["panel"] = [*zip(points["quantity"], points["term"], strict=True)]
 
-    def frame(axes: Axes, panel: Curve, _: Panel) -> None:
+    def frame(axes: Axes, panel: CurvePanel, _: Panel) -> None:
         own = curves[(curves["quantity"] == panel.key[0]) & (curves["term"] == panel.key[1])]
         _frame(axes, own, known)
 
@@ -107,7 +107,7 @@ def reliability_figure(
         subject,
         Head(_finding(tables["breakdown"], estimands.index[0]), unit),
         [
-            Curve(bias, TITLES[bias[0]].format(bias[1]), "", palette.of_bias(*bias))
+            CurvePanel(bias, TITLES[bias[0]].format(bias[1]), "", palette.of_bias(*bias))
             for bias in biases
         ],
         series,

@@ -21,7 +21,7 @@ from recuse.inference.robustness import (
 )
 from recuse.model.spec import SELF
 from recuse.plot.axes import put
-from recuse.plot.cells import Cells, cells_figure
+from recuse.plot.cells import ShadedCells, cells_figure
 from recuse.plot.colours import FAINT, INK
 from recuse.plot.page import Entry, Head, joined, page_of_words, some
 from recuse.plot.style import UNIT, Subject, language, percent_as_given
@@ -104,7 +104,7 @@ def conclusions_figure(
         places.append((biases.index(bias), [*titles].index(row["check"])))
         shades.iloc[places[-1]] = SHADE * (row["verdict"] == LOST)
     head = Head(_finding(rows, titles), unit)
-    (axes,) = cells_figure({"": Cells(shades)}, subject, head, key=key)
+    (axes,) = cells_figure({"": ShadedCells(shades)}, subject, head, key=key)
     for row, (y, x) in zip(rows, places, strict=True):
         _draw_mark(axes, row, (x, y), palette.of_bias(row["quantity"], row["term"]))
     return axes.figure

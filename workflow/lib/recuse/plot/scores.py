@@ -13,9 +13,9 @@ from recuse.base.words import number
 from recuse.data.registry import HUMAN
 from recuse.plot.axes import unit_square
 from recuse.plot.biases import FILLED
-from recuse.plot.cells import Cells, cells_figure
+from recuse.plot.cells import ShadedCells, cells_figure
 from recuse.plot.colours import DASHED
-from recuse.plot.curves import Curve, Series, curves_figure
+from recuse.plot.curves import CurvePanel, Series, curves_figure
 from recuse.plot.page import (
     Head,
     Panel,
@@ -89,7 +89,7 @@ def _heatmaps(table: pd.DataFrame, subject: Subject) -> Figure:
     for name, rows in table.groupby("dimension"):
         wide = rows.pivot(index="judge", columns="model", values="mean")
         wide = wide.reindex(index=judges, columns=models)
-        panels[name] = Cells(shades(wide), wide)
+        panels[name] = ShadedCells(shades(wide), wide)
     known = [name for name in {*judges, *models} if palette.family(name)]
     drawn = cells_figure(
         panels,
@@ -207,7 +207,7 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
     for part in sorted(set(table["slice"])):
         for judge in judges:
             title = ": ".join(filter(None, (part, judge)))
-            panels.append(Curve((part, judge), title, colour=subject.palette.colour(judge)))
+            panels.append(CurvePanel((part, judge), title, colour=subject.palette.colour(judge)))
     keys = pd.Series([*zip(table["slice"], table["judge"], strict=True)], table.index, object)
     columns = {"reference": "x", "value": "y", "ci_low": "low", "ci_high": "high"}
     points = table.rename(columns=columns).assign(panel=keys, series="")
@@ -227,7 +227,7 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
     )
 
 
-def _frame_smooth(axes: Axes, _: Curve, place: Panel) -> None:
+def _frame_smooth(axes: Axes, _: CurvePanel, place: Panel) -> None:
     unit_square(axes, LIMITS, first=place.first, lowest=place.lowest)
     axes.plot([0, 1], [0, 1], zorder=2, **DASHED)
 

@@ -48,7 +48,7 @@ WORLDS = {  # dials of the world, and standard deviations of preferences, by jud
     "preferences differ by judge": ({}, SD * np.linspace(0, 2, JUDGES)[:, None]),
     "preferences differ by model": ({}, SD * np.linspace(0, 2, JUDGES)),
     "preferences between families": ({"family_preference": SD}, SD / 2),
-    "one noisy judge": ({"noise": 0.15 * ONE_NOISY}, SD * ONE_NOISY[:, None]),
+    "one noisy judge": ({"noise": (0.15 * ONE_NOISY).tolist()}, SD * ONE_NOISY[:, None]),
     "slopes 0.8 to 1.2": ({"slope": [0.8, 1.2]}, SD),
     "no preferences": ({}, 0.0),
     "no human scores": ({"humans": False}, SD),

@@ -51,7 +51,6 @@ def load(rows: str, folder: str, memory_limit: str) -> None:
         normalise(
             "grown",
             [f"{folder}/raw.parquet"],
-            format="table",
             both_orders=True,
             declared={},
             models={},

@@ -40,6 +40,10 @@ OFTEN_WRITTEN = {
         "studies.<name>.import": (
             "files format columns references missing values decimal step round repeats judge gold"
         ),
+        "studies.<name>.import.columns": (
+            "judge model prompt rating dimension dataset wording human length item model_a model_b"
+            " outcome order"
+        ),
     },
     "A study of verdicts on two answers": {
         "comparisons.<name>": "title files import families analyses both_orders",
@@ -159,12 +163,15 @@ def run(code: str, names: dict) -> tuple[str, object]:
     return printed.getvalue(), value
 
 
-def sections_of(settings: type[Section]) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
-    """Name, description and keys of each part of a file of settings."""
-    schema, described = settings.model_json_schema(), {}
+def sections_of(settings: type[Section]) -> list[tuple[str, str, str, list[tuple[str, str, str]]]]:
+    """Name, value, description and keys of each part of a file of settings."""
+    schema, described, keys = settings.model_json_schema(), {}, {}
+    # Keys of specs are described with those of all studies, not of one.
+    for name in sorted(schema["properties"], key=lambda name: name != "specs"):
+        keys[name] = list(keys_of(schema, schema["properties"][name], name, described))
     return [
-        (key, value["description"], list(keys_of(schema, value, key, described)))
-        for key, value in schema["properties"].items()
+        (name, value_of(schema, entry), entry["description"], keys[name])
+        for name, entry in schema["properties"].items()
     ]
 
 
@@ -201,8 +208,12 @@ def keys_of(
 
 def often_written(sections: list) -> dict[str, list[tuple[str, str, str]]]:
     """Path, value and description of the keys of OFTEN_WRITTEN, by title."""
-    described = {key: (key, "", words) for key, words, _ in sections}
+    described = {key: (key, value, words) for key, value, words, _ in sections}
     described |= {row[0]: row for *_, rows in sections for row in rows}
+    # config.yaml has what is required of these.
+    for path in described.keys() - {path for path in described if "<name>" in path}:
+        key, value, words = described[path]
+        described[path] = key, value.removesuffix("; required"), words
     return {
         title: [
             described[f"{place}.{name}".lstrip(".")]

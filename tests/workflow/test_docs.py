@@ -39,7 +39,7 @@ def test_generated_pages_are_those_of_the_code(page):
 
 
 def test_every_key_of_the_configuration_is_described():
-    keys = [key for _, _, found in sections() for key in found]
+    keys = [key for *_, found in sections() for key in found]
     undescribed = [
         path for path, _, words in keys if not words and not path.endswith(("<name>", "[]"))
     ]

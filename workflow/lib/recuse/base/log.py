@@ -18,9 +18,8 @@ from recuse.base.words import visible
 _Item = TypeVar("_Item")
 EVERY = 5.0  # seconds between two lines, and before the first
 PATIENCE = 1.0  # seconds before a bar is shown
-EXPLAINED = (
-    ".explained"  # ending of the empty file beside the log of a step that says why it failed
-)
+# Ending of the empty file beside the log of a step that says there why it failed
+EXPLAINED = ".explained"
 
 
 def steps(
@@ -163,6 +162,7 @@ def logged(path: str) -> Iterator[None]:
         sys.exit(1)
 
 
-def is_explained(log: str) -> bool:
-    """Whether the last step with this log failed and says why there."""
-    return Path(log).with_suffix(EXPLAINED).exists()
+def is_explained(log: str, *, since: float) -> bool:
+    """Whether a step with this log failed after `since`, in seconds of the epoch, and says why."""
+    mark = Path(log).with_suffix(EXPLAINED)
+    return mark.exists() and mark.stat().st_mtime >= since

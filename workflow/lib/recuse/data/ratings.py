@@ -210,7 +210,9 @@ def in_units(ratings: Sequence[str], steps: Mapping[str, float], columns: Sequen
 
 
 class CountedRows(NamedTuple):
-    """Checked rows, counted into cells; and SQL for those of the first prompts, on a connection."""
+    """Checked rows, counted into cells; and SQL for those of the first prompts, of temporary
+    tables of a connection.
+    """
 
     cells: Cells
     levels: Levels
@@ -220,7 +222,7 @@ class CountedRows(NamedTuple):
 
 def count_files(study: str, source: StudyFiles, folder: str, *, prompts: int) -> CountedRows:
     """Check raw files and count their rows into cells, as `normalise_ratings` and `build_cells` do,
-    without a table of the rows; prompts: how many are the first.
+    without writing canonical ratings; prompts: how many are the first.
 
     Raises what these raise; temporary files stay in `folder`.
     """

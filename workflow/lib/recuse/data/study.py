@@ -67,6 +67,7 @@ class StudyTables:
     ratings: Sequence[str] = ()  # one file, or its shards; for what cells do not hold
     view: View = View()
     doubted: Sequence[Doubt] = ()  # where there are only cells
+    # Shared by all views: a key of what depends on the view has it, or SQL for its rows
     _read: dict[tuple, object] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -133,7 +134,7 @@ class StudyTables:
 
     @property
     def scored_prompts(self) -> int:
-        """Number of prompts with a human score."""
+        """Number of prompts with a human score, in the rows of all judges."""
         query = f"select count(distinct prompt) from {files(self.ratings)} where gt is not null"
         return self._once(("scored prompts",), lambda: connect().execute(query).fetchone()[0])
 
@@ -231,8 +232,8 @@ class StudyTables:
         factors: Mapping[str, np.ndarray],
         read: Callable[[], Iterable[RowBlock]],
     ) -> Iterator[RowBlock]:
-        """The blocks of the latest selection of this kind, kept if they are few; slices make no
-        difference.
+        """The blocks of this view's latest selection of this kind, kept if they are few; slices
+        make no difference.
         """
         key, place = replace(selection, slice=None, whole=False), ("blocks", kind, self.view)
         latest, numbered, blocks = self._read.get(place, (None, None, None))

@@ -67,7 +67,7 @@ class Bias:
     term: str  # the judge or family, or ALL_JUDGES for the pooled mean of the self-biases
     among: np.ndarray  # (cells,) of bool
     reason: str = ""  # why it has no estimate, or why nothing is concluded from its estimate
-    doubt: str = ""  # why a verdict by its test is one step lower
+    doubt: str = ""  # about its test, which lowers the verdict
     estimate: float = math.nan
     std_error: float = math.nan
     df: float = 0

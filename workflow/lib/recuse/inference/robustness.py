@@ -333,7 +333,7 @@ def conclusions(
     the slice, or without such biases, has no rows. Columns:
 
     first: the conclusion of the first check; verdict: how this check's compares with it.
-    reason: why a bias is not estimable. doubt: why a verdict by its test is one step lower.
+    reason: why a bias is not estimable. doubt: about its test, which lowers the verdict.
     probability_positive, missing: see `idiosyncrasy_rows`.
     words: what a lost conclusion may mean.
     detectable: the bias that the check's t test finds with probability `power`: its standard error

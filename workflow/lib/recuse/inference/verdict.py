@@ -84,7 +84,7 @@ class Reply:
     # Of the rubric, over which its interval is; NaN: the judges were asked in one
     wordings: float = nan
     missing: float = nan  # share of own ratings, whatever values of which the interval allows for
-    doubt: str = ""  # why its verdict is one step lower, as `reason`
+    doubt: str = ""  # about the test, which lowers the verdict, as `reason`
 
     @property
     def side(self) -> int:
@@ -140,7 +140,8 @@ def verdict_on_reply(reply: Reply, adjusted_p: float, *, confidence: float) -> V
     A bias whose interval excludes 0 is established if all judges together support its side with
     probability (1 + confidence) / 2, and not shown if they do with less than LEAST_SUPPORT. Where
     they are not asked, or the interval is over wordings, of which they know nothing, it needs the
-    corrected test to be established. A doubt about the test puts each verdict one step lower.
+    corrected test to be established. A doubt about the test leaves likely what would be
+    established, and not shown what would be likely.
 
     adjusted_p: the p-value corrected for the number of judges or families, NaN where nothing can be
     established.

@@ -47,7 +47,7 @@ def dial(
     words: str, description: str, *, default: object = 0.0, of: str = "", **bounds: float
 ) -> FieldInfo:
     """A dial of a world, with its name in figures. A dial that is not set is at its default, where
-    what it plants is absent.
+    what it plants is absent; a world needs those of SIZE.
 
     of: `judge` or `model`, where it may differ between them: one number is for all, between two
     it rises evenly from the first judge or model to the last, and otherwise there is one for each.
@@ -58,7 +58,7 @@ def dial(
 
 
 class WorldDials(Section):
-    """The dials of a world, those of recuse.validation.world.MonteCarloWorld."""
+    """The dials of a world, some of which a file may set."""
 
     families: list[Number] = optional(
         "Number of models in each family; every model is a judge, unless `judges` is set.",
@@ -231,6 +231,9 @@ class MonteCarloWorld(WorldDials):
     """
 
     def _check(self) -> None:
+        for name in SIZE:
+            if name not in self.model_fields_set:
+                raise ValueError(name, "missing; write it")
         if (self.judges or 1) > len(self.model_family):
             problem = (
                 f"found {self.judges} of {len(self.model_family)} models; write at most as many"

@@ -47,8 +47,8 @@ def run(functions: Callable[..., None] | Sequence[Callable[..., None]], snakemak
 
 
 def arguments(function: Callable, snakemake: Any, made: dict[type, Any]) -> dict[str, Any]:
-    """The arguments that `run` calls `function` with; made: of earlier functions, the objects of
-    classes with `from_files`.
+    """The arguments that `run` calls `function` with; made: objects of classes with `from_files`,
+    which functions of one job share.
     """
     inputs, outputs, wildcards = (
         _paths(snakemake.input),

@@ -9,6 +9,7 @@ import numpy as np
 
 from recuse.base.database import connect, files
 from recuse.base.tables import column_names
+from recuse.model.least_squares import connected_parts
 from recuse.papers.multivac import HIGHEST, SCORE
 from recuse.papers.scorecard import DIFFERS, NO_VALUE, judged
 
@@ -79,10 +80,8 @@ def bradley_terry(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     no comparisons connect are in different groups, numbered by their first model. Newton's method.
     Source: Bradley and Terry (1952).
     """
-    from scipy.sparse.csgraph import connected_components
-
     met = wins + wins.T
-    _, group = connected_components(met > 0, directed=False)
+    group = connected_parts(met > 0)
     strength = np.zeros(len(wins))
     for number in np.unique(group):
         among = np.flatnonzero(group == number)

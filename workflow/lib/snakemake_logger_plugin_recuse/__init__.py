@@ -40,7 +40,8 @@ class LogHandler(LogHandlerBase):
         )
         self._stream = sys.stdout if settings.stdout else sys.stderr
         self._has_started = self._has_jobs = self._has_warned = False
-        self._tenths, self._step, self._began = 0, "", time.time()
+        self._tenths, self._step, self._began = 0, "", time.monotonic()
+        self._opened = time.time() - 1  # times of files may lag behind the clock
         # Messages before a run, which are the answer of commands such as --unlock
         self._before: list[str] = []
         self._outputs: dict[int, list[str]] = {}
@@ -74,7 +75,7 @@ class LogHandler(LogHandlerBase):
             self._has_started = True
             self._before.clear()
         if event == LogEvent.RUN_INFO:
-            self._has_jobs, self._began = True, time.time()
+            self._has_jobs, self._began = True, time.monotonic()
         elif event == LogEvent.JOB_INFO:
             self._step = record.rule_msg or record.rule_name
             self._outputs[record.jobid] = [str(path) for path in record.output]
@@ -100,7 +101,7 @@ class LogHandler(LogHandlerBase):
         """How many steps are done, how long the others may take, and the one begun last."""
         words = f"{record.done} of {record.total} steps"
         if record.done < record.total:
-            passed = time.time() - self._began
+            passed = time.monotonic() - self._began
             left = passed * (record.total - record.done) / record.done
             time_left = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
             words += f", about {time_left} left: {self._step}"
@@ -125,7 +126,7 @@ class LogHandler(LogHandlerBase):
             ]
             # A job that was killed or did not start says nothing itself
             are_explained = all(
-                any(is_explained(log, since=self._began) for log in logs)
+                any(is_explained(log, since=self._opened) for log in logs)
                 for logs in self._failed.values()
             )
             return lines if are_explained else [*lines, *self._errors]

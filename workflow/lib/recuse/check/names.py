@@ -98,8 +98,8 @@ def spelt_twice(
     names that look the same.
 
     rows: as in `alike_among`; noun: what a row is called. kinds: as of `kinds_by_name`.
-    families: of models, where known. imported: whether the study has an `import`, and so may have
-    `families`.
+    families: of models, where known. imported: False for ratings without `import`, whose study has
+    no `families`.
     """
     found: list[tuple[str, str, str, str, int]] = []  # subject, words, name, other name, rows
     only_models = [model for model in rows["model"] if model not in rows["judge"]]

@@ -21,8 +21,8 @@ from recuse.data.ratings import StudyFiles
 
 TYPING = 0.9  # similarity from which one name may be the other mistyped, if all digits are the same
 SHORTEST = 8  # letters and digits of such a name: in a shorter one, one letter makes another model
-# A preview is a model of its own in a table, but often only another name of the model
-PREVIEW = re.compile(r"[-_ ](preview|exp)(?=[-_ ]|$)", re.IGNORECASE)
+# Words for an early version, which providers drop from the name later
+PREVIEW = re.compile(r"[-_ ](preview|beta|exp)(?=[-_ ]|$)", re.IGNORECASE)
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of one
 
 

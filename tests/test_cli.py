@@ -550,6 +550,7 @@ def test_other_files_belong_to_the_study_that_is_named(config):
             "studies: none has the files parts/1.parquet, parts/2.parquet, one.csv",
         ),
         ("ones", [("one.csv", None)], "--study: 'ones' is not one of studies; did you mean 'one'?"),
+        (None, [("empty", None)], "'empty': the folder holds no *.parquet; put the parts into it"),
         ("one", [("empty", None)], "'empty': the folder holds no *.parquet; put the parts into it"),
         (
             "one",

@@ -113,6 +113,9 @@ def test_a_name_in_two_spellings(check):
     assert not [
         subject for topic, subject in findings if topic == "spelling" and "llama" in subject
     ]
+    known = check(rows, STUDY + "models:\n  gpt-4.1: {family: GPT}\n")
+    advice = known["spelling", "judge openai/gpt-4.1"].advice
+    assert 'families: {"GPT": {"gpt-4.1": ["openai/gpt-4.1"]}}' in advice
     models = "models:\n  GPT-4.1: {family: GPT, ids: [gpt-4.1, openai/gpt-4.1]}\n"
     one = check(rows, STUDY + models)
     assert not [subject for topic, subject in one if topic == "spelling"]

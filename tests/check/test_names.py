@@ -21,6 +21,14 @@ from recuse.check.names import alike
         ("Judge A", "Judge B", False),
         ("Judge Alpha", "Judge Omega", False),
         ("---", "GPT-4o", False),
+        ("gpt-4-0613", "gpt-4-1106", False),
+        ("gemini-1.5-pro-001", "gemini-1.5-pro-002", False),
+        ("claude-3-5-sonnet-20240620", "claude-3-5-sonet-20241022", False),
+        ("ft:gpt-4o-2024-08-06:acme::AbCd1", "ft:gpt-4o-2024-08-06:acme::AbCd2", False),
+        ("ft:gpt-4o-2024-08-06:acme::AbCdE", "ft:gpt-4o-2024-08-06:acme::AbCdF", False),
+        ("Llama 3 8B Instruct", "meta-llama/llama-3-8b-instruct", True),
+        ("gpt-4-preview", "gpt-4", True),
+        ("gpt-4-1106-preview", "gpt-4-0125-preview", False),
     ],
 )
 def test_spellings(name, other, same):

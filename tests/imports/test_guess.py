@@ -27,6 +27,7 @@ from mutations import as_csv, examples, tables_like
 from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.config.load import load
 from recuse.imports.guess import ASKED, guess
+from recuse.imports.logs import NotNamed
 from recuse.imports.names import group_families
 from recuse.imports.ratings import import_ratings
 
@@ -283,6 +284,7 @@ def pairs_with(words, counts):
     [
         ("[[A]] [[B]] [[C]]", "a b tie"),
         ("A>>B A>B A=B B>A B>>A B<A", "a a tie b b a"),
+        ("a>>>b a==b a<<<b", "a tie b"),
         ("assistant_a Assistant-B tie", "a b None"),
         ("Response 1,Response 2,same", "a b tie"),
         ("1 1.5 2", "a tie b"),
@@ -576,6 +578,35 @@ def test_parts_that_no_record_names_are_asked_for(tmp_path, monkeypatch, name):
     assert asked["model"].startswith("which key of a record names the model? As in `metadata.")
     assert study["import"]["judge"] == "judge"
     assert study["scales"]
+
+
+@pytest.mark.parametrize(
+    ("error", "reads"),
+    [
+        (DataError("wrong"), 1),
+        (NotNamed("no model", "model"), 2),
+        (NotNamed("no judge", "judge"), 2),
+        (ConfigError("no judge"), 2),
+    ],
+)
+def test_only_what_is_not_named_is_added_and_once(monkeypatch, error, reads):
+    made = []
+
+    def create_imported(connection, paths, settings, kind):
+        made.append(settings)
+        raise error
+
+    monkeypatch.setattr("recuse.imports.guess.create_imported", create_imported)
+    with pytest.raises(type(error)):
+        guess([f"{FORMATS}/phoenix.json"])
+    assert len(made) == reads
+
+
+def test_why_verdicts_cannot_be_read_is_a_note(tmp_path, monkeypatch):
+    log = (FORMATS / "arena_hard_v2.jsonl").read_text("utf-8").replace("A=B", "A?B")
+    _, text = guessed(tmp_path, {"log.jsonl": log}, monkeypatch)
+    assert "# not read: log.jsonl" in text
+    assert "'A?B'" in text
 
 
 def test_what_a_format_says_is_not_guessed(tmp_path, monkeypatch):

@@ -565,6 +565,22 @@ def without_a_model_in_deepeval(log):
 
 
 @pytest.mark.parametrize(
+    ("parts", "key", "words"),
+    [
+        (of_code_in_mlflow, "source_type", "LLM_JUDGE, HUMAN or CODE"),
+        (by_api_in_langfuse, "source", "EVAL, ANNOTATION or API"),
+    ],
+)
+def test_who_gave_a_score_is_a_word_of_the_tool(tmp_path, parts, key, words):
+    fixture = f"{parts.__name__.rpartition('_')[2]}.json"
+    log = json.loads((FIXTURES / fixture).read_text("utf-8"))
+    parts(log)[0][0][key] = "OTHER"
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    with pytest.raises(DataError, match=f"found 'OTHER', .*; write {words}$"):
+        imported(tmp_path, tmp_path / "log.json", *IMPORTED[fixture][:2])
+
+
+@pytest.mark.parametrize(
     "parts", [of_code_in_mlflow, by_api_in_langfuse, without_a_model_in_deepeval]
 )
 def test_scores_by_no_judge_need_their_own_name_in_config(tmp_path, parts):

@@ -1,5 +1,7 @@
 """Tables of a page: numbers for a reader, names as they are."""
 
+from dataclasses import replace
+
 import pytest
 
 from recuse.report.tables import EXCERPTS, in_figures, shown
@@ -40,6 +42,22 @@ def test_cells_hold_the_full_number_and_names_stay_names():
     assert table["rows"] == [
         [("self-bias", ""), ("4", ""), ("0.1235", "0.123456"), ("< 0.0001", "1e-30")]
     ]
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "shown_as"),
+    [
+        ("pooled", "left_out", "my_judge"),
+        ("panel", "panel", "my_judge"),
+        ("round_robin", "judges", "my_judge"),
+        ("check", "subject", "my_judge"),
+        ("agreement", "statistic", "my judge"),
+    ],
+)
+def test_codes_are_words_and_names_stay_names(table, column, shown_as):
+    excerpt = replace(EXCERPTS[table], columns=column, rows=lambda row: True)
+    found = shown(table, excerpt, [{column: "my_judge"}], f"{table}.csv", {})
+    assert found["rows"] == [[(shown_as, "")]]
 
 
 def test_a_long_table_is_a_link():

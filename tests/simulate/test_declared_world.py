@@ -176,11 +176,11 @@ def test_datasets_share_the_prompts():
     cases(
         r"""
 {quality: {GPT-5: 0.5}}
-    simulate: quality: 'GPT-5' is not one of `models:` of config, with its family; known:
+    simulate: quality: 'GPT-5' is not one of the models of config; add it under .* family; known:
 {judges: {Claude v2: {}}}
     simulate: judges: 'Claude v2' is not one of the models of `quality`; did you mean 'Claude v1.3'
 {family_bias: {Claude: 0.1}}
-    simulate: family_bias: 'Claude' is not one of the families .*known: GPT$
+    simulate: family_bias: 'Claude' is not one of .*; leave out any other family; known: GPT$
 {judges: {GPT-4 0314: {self_bias: 0.2}}}
     judges: GPT-4 0314: expected ratings run from 0.310 to 1.110 .*choose
 {judges: {Claude v1.3: {intercept: -0.1}}, family_bias: {}}

@@ -486,7 +486,7 @@ def _drawing(data: "Ratings | Pairs", figure: str) -> "Callable[[], Figure]":
 
 
 def _short(value: object) -> str:
-    """A value of a table, with three decimals."""
+    """A value of a table, with three decimals unless it is whole."""
     if isinstance(value, float):
-        return "" if isnan(value) else f"{value:.3f}"
+        return "" if isnan(value) else f"{value:.{0 if value.is_integer() else 3}f}"
     return "" if value is None else str(value)

@@ -72,6 +72,7 @@ def inputs_from_files(
     else:
         name = next((each for each, study in studies.items() if _has_files(study, named)), None)
     if name is None:
+        raw_files(named)  # a folder without parts is refused first
         added = [each for each in config[RATED] if each not in project_settings()[RATED]]
         advice = (
             "describe their study in a file and pass it by --config; `recuse import --guess` with"
@@ -101,9 +102,8 @@ def _has_files(study: "Study", named: Sequence[tuple[str, str | None]]) -> bool:
         )
     if study.import_settings():
         return paths == places
-    return {realpath(part) for path, _ in named for part in parquet_parts(path)} == _files(
-        study
-    ).keys()
+    parts = {realpath(part) for path, _ in named for part in parquet_parts(path)}
+    return bool(parts) and parts == _files(study).keys()
 
 
 def _with_dimensions(

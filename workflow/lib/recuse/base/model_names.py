@@ -1,5 +1,5 @@
 """Names of language models as providers write them: a model is the same with another provider,
-region, maker, date or way of tuning.
+region, maker or way of tuning.
 """
 
 import re
@@ -13,10 +13,10 @@ MAKER = re.compile(
 )
 REVISION = re.compile(r"-v\d+:\d+$|:(latest|free|beta|nitro|floor|extended)$|[-@](latest|default)$")
 # Not gpt-3.5-turbo-instruct, which is another model than gpt-3.5-turbo
-TUNED = re.compile(r"(?<!turbo)[-_](instruct|chat|it|hf)([-_](turbo|lite|fp8|awq|gptq))?$")
+TUNED = re.compile(r"(?<!turbo)[-_ ](instruct|chat|it|hf)([-_](turbo|lite|fp8|awq|gptq))?$")
 # A date such as 2024-08-06, 08-2024, 05-06 or 0613, or a version such as 002
 DATE = re.compile(
-    r"[-_@](20\d\d[-_.]?\d\d[-_.]?\d\d|\d\d-20\d\d|\d\d-\d\d|\d{4}|(?<!davinci-)00\d)$"
+    r"[-_ @](20\d\d[-_.]?\d\d[-_.]?\d\d|\d\d-20\d\d|\d\d-\d\d|\d{4}|(?<!davinci[-_ ])00\d)$"
 )
 FINE_TUNED = "ft:"
 
@@ -33,11 +33,16 @@ def bare(name: str) -> str:
     return own
 
 
+def is_fine_tuned(name: str) -> bool:
+    """Whether a name is that of a model that was tuned further, as OpenAI writes it."""
+    return name.strip().lower().startswith(FINE_TUNED)
+
+
 def model_and_date(name: str) -> tuple[tuple[str, ...], str]:
     """The letters and numbers of a model's name, the same in each of its spellings, and its date or
     version (digits), if it ends in one.
     """
-    if name.strip().lower().startswith(FINE_TUNED):
+    if is_fine_tuned(name):
         return (name,), ""
     own, date, before = bare(name), "", None
     while own != before:

@@ -5,13 +5,14 @@ are not in config.
 """
 
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from itertools import groupby, pairwise
 
 from recuse.base.database import connect
-from recuse.base.model_names import model_and_date
+from recuse.base.model_names import is_fine_tuned, model_and_date
 from recuse.base.settings import Setting
 from recuse.base.words import INVISIBLE, counted, enumerated
 from recuse.check.facts import NOTE, WARNING, Facts, Finding
@@ -20,6 +21,8 @@ from recuse.data.ratings import StudyFiles
 
 TYPING = 0.9  # similarity from which one name may be the other mistyped, if all digits are the same
 SHORTEST = 8  # letters and digits of such a name: in a shorter one, one letter makes another model
+# Words for an early version, which providers drop from the name later
+PREVIEW = re.compile(r"[-_ ](preview|beta|exp)(?=[-_ ]|$)", re.IGNORECASE)
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of one
 
 
@@ -43,10 +46,17 @@ def alike(name: str, names: Iterable[str]) -> str | None:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two names are of one model, or one is the other mistyped."""
-    (parts, _), (others, _) = (model_and_date(_seen(name)) for name in (one, other))
+    """Whether two names are of one model, or one is the other mistyped; two snapshots, or two
+    models fine-tuned by their users, are not one.
+    """
+    names = [PREVIEW.sub("", _seen(name)) for name in (one, other)]
+    (parts, date), (others, other_date) = map(model_and_date, names)
+    if date and other_date and date != other_date:
+        return False
     if parts == others:
         return bool(parts)
+    if any(map(is_fine_tuned, names)):
+        return False
     letters = ["".join(each) for each in (parts, others)]
     digits = [[part for part in each if part.isdigit()] for each in (parts, others)]
     return (
@@ -87,7 +97,9 @@ def spelt_twice(
     """Report judges that may be a model by another spelling, the pairs of `alike_among`, and other
     names that look the same.
 
-    rows: as there, each a `noun`. kinds: as of `kinds_by_name`. families: of models, where known.
+    rows: as in `alike_among`; noun: what a row is called. kinds: as of `kinds_by_name`.
+    families: of models, where known. imported: False for ratings without `import`, whose study has
+    no `families`.
     """
     found: list[tuple[str, str, str, str, int]] = []  # subject, words, name, other name, rows
     only_models = [model for model in rows["model"] if model not in rows["judge"]]

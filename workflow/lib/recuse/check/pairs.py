@@ -46,14 +46,16 @@ def check_comparisons(
     rows: Sequence[Mapping],
     verdicts: Sequence[Mapping],
     *,
+    families: Mapping[str, str],
     power: float,
 ) -> list[Finding]:
     """Find what comparisons support.
 
     connection: see `recuse.pairwise.questions.open_pairs`. of, rows: of `recuse.pairwise.choices`.
-    verdicts: of `recuse.pairwise.verdicts`. power: that `detectable` of the verdicts has.
+    verdicts: of `recuse.pairwise.verdicts`. families: of models, where known. power: that
+    `detectable` of the verdicts has.
     """
-    names = [*_names(connection)]
+    names = [*_names(connection, families)]
     return ordered(
         [
             *_agreement(connection),
@@ -207,7 +209,7 @@ def _agreement(connection: Connection) -> Iterator[Finding]:
         yield Finding("agreement", subject, words, share, WARNING if below else FINE, advice, 1.0)
 
 
-def _names(connection: Connection) -> Iterator[Finding]:
+def _names(connection: Connection, families: Mapping[str, str]) -> Iterator[Finding]:
     """Report judges, and models, that may be two spellings of one, names that look the same, and
     odd names.
 
@@ -234,7 +236,7 @@ def _names(connection: Connection) -> Iterator[Finding]:
             different |= {(factor, *pair) for pair in permutations(group, 2)}
     kinds = dict.fromkeys(rows["model"], "model") | dict.fromkeys(rows["judge"], "judge")
     pairs = alike_among(rows, lambda *names: names not in different)
-    yield from spelt_twice(rows, pairs, kinds, noun="comparison")
+    yield from spelt_twice(rows, pairs, kinds, noun="comparison", families=families)
     yield from odd_names(kinds)
 
 

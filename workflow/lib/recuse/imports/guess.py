@@ -99,6 +99,7 @@ ANSWERS = {
 NOUN = re.compile(
     "^(the )?(assistant|answer|response|model|option|output|completion|system) ?(?=.)"
 )
+REPEATED_SIGN = re.compile(r"([<>=~])\1+")  # as in `A>>>B`
 AS_THEY_ARE = {"a", "b", "tie", "error", "model_a", "model_b", *TIES}
 INDEXES = {"1", "2", "1.5"}  # numbers that name the first answer, the second, and both
 # Columns of numbers with these names are not scores, however few values they have
@@ -189,7 +190,7 @@ class Guess:
     zero: bool = False  # whether 0 may be a score or a failure
     role: str = ""  # what each of several columns of scores stands for
     single: bool = False  # whether some comparisons are in one order only
-    note: str = ""  # further words about the files
+    note: str = ""  # further words about the files, or why they cannot be read
 
     def ask(self, key: str, question: str) -> None:
         """Leave a key of `import:` empty, which `check` refuses, with a question beside it."""
@@ -524,6 +525,8 @@ def _merged(parts: Sequence[Guess]) -> Guess:
 def _guess_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
     """What a log in a format of another tool needs beside its name: the judge, if it names none,
     and the scales it shows.
+
+    What is wrong with a file of comparisons is a note; DataError about one of ratings.
     """
     result, kind = Guess(format, list(paths)), COMPARED if compared else RATED
     if kind not in FORMATS[format].holds:
@@ -532,15 +535,20 @@ def _guess_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
     while connection is None:
         try:
             connection = _imported(result, kind)
-        except NotNamed as error:
-            result.columns[error.part] = {"value": error.part}
-        except (ConfigError, DataError):
-            if compared:  # the check says what is wrong
-                return result
-            if "judge" in result.others:
+        except (ConfigError, NotNamed) as error:
+            part = error.part if isinstance(error, NotNamed) else "judge"
+            if part in result.columns or part in result.others:
                 raise
-            result.others["judge"] = "judge"
-            result.reasons["judge"] = "the log names none: write its name"
+            if part == "judge":
+                result.others["judge"] = "judge"
+                result.reasons["judge"] = "the log names none: write its name"
+            else:
+                result.columns[part] = {"value": part}
+        except DataError as error:
+            if not compared:
+                raise
+            result.note = str(error)
+            return result
     if not compared:
         _add_ends(connection, result)
     roles = {"judge": result.judges} | dict.fromkeys(
@@ -649,7 +657,7 @@ def _read_answers(part: Guess, counts: Counter[str], most: float, models: Sequen
         shown = f"{float(word):g}" if is_number(word) else _without_nouns(word)
         if shown in ANSWERS and (indexes or not is_number(word)):
             read_as[word] = ANSWERS[shown]
-        elif side := LABELS.get(shown.upper().replace(" ", "")):
+        elif side := LABELS.get(REPEATED_SIGN.sub(r"\1", shown.upper().replace(" ", ""))):
             read_as[word] = side.lower()
     left = [word for word in words if word not in read_as]
     if any(counts[word] > most for word in left):
@@ -756,6 +764,7 @@ def _lines(study: str, main: Guess, references: Guess | None, compared: bool) ->
     yield f"{COMPARED if compared else RATED}:"
     yield f"  {study}:"
     yield f"    title: {in_yaml(study)}"
+    yield from (f"    # not read: {line}" for line in main.note.splitlines())
     yield "    import:"
     yield from _import_lines(main, "      ")
     if references is not None:

@@ -50,9 +50,12 @@ SCORED = (
 
 
 class NotNamed(DataError):
-    """A record without a part of its key that config's `columns` may name: `part`."""
+    """A record without its judge, or another part of its key that config may name: `part`."""
 
-    part = ""
+    def __init__(self, text: str, part: str) -> None:
+        """Take the message, and the key of `import` or of its `columns` that is missing."""
+        super().__init__(text)
+        self.part = part
 
 
 class Fields(dict):
@@ -322,9 +325,7 @@ class Log:
             fault = Node(None, self.path, node.record, column or key).fault(
                 f"so that no {key} is known", f"{name}{{value: a}}}}`"
             )
-            error = NotNamed(str(fault))
-            error.part = key
-            raise error
+            raise NotNamed(str(fault), key)
         return str(value)
 
     def add(

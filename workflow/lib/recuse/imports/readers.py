@@ -24,6 +24,7 @@ from recuse.imports.formats import (
     read_mt_bench_verdicts,
 )
 from recuse.imports.inspect_logs import log_records
+from recuse.imports.logs import NotNamed
 from recuse.imports.rows import (
     ALL,
     RATING_COLUMNS,
@@ -106,9 +107,10 @@ def create_imported(
                 f"if a scorer is a judge, write {Setting('judge').line('<its name>')}, else name the file"
                 f" {Setting('references').place}"
             )
-            raise DataError(
+            raise NotNamed(
                 f"{paths[0]}: found human scores or gold labels only ({FORMATS[name].words});"
-                f" {remedy}"
+                f" {remedy}",
+                "judge",
             )
         connection.execute(f"create temp view in_logs as {' union all by name '.join(scores)}")
     return parts[0].named, [*dict.fromkeys(column for rows in parts for column in rows.kept)]

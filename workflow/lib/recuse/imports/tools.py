@@ -262,10 +262,18 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
 
 
 def _giver(kind: Node, **givers: str) -> str:
-    """Who gave a score, JUDGE, HUMAN or CODE, by the tool's word for it."""
-    if kind.text not in givers:
-        raise kind.fault("which does not say who gave the score", f"write {', '.join(givers)}")
-    return givers[kind.name]
+    """Who gave a score, JUDGE, HUMAN or CODE, by the tool's word for it; of two words for one, the
+    first is today's.
+    """
+    word = kind.text
+    if word not in givers:
+        words: dict[str, str] = {}
+        for today, giver in givers.items():
+            words.setdefault(giver, today)
+        *others, last = words.values()
+        remedy = f"write {', '.join(others)} or {last}"
+        raise kind.fault("which does not say who gave the score", remedy)
+    return givers[word]
 
 
 def _info(trace: Node) -> Node:
@@ -540,7 +548,9 @@ TOOLS = {
     "promptfoo": Tool(
         read_promptfoo,
         {
-            **{"rating": "score", "prompt_id": "testIdx", "model": "provider"},
+            "rating": "score",
+            "prompt_id": "testIdx",
+            "model": "provider",
             "judge": "assertion.provider",
         },
     ),

@@ -289,6 +289,18 @@ TEXTS = {
     "figure",
     "section",
 }
+# Columns of codes, whose underscores are spaces to a reader; other columns may hold users' names
+CODES = {
+    "quantity",
+    "statistic",
+    "bias",
+    "scores",
+    "condition",
+    "draws",
+    "first",
+    "conclusion",
+    "family_ratings",
+}
 QUANTITIES = {"self_bias": "self-bias", "family_bias": "family-bias"}
 ENDLESS = {"inf": "∞", "-inf": "−∞"}
 
@@ -369,5 +381,4 @@ def _cell(
         return names[text], ""
     if column == coded:
         return in_words(text), ""
-    is_code = column not in TEXTS and text.replace("_", "").isalnum()
-    return text.replace("_", " ") if is_code else text, ""
+    return text.replace("_", " ") if column in CODES else text, ""

@@ -300,7 +300,8 @@ def declared_world(
     scale that is not two numbers, and an expected rating off the scale.
     """
     quality = settings["quality"]
-    check_known(["simulate", "quality"], quality, models, "`models:` of config, with its family")
+    place = "the models of config; add it under `models:` with its family"
+    check_known(["simulate", "quality"], quality, models, place)
     check_known(["simulate", "judges"], settings["judges"], quality, "the models of `quality`")
     for dimension, scale in scales.items():
         if isinstance(scale, str):
@@ -320,7 +321,7 @@ def declared_world(
     judge_of = np.array([names.index(judge) for judge in judges])
     family_bias = settings.get("family_bias", {})
     carried = [families[family] for family in carried_families(family_of, judge_of)]
-    place = "the families of which a judge rates another model"
+    place = "the families of which a judge rates another model; leave out any other family"
     check_known(["simulate", "family_bias"], family_bias, carried, place)
     human = np.array([quality[name] for name in names], dtype=float)
     slope = np.array([judge.slope for judge in judges.values()], dtype=float)

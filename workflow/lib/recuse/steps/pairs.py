@@ -107,7 +107,7 @@ def choices_tables(
     settings = {"order": list(families), "confidence": confidence, "power": power}
     settings["of_one_model"] = chosen.of_one_model
     concluded = list(verdicts(rows, regressed, chosen.judges, **settings))
-    found = check_comparisons(pairs, chosen, rows, concluded, power=power)
+    found = check_comparisons(pairs, chosen, rows, concluded, families=families, power=power)
     write_table(outputs["choices"], CHOICES, rows, study=study)
     if "label_noise" in outputs:
         noise = label_noise(chosen, **sampling)

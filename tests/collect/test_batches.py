@@ -226,6 +226,23 @@ def test_what_the_server_no_longer_has_is_said_and_asked_again(mock, path, monke
     assert not warnings
 
 
+def test_a_batch_of_this_run_that_the_server_does_not_know_is_not_asked_again_and_again(
+    mock, path, monkeypatch
+):
+    replaced(mock, monkeypatch, "GET", ["batches"], 404, {"error": {"message": "no such batch"}})
+    assert run(path, in_batches(mock, 3)).stopped == "endpoint"
+    assert len(mock.batches) == 1
+
+
+def test_servers_may_give_the_same_ids(mock, path):
+    with Mock() as other:
+        requests = [in_batches(mock, 3, judge="a"), in_batches(other, 3, judge="b")]
+        for each in requests:
+            kill(path, each)
+        assert run(path, [*requests[0], *requests[1]]).answered == 6
+        assert {*mock.seen.values(), *other.seen.values()} == {1}
+
+
 def test_a_server_may_give_an_id_again(mock, path):
     mock.batch_share, mock.batch_status = 0.5, "expired"
     requests = in_batches(mock, 4)

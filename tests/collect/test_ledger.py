@@ -144,6 +144,21 @@ def test_a_line_that_is_not_whole_is_named(path):
     )
 
 
+def test_a_ledger_cut_in_its_first_line_is_still_one(path):
+    content = fill(path, entry("a"))
+    path.write_bytes(content[:5])
+    with listening(), Ledger(path) as ledger:
+        assert len(ledger) == 0
+
+
+def test_another_file_is_never_written_to(path):
+    path.parent.mkdir()
+    path.write_bytes(b"judge,model,rating\n")
+    with pytest.raises(ConfigError, match="this is no ledger"), Ledger(path):
+        pass
+    assert path.read_bytes() == b"judge,model,rating\n"
+
+
 def test_a_ledger_of_a_later_version_is_not_guessed_at(path):
     content = fill(path, entry("a"))
     path.write_bytes(content + content.replace(b'{"recuse": 1', b'{"recuse": 2'))

@@ -89,6 +89,11 @@ def test_a_line_is_of_the_criterion_that_it_starts_with():
         Score(2),
         Score(4),
     ]
+    assert read(f"{text}\nQuality: 4", criteria, NUMBER) == [
+        Score(None, UNREADABLE),
+        Score(2),
+        Score(3),
+    ]
 
 
 def test_a_text_that_was_filtered_is_none_and_half_a_surrogate_can_be_sent():

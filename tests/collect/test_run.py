@@ -76,6 +76,18 @@ def test_what_is_answered_is_not_asked_again_and_a_changed_request_is(run, mock)
     assert len(contents(run.path)) == 20
 
 
+def test_requests_that_are_the_same_are_asked_once(run, mock):
+    outcome = run(plan(mock.url, 5) + plan(mock.url, 5))
+    assert (outcome.total, outcome.asked) == (5, 5)
+    assert set(mock.seen.values()) == {1}
+
+
+def test_what_is_answered_needs_no_key(run, mock):
+    requests = plan(mock.url, 2, key="MOCK_KEY")
+    run(requests)
+    assert run(requests, environment={}).before == 2
+
+
 def test_an_entry_says_what_was_asked_and_what_came(run, mock):
     (request,) = plan(mock.url, 1)
     request = replace(request, about={"prompt": "p1", "model": "GPT-4o"})

@@ -9,7 +9,7 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose
 
 from designs_on_rows import factors_on_rows, regressors_on_rows
-from picked_rows import fields
+from picked_rows import fields, only, where
 from recuse.base.database import write_parquet
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because
@@ -35,6 +35,7 @@ from recuse.model.least_squares import solve
 from recuse.model.prompt_sums import add_prompts, sum_by_prompt
 from recuse.model.spec import Spec
 from recuse.simulate.ratings import simulate
+from recuse.validation.estimators import try_estimators
 from recuse.validation.world import RATERS, MonteCarloWorld
 
 WORLD = {
@@ -96,6 +97,31 @@ def rows_of(study, spec):
     )
 
 
+def of_rows(x, y, b, reference, dimension, reliability):
+    """(X'X - C)^-1 X'y, from rows."""
+    errors = np.zeros(len(y))
+    for level in np.unique(dimension):
+        own = dimension == level
+        errors[own] = (1 - reliability) * reference[own].var()
+    return np.linalg.solve(x.T @ x - (b * errors[:, None]).T @ b, x.T @ y)
+
+
+def test_estimates_are_the_formulas_on_rows_and_errors_those_of_refits_without_each_prompt():
+    """The jackknife refits everything, the variances of the reference too; its errors are larger by
+    the order 1 / prompts. With a steep slope and little noise these variances count.
+    """
+    study = drawn(prompts=40, missing=0.2, slope=0.9, noise=0.05)
+    terms, result = fit(study, EQUATION, MOMENTS)
+    *columns, prompt, _ = rows_of(study, EQUATION)
+    assert_allclose(result.estimate, of_rows(*columns, 0.6), rtol=1e-9)
+    refits = np.array(
+        [of_rows(*[each[prompt != left_out] for each in columns], 0.6) for left_out in range(40)]
+    )
+    jackknife = np.sqrt(39 / 40 * ((refits - refits.mean(axis=0)) ** 2).sum(axis=0))
+    assert_allclose(result.std_error, jackknife, rtol=0.05)
+    assert {"slope", "self_bias", "dimension"} <= {term.quantity for term in terms}
+
+
 def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
     from statsmodels.sandbox.regression.gmm import IV2SLS
 
@@ -134,6 +160,28 @@ def test_blocks_of_prompts_may_be_of_any_size(monkeypatch):
     (block,) = study.row_blocks(EQUATION.selection, study.factors)
     assert len(list(sum_by_prompt(block, design.cell, len(design.layouts)))) > 5
     assert_allclose(fit(study, EQUATION, MOMENTS)[1].covariance, whole.covariance, rtol=1e-10)
+
+
+@pytest.mark.long
+def test_planted_reliability_is_corrected_for_where_equation_1_is_biased():
+    dials = {"families": [2, 1, 2], "dimensions": 1, "reliability": 0.55, "quality_gap": 0.3}
+    names = ["A_CR1", "A_moments", "A_moments_of_raters", "A_split_raters"]
+    rows = try_estimators(
+        MonteCarloWorld(**WORLD | dials),
+        names,
+        key="reliability",
+        replicates=150,
+        draws=9,
+        confidence=0.9,
+        seed=3,
+    )
+    bias = {row["estimator"]: row for row in where(rows, term="Model 5", statistic="bias")}
+    in_errors = {name: row["value"] / row["mc_error"] for name, row in bias.items()}
+    assert in_errors["A_CR1"] > 10
+    for name in names[1:]:
+        assert abs(in_errors[name]) < 3
+        covered = only(rows, estimator=name, quantity="self_bias", term="", statistic="covered")
+        assert covered["value"] == pytest.approx(0.9, abs=0.04)
 
 
 MAIN = Spec.of("main")

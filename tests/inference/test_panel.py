@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from numpy.random import default_rng
 
-from picked_rows import only, where
+from picked_rows import fields, keyed, only, where
 from rated_tables import rated, study_of_rows, unscored
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because
@@ -144,6 +144,25 @@ def test_biases_of_some_prompts_are_those_of_a_study_of_these_alone(tmp_path):
     assert whole.bias(half) == pytest.approx(part.bias(part.folds), abs=1e-12, nan_ok=True)
 
 
+def test_answers_on_two_occasions_are_two_answers(tmp_path):
+    """Every second prompt is made the second occasion of the one before: sums over answers are the
+    same.
+    """
+    rows = rated(dimensions=("Tone", "Use"))
+    halves = [divmod(int(row["prompt_id"][1:]), 2) for row in rows]
+    occasions = [
+        {**row, "prompt_id": f"p{prompt}", "occasion": f"o{occasion}"}
+        for row, (prompt, occasion) in zip(rows, halves, strict=True)
+    ]
+    errors = []
+    for name, each in {"prompts": rows, "occasions": occasions}.items():
+        (folder := tmp_path / name).mkdir()
+        errors.append(errors_of(study_of_rows(folder, each)))
+    one, other = errors
+    assert other.bias(other.folds) == pytest.approx(one.bias(one.folds), abs=1e-12, nan_ok=True)
+    assert other.error(other.folds) == pytest.approx(one.error(one.folds), abs=1e-12)
+
+
 SIZE = {
     "dimensions": 2,
     "prompts": 200,
@@ -190,6 +209,35 @@ def test_planted_self_bias_is_left_by_the_kept_ratings_alone():
     assert left_out["square_difference_ci_high"] == 0 < kept["square_difference_ci_low"]
     assert rows[0] is left_out
     assert left_out["recommended"] == "yes"
+
+
+def test_a_panel_without_a_judge_that_errs_by_far_is_recommended():
+    """Judge 5 gives one model 0.3 more: without it, and without own families, less bias is left."""
+    study = world()
+    study.rating[:, :, 4, 2] += 0.3
+    (chosen,) = (row for row in rows_of(study) if "recommended" in row)
+    assert "Model 5" not in chosen["panel"]
+    assert chosen["square_difference_ci_high"] < 0
+
+
+@pytest.mark.long
+def test_intervals_contain_what_is_planted_about_as_often_as_they_say():
+    """Over 200 worlds with two biased judges: biases and errors of all judges, with and without own
+    families.
+    """
+    number, shares = 200, np.array([0.1, 0, 0.05, 0, 0]) / 5
+    truths = {(KEPT, "bias_left"): shares.std(), (LEFT_OUT, "bias_left"): 0.0}
+    truths[KEPT, "error"] = np.sqrt(0.2**2 / 5 + 0.15**2 + (shares**2).mean())
+    inside = dict.fromkeys(truths, 0)
+    for seed in range(number):
+        rows = rows_of(
+            world(seed, prompts=100, completion_shock=0.15, self_bias=[0.1, 0, 0.05, 0, 0])
+        )
+        whole = keyed(where(rows, panel=EVERYONE), "family_ratings")
+        for (kind, name), truth in truths.items():
+            ends = fields(whole[kind], f"{name}_ci_low {name}_ci_high")
+            inside[kind, name] += ends[0] <= truth <= ends[1]
+    assert min(inside.values()) >= (0.9 - 3.5 * np.sqrt(0.09 / number)) * number, inside
 
 
 @pytest.mark.parametrize(

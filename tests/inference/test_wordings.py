@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from numpy.random import default_rng
 
+import recuse
 from conftest import CONFIG
 from picked_rows import fields, keyed
 from rated_tables import FIVE, rated, study_of_rows
@@ -277,3 +278,17 @@ def test_an_interval_over_wordings_never_narrows_that_of_the_check():
     times = noncentrality(99, power=0.8, confidence=0.9, reach=REACH)
     assert [row[name] for name in ("ci_low", "ci_high", "p_value")] == [0.05, 0.15, 0.001]
     assert row["detectable"] == pytest.approx(0.03 * times)
+
+
+def test_verdicts_in_python_are_over_wordings(rows):
+    """GPT-4o favours itself most in the last wording."""
+    table = pd.DataFrame(rows).drop(columns="pred_length")
+    over, alone = (
+        recuse.verdict(recuse.ratings(each, human="gt", scale=(1, 5)))
+        .frame.set_index("term")
+        .loc["GPT-4o"]
+        for each in (table, table[table["wording"] == "short"])
+    )
+    assert fields(over, "wordings verdict") == (3, Verdict.LIKELY)
+    assert pd.isna(alone["wordings"])
+    assert alone["verdict"] == Verdict.ESTABLISHED

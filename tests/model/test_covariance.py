@@ -2,6 +2,7 @@
 size.
 """
 
+import tracemalloc
 from dataclasses import replace
 from itertools import pairwise
 
@@ -24,7 +25,7 @@ from recuse.data.registry import Registry
 from recuse.model.covariance import Jackknife, fit_least_squares, refused
 from recuse.model.design import design_terms, term_layout
 from recuse.model.estimates import estimate
-from recuse.model.fit import fitted_slices
+from recuse.model.fit import fitted_slices, prompt_errors
 from recuse.model.least_squares import Solution, inverted
 from recuse.model.prompt_sums import sum_by_prompt
 from recuse.model.resampling import Resamples
@@ -390,6 +391,22 @@ def test_rows_that_carry_no_term_are_not_estimable(tmp_path, spec):
         confidence=0.9,
     )[1]
     assert one["reason"] == because(Reason.NO_TERM)
+
+
+def test_memory_is_linear_in_the_slices(tmp_path):
+    """Three times the datasets need three times the memory; with all terms in one array it would be
+    nine times.
+    """
+    peaks = []
+    for datasets in (10, 30):
+        study = rated(tmp_path / str(datasets), 2 * datasets, datasets=datasets)
+        spec = Spec.of("", slice="dataset", covariance="CR1")
+        estimate(spec, study, confidence=0.9)  # reads the cells
+        tracemalloc.start()
+        prompt_errors(spec, study, seed=None)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 4 * peaks[0]
 
 
 def test_prompts_of_many_groups_of_rows_are_read_once(tmp_path):

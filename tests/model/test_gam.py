@@ -15,7 +15,7 @@ from picked_rows import keyed
 from recuse.data.moments import moments_of_cells
 from recuse.model.covariance import fit_least_squares
 from recuse.model.design import term_layout
-from recuse.model.gam import SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
+from recuse.model.gam import ORDER, SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "gam_faithfulness.csv"
 
@@ -137,6 +137,61 @@ def test_smoothing_minimises_the_score_over_rows(bent_rows):
     grouped = Grouped(basis.build_columns(distinct[:, None]).toarray(), n, mean, within)
     assert 0 < np.argmin(scores) < len(STRENGTHS) - 1
     assert cross_validated(grouped, penalty) == len(rating) * STRENGTHS[np.argmin(scores)]
+
+
+@pytest.mark.parametrize(
+    ("values", "edof"), [((0.5,), 1), ((0.1, 0.5, 0.6), 3), ((0, 0.1, 0.9, 1.0), 4)]
+)
+def test_few_references(values, edof):
+    """A judge with few references: a constant, a quadratic, a cubic; the other judges have
+    thirteen.
+    """
+    many, few = on(*np.linspace(0, 1, 13)), on(*values)
+    rows = rows_of(
+        references=lambda generator, judge, model: (few if judge == "b1" else many)(
+            generator, judge, model
+        ),
+        curve=bent,
+        self_bias=0.05,
+    )
+    cells = cells_of(*rows)
+    terms = carried_terms(cells)
+    result = fit_gam(cells, terms, covariance="HC0")
+    assert all(
+        result.identified[place] for place, term in enumerate(terms) if term.quantity != "slope"
+    )
+    curve = result.curves[2]
+    assert 1 - 1e-9 <= curve.edof <= edof + 1e-9
+    assert (curve.reference.min(), curve.reference.max()) == (min(values), max(values))
+    assert_allclose(named(terms, result.estimate, "self_bias")["b1"], 0.05, atol=0.012)
+    assert_allclose(curve.value, bent("", curve.reference), atol=0.06)
+    assert np.isfinite(curve.std_error).all()
+    assert [bool(note) for note in result.notes[3:6]] == [False, False, len(values) <= ORDER]
+
+
+def flat(judge, reference):
+    return 0 * reference
+
+
+@pytest.mark.parametrize(
+    ("curve", "spread", "kept", "covariance", "error"),
+    [(flat, 0, slice(None), "HC0", 0.0), (bent, 0.05, slice(None, None, 400), "classical", np.nan)],
+    ids=["equal ratings", "more coefficients than rows"],
+)
+def test_errors_where_nothing_is_left_over(curve, spread, kept, covariance, error):
+    """No error where all ratings are equal, and an unknown one where the nine rows of as many
+    groups fix every coefficient.
+    """
+    rows = rows_of(references=on(*np.linspace(0, 1, 13)), curve=curve, spread=spread)
+    cells = cells_of(*(column[kept] for column in rows))
+    result = fit_gam(cells, carried_terms(cells), covariance=covariance)
+    assert_array_equal(result.std_error[result.identified], error)
+    if curve is flat:
+        assert all(
+            (each.value == 0).all() and (each.std_error == 0).all() for each in result.curves
+        )
+    else:
+        assert result.edof == pytest.approx(9, abs=1e-6)
 
 
 def test_what_the_rows_do_not_determine_is_reported_and_affects_nothing_else():

@@ -332,6 +332,21 @@ def test_reference_judge_of_one_rating_takes_intercepts_and_thresholds_with_it()
     assert_same_numbers((places, fit), (others, reduced), kept)
 
 
+def test_judge_whose_ratings_follow_the_score_without_error_is_separated():
+    """Judge c gives 1 where the score is above a half and 0 elsewhere: its intercept and slope are
+    infinite together.
+    """
+    cells = simulated(3, per_cell=30, top=1)
+    judged = cells.factor("judge") == "c"
+    cells = with_ratings(cells, judged & (cells.reference > 0.5), 1)
+    cells = with_ratings(cells, judged & (cells.reference < 0.6), 0)
+    places, fit = fitted(cells)
+    notes = without_numbers(places, fit)
+    assert set(notes) == {("intercept", "c"), ("slope", "c"), ("self_bias", "c")}
+    assert all(code(note) is Reason.SEPARATED for note in notes.values())
+    assert_same((places, fit), fitted(dropped(cells, judged)), without=[("family_bias", "y")])
+
+
 def recession_by_rows(cells, terms, reference):
     """Which parameters some direction of recession or of constancy changes, by linear programs on
     the rows.
@@ -408,6 +423,15 @@ def test_linear_program_is_over_what_the_rows_of_a_judge_do_not_fix(monkeypatch)
     assert [free for _, free in programs] == [1]
     assert set(without_numbers(places, fit)) == {("self_bias", "b")}
     assert_same((places, fit), fitted(dropped(highest, self_rows)))
+
+
+def test_check_accepts_a_separated_fit():
+    cells = simulated(1)
+    cells = with_ratings(cells, own_rows(cells, "b"), 3)
+    terms = terms_for(cells)
+    gain, movement = improve(cells, terms, fit_ordinal(cells, terms, covariance="HC0"))
+    assert abs(gain) < 1e-8
+    assert movement < 1e-5
 
 
 def test_unused_rating_is_left_out_with_its_threshold():

@@ -16,6 +16,7 @@ from random_comparisons import compared, few_replicates, random_rows, write
 from recuse.config.studies import Study
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, count_choices, label_noise
 from recuse.pairwise.questions import open_pairs
+from recuse.pairwise.verbosity import verbosity
 
 SETTINGS = {"confidence": 0.9, "seed": 7}
 FAMILIES = {"Careful": "C", "m": "C", "n": "C", "Hasty": "H", "o": "H"}
@@ -170,6 +171,27 @@ def test_votes_on_a_pair_are_shares(tmp_path):
     assert fields(excluded, "n human_share") == (3, pytest.approx((1 / 3 + 2 / 3 + 1) / 3))
     turned = choices_in(rows[::-1], tmp_path)
     assert turned == results  # sums of thirds are exact
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("longer", "bias"), [(0.80, 0.3716), (0.82, 0.4077)])
+def test_wrong_labels_make_a_verbosity_bias_of_a_judge_blind_to_length(tmp_path, longer, bias):
+    """The judge always finds the better answer; 15 % of the labels are flipped, and at that rate
+    nothing is left.
+    """
+    n, rows = 1000, []
+    for number in range(n):
+        better = "a" if number < longer * n else "b"  # J's answer is the longer
+        label = "ba"["ab".index(better)] if number % 20 < 3 else better
+        one = rows_of(lambda _, b=better: b, lambda _, h=label: h, questions=1)
+        rows += [row | {"item": f"q{number}"} for row in one]
+    path = write(rows, tmp_path / "c.parquet")
+    row = only(verbosity(open_pairs(path, {}), **SETTINGS), order="debiased", draws="excluded")
+    assert row["verbosity_bias"] == pytest.approx(bias, abs=1e-3)
+    table = where(label_noise(of(path, {}), **SETTINGS), quantity="longer")
+    shown = {row["flip_rate"]: row["estimate"] for row in table if "estimate" in row}
+    assert shown[0] == pytest.approx(0.15 * (2 * longer - 1))
+    assert shown[0.15] == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("flips", [0.1, 0.2])

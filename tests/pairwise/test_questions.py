@@ -9,9 +9,11 @@ from scipy.stats import binomtest
 from random_comparisons import resampled
 from recuse.pairwise import questions as module
 from recuse.pairwise.questions import (
+    Group,
     ends_without_variation,
     percentile_intervals,
     quotient,
+    share_intervals,
 )
 
 
@@ -61,6 +63,21 @@ def test_fewer_than_two_questions_have_no_interval(questions):
     assert np.isnan([*low, *high]).all()
 
 
+@pytest.mark.long
+def test_the_interval_covers_as_often_as_it_says():
+    """600 studies of 60 questions, each of 1 to 6 comparisons whose chance of a success, 0.6 on
+    average, is its own.
+    """
+    draw, covered = default_rng(5), 0
+    for seed in range(600):
+        n = draw.integers(1, 7, size=60)
+        successes = draw.binomial(n, draw.beta(3, 2, size=60))
+        sums = np.stack([successes, n], axis=1).astype(float)
+        low, high = percentile_intervals(sums, shares, confidence=0.9, seed=seed, replicates=300)
+        covered += low[0] <= 0.6 <= high[0]
+    assert abs(covered / 600 - 0.9) < 3 * np.sqrt(0.9 * 0.1 / 600)
+
+
 @pytest.mark.parametrize(
     ("n", "confidence"), [(1, 0.9), (2, 0.9), (80, 0.9), (80, 0.99), (10**6, 0.5)]
 )
@@ -70,3 +87,19 @@ def test_ends_without_variation_are_exact(n, confidence):
         exact = binomtest(int(share * n), n).proportion_ci(confidence, "exact")
         assert [float(end[0]) for end in ends] == pytest.approx([exact.low, exact.high], abs=1e-12)
         assert ends[0][0] <= share <= ends[1][0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("share", "questions"), [(0.01, 80), (0.99, 80), (0.03, 40), (0.5, 6)])
+def test_shares_near_0_and_1_are_covered_as_often_as_nominal(share, questions):
+    """1000 studies of questions with one verdict each: some have no variation."""
+    draw, numbers = default_rng(9), np.ones(questions)
+    groups = [
+        Group({}, np.stack([draw.binomial(1, share, questions), numbers], axis=1))
+        for _ in range(1000)
+    ]
+    assert sum(len(set(group.sums[:, 0])) == 1 for group in groups) > 20
+    covered = 0
+    for low, high, _ in share_intervals(groups, shares, confidence=0.9, seed=1):
+        covered += low[0] <= share <= high[0]
+    assert covered / 1000 > 0.9 - 3 * np.sqrt(0.9 * 0.1 / 1000)

@@ -62,6 +62,26 @@ def test_planted_biases_are_recovered_by_each_question():
     assert mean["std_error"] < 0.1
 
 
+def test_a_judge_that_errs_or_follows_places_is_not_taken_for_one_that_favours_itself():
+    """Sensitivity and position are its own, though each judge sees its own answer first. Without
+    the former, shares would move towards one half; without the latter, towards the first place.
+    """
+    world = replace(
+        BIASED,
+        self_bias=0.0,
+        family_bias=0.0,
+        sensitivities=(0.2, 1.8),
+        positions=(2.0, -2.0),
+        strength_sd=1.2,
+    )
+    compared = draw(world, 5)
+    judges = compared.judges
+    shown_second = np.where(judges.sign > 0, judges.second, judges.first)
+    for row in where(rows_of(compared.among(shown_second != judges.judge)), quantity=SELF):
+        if row["term"] != ALL_JUDGES:
+            assert abs(row["estimate"]) < 3.5 * row["std_error"], row
+
+
 def test_errors_of_a_include_those_of_the_humans_strengths():
     """Against refits of both steps without each question."""
     compared = draw(PairWorld(judges=3, models=6, questions=50, ties=0.3), 2)
@@ -98,6 +118,23 @@ def test_cells_of_c_are_strengths_by_each_judge_alone_with_variances_of_their_di
         variance = contrast @ alone.covariance(alone.influence[:, places]) @ contrast
         assert table.variance[mine][:2].sum() == pytest.approx(variance, rel=0.35)
     assert (table.prompts == 200).all()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("dials", "least", "most"),
+    [({"positions": (-0.5, 0.5)}, 0.04, 0.17), ({"preference_sd": 0.5}, 0.35, 0.8)],
+)
+def test_a_and_b_find_ordinary_preferences_and_c_does_not(dials, least, most):
+    world = PairWorld(judges=5, models=6, questions=30, ties=0.3, **dials)
+    excluded = {"A": [], "B": [], "C": []}
+    for seed in range(40):
+        for row in where(rows_of(draw(world, seed)), quantity=SELF):
+            if row["term"] != ALL_JUDGES and "ci_low" in row:
+                excluded[row["question"]].append(row["ci_low"] > 0 or row["ci_high"] < 0)
+    for letter in "AB":
+        assert least < np.mean(excluded[letter]) < most, letter
+    assert np.mean(excluded["C"]) < 0.15
 
 
 def test_refusals_have_their_reason():

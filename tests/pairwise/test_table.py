@@ -1,5 +1,8 @@
 """A user's own files of verdicts: what is read from them, and the errors about bad ones."""
 
+import gzip
+
+import duckdb
 import pytest
 
 from picked_rows import fields
@@ -97,6 +100,20 @@ def test_all_columns_and_their_order(tmp_path):
     assert {fields(row, "order favoured") for row in rows} == {("ab", None), ("ba", "b")}
     assert {fields(row, "comparisons verdicts") for row in completeness} == {("2", "4")}
     assert len(completeness) == 6
+
+
+def test_several_files_gzip_and_parquet_say_the_same(tmp_path):
+    plain = write(tmp_path / "v.csv", GOOD)
+    packed, parquet = tmp_path / "v.csv.gz", tmp_path / "v.parquet"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    duckdb.sql(f"copy (select * from read_csv('{plain}')) to '{parquet}'")
+    one, other = write(tmp_path / "one.csv", GOOD[:3]), write(tmp_path / "other.csv", GOOD[3:])
+    results = []
+    for files in ([plain], [packed], [parquet], [other, one]):
+        comparisons, completeness = run(tmp_path, files)
+        content = (tmp_path / "comparisons.parquet").read_bytes()
+        results.append((select(comparisons), completeness, content))
+    assert all(again == results[0] for again in results[1:])
 
 
 def test_pair_in_both_orientations_is_turned_to_the_first(tmp_path):

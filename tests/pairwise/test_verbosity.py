@@ -5,14 +5,17 @@ verdicts of PRD.
 import math
 from collections import defaultdict
 
+import numpy as np
 import pytest
 
 from picked_rows import fields, keyed
 from random_comparisons import (
     POOLS,
     SETTINGS,
+    few_replicates,
     groups,
     random_rows,
+    resampled,
     verdicts,
     write,
 )
@@ -22,6 +25,7 @@ from recuse.pairwise.verbosity import VERBOSITY, verbosity
 
 ORDERS = ("debiased", "ab", "ba", "pooled")
 TREATMENTS = ("excluded", "disagreement", "half")
+REPLICATES = 50
 REASONS = ("no_human", "errors", "human_ties", "no_length", "equal_lengths", "judge_draws")
 
 
@@ -66,6 +70,17 @@ def counted(pairs, order, treatment, times=None):
     return rates["shorter"] - rates["longer"], rates, wrong, n, left, questions
 
 
+def check_interval(row, pairs, times):
+    """Its ends are quantiles over resampled questions, which `times` counts."""
+    rule = fields(row, "order draws")
+    if min(map(len, counted(pairs, *rule)[-1].values())) < 2:
+        assert row["ci_low"] is row["ci_high"] is None
+        return
+    values = np.array([counted(pairs, *rule, each)[0] for each in times])
+    ends = np.quantile(values[np.isfinite(values)], [0.05, 0.95])
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-12)
+
+
 def table(path, pools=POOLS, **settings):
     rows = list(verbosity(open_pairs(path, pools), **(SETTINGS | settings)))
     assert all(
@@ -76,7 +91,8 @@ def table(path, pools=POOLS, **settings):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, seed):
+def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch, seed):
+    few_replicates(monkeypatch, REPLICATES)
     rows = random_rows(seed)
     results = table(write(rows, tmp_path / "c.parquet"))
     naive = {
@@ -95,9 +111,14 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, seed):
     }
     assert {key[:2] for key in results} == labels
     for key, pairs in naive.items():
+        times = list(
+            resampled(sorted({pair["item"] for pair in pairs}), seed=7, replicates=REPLICATES)
+        )
         for order in ORDERS:
             for draws in TREATMENTS:
                 row = results[*key, order, draws]
+                if (order, draws) in (("debiased", "excluded"), ("pooled", "half")):
+                    check_interval(row, pairs, times)
                 bias, rates, wrong, n, left, questions = counted(pairs, order, draws)
                 assert row["verbosity_bias"] == pytest.approx(bias, abs=1e-14, nan_ok=True)
                 assert row["accuracy_parity_gap"] == pytest.approx(

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binomtest
 
 from picked_rows import column, fields, keyed
-from random_comparisons import POOLS, compared, labels_of, random_rows, write
+from random_comparisons import POOLS, compared, labels_of, random_rows, verdicts, write
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import ALIGNMENT_CURVES, SCORE_CURVES, alignment_curves, score_curves
 from text_tables import lines
@@ -61,17 +61,25 @@ def check_unknown(results, expected):
     assert set(unknown.values()) > {0, 1}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_scores_are_those_of_a_loop(tmp_path, seed):
+def by_rule(pair, order):
+    """The verdict of both orders of a comparison, or of the only one that was asked, or `error`."""
+    if order == "debiased":
+        return pair["debiased"]
+    asked = verdicts(pair, "pooled")
+    return asked[0] if len(asked) == 1 else "error"
+
+
+@pytest.mark.parametrize(("seed", "order"), [(1, "debiased"), (2, "debiased"), (2, "single")])
+def test_scores_are_those_of_a_loop(tmp_path, seed, order):
     rows = random_rows(seed)
-    results = scores(write(rows, tmp_path / "c.parquet"))
+    results = scores(write(rows, tmp_path / "c.parquet"), order=(order, ""))
     expected, labelled = defaultdict(list), {}
     for pair in compared(rows):
         bin_low = place(pair["length_a"], pair["length_b"]) if known(pair) else None
         for label in labels_of(pair["condition"]):
             group = pair["experiment"], label
-            if pair["debiased"] != "error":
-                expected[*group, pair["judge"], bin_low].append(SCORE[pair["debiased"]])
+            if by_rule(pair, order) != "error":
+                expected[*group, pair["judge"], bin_low].append(SCORE[by_rule(pair, order)])
             if pair["human"] is not None:
                 answers = fields(pair, "condition item model_a model_b")
                 labelled[*group, *answers] = bin_low, pair["human"]

@@ -112,6 +112,13 @@ def test_local_file_missing(fails, tmp_path, monkeypatch):
     assert f"expected blob {BLOB}, found no such file;" in message
 
 
+def test_local_file_is_a_folder_or_too_large(fails, tmp_path):
+    (tmp_path / "folders" / REPOSITORY / COMMIT / PATH).mkdir(parents=True)
+    assert ", found a folder;" in fails(tmp_path / "folders")
+    fill(tmp_path / "large", CONTENT)
+    assert "more than 1,000 bytes" in fails(tmp_path / "large", largest=1000)
+
+
 def test_local_file_differs(fails, tmp_path):
     file = fill(tmp_path / "mirror", FLIPPED)
     message = fails(tmp_path / "mirror")
@@ -149,6 +156,18 @@ def test_cache_that_cannot_be_written(serve, get, tmp_path):
     with pytest.raises(FetchError, match=r"not a folder.*RECUSE_CACHE") as caught:
         get(serve(good).mirror, cache=tmp_path / "not a folder" / "cache")
     assert PATH in str(caught.value)
+    assert files(tmp_path / "out") == []
+
+
+def test_full_disk(serve, get, tmp_path, monkeypatch):
+    def full(source, destination):
+        raise OSError(28, "No space left on device", str(destination))
+
+    server = serve(good)
+    monkeypatch.setattr("recuse.papers.fetch.shutil.copyfile", full)
+    (tmp_path / "cache" / BLOB).write_bytes(FLIPPED)
+    with pytest.raises(FetchError, match=r"found No space left on device at .*RECUSE_CACHE"):
+        get(server.mirror)
     assert files(tmp_path / "out") == []
 
 
@@ -194,6 +213,28 @@ def test_two_threads_fetch_the_same_file(serve, get, tmp_path):
         CONTENT,
     ]
     assert files(tmp_path / "cache") == [BLOB]
+
+
+def test_process_ends_though_the_server_still_drips(serve, tmp_path):
+    server = serve(drip(b""))
+    program = f"""
+import sys
+from pathlib import Path
+from recuse.base.errors import FetchError
+from recuse.papers.fetch import fetch
+try:
+    fetch(repository="a/b", commit="c", path="d", blob="{BLOB}", mirror="{server.mirror}",
+          cache=Path("cache"), destination=Path("out"), attempts=1, deadline=0.1)
+except FetchError:
+    sys.exit(3)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": LIBRARY},
+        timeout=3,  # as long as the server drips
+    )
+    assert done.returncode == 3
 
 
 def test_mirror_of_the_environment_goes_first():

@@ -1,5 +1,7 @@
 """The scorecard's page and figure show the tables, with and without data."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from compare_with_paper import judge
 
 from conftest import DATA, ROOT
 from drawings import artists, row_names, subject, texts, x_values
-from picked_rows import fields
+from picked_rows import fields, where
 from recuse.base.tables import read_table, write_table
 from recuse.data.describe import CORRELATIONS, MEAN_SCORES
 from recuse.model.estimates import ESTIMATES
@@ -87,6 +89,40 @@ def test_the_tables_are_written(outputs):
     assert {fields(row, "kind verdict") for row in rows if row["section"] == "C.2"} == {
         ("simulated", "data absent")
     }
+
+
+def test_a_users_ratings_of_helm_are_judged_and_named(outputs, tmp_path):
+    """A user's copy has two tables: estimates and mean scores."""
+    names = ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
+    model = "GPT-4 (0314)"
+    mean = {"study": "h", "judge": model, "model": model, "mean": 0.9, "n": 9}
+    means = [{**mean, "dimension": name} for name in names]
+    biases = (
+        ("self_bias", model, 0.03),
+        ("self_bias", "Claude v1.3", 0.02),
+        ("family_bias", "GPT", -0.01),
+    )
+    estimates = [
+        {"study": "h", "spec": "main", "quantity": quantity, "term": term}
+        | {"estimate": value, "std_error": 0.001, "ci_low": value - 0.002, "ci_high": value + 0.002}
+        for quantity, term, value in biases
+    ]
+    write_table(tmp_path / "mean_scores.csv", MEAN_SCORES, means)
+    write_table(tmp_path / "main.csv", ESTIMATES, estimates)
+    made = {name: str(tmp_path / f"{name}.out") for name in ("claims", "scorecard", "page")}
+    judge(
+        **judged_in(Path(outputs["page"]).parent),
+        helm=[str(tmp_path / "main.csv"), str(tmp_path / "mean_scores.csv")],
+        outputs=made,
+    )
+    claims = where(read_table(made["claims"]), section="C.2")
+    assert [fields(row, "kind verdict") for row in claims] == [
+        ("user", "holds"),
+        ("user", "holds"),
+        ("user", "fails"),
+    ]
+    assert Path(made["page"]).read_text("utf-8").count("USER&#39;S DATA") == 3
+    assert "USER" not in Path(outputs["page"]).read_text("utf-8")
 
 
 def test_the_page_is_self_contained_and_names_are_escaped(outputs):

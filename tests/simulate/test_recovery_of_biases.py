@@ -2,11 +2,19 @@
 coverage?
 """
 
+from collections import Counter
+
+import numpy as np
 import pytest
 
-from picked_rows import fields
-from planted_comparisons import as_texts
+from picked_rows import fields, where
+from planted_comparisons import BIASED, as_texts, recovered
+from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
 from recuse.simulate.recovery import recovery_of_biases
+from recuse.simulate.votes import join
+
+REPLICATES, AT_ONCE = 150, 50
+NOMINAL = 0.9
 
 CONSISTENCY = {"condition": "order", "judge": "J", "statistic": "consistency"}
 POSITION = [
@@ -119,3 +127,35 @@ def test_verbosity_is_identified_by_order_and_draws():
     ]
     (row,) = one(plan("verbosity_bias debiased excluded", 0.2), verbosity=rows)
     assert fields(row, "estimate n inside") == (0.2, 7, "yes")
+
+
+@pytest.mark.long
+def test_intervals_have_nominal_coverage(tmp_path):
+    """Each replicate is a judge with answers and questions of its own; many share one table, to be
+    quick.
+    """
+    rows = []
+    for start in range(0, REPLICATES, AT_ONCE):
+        parts, planted = [], []
+        for seed in range(start, start + AT_ONCE):
+            judge = f"judge {seed}"
+            models = [judge, "A", "B", "C"]
+            world = declared_comparisons(
+                {"models": models, "judges": {judge: BIASED}, "questions": 60}
+            )
+            parts.append(simulate_comparisons(world, seed=seed))
+            planted += planted_biases(world)
+        rows += recovered(join(parts), planted, tmp_path)
+    inside = Counter(fields(row, "condition quantity") for row in where(rows, inside="yes"))
+    assert len(rows) == 34 * REPLICATES
+    assert len(inside) == 34
+    slack = 3 * np.sqrt(NOMINAL * (1 - NOMINAL) / REPLICATES)
+    bootstrapped = []
+    for (_, quantity), count in inside.items():
+        rate = count / REPLICATES
+        assert rate >= NOMINAL - slack, quantity
+        # Exact intervals are conservative: their coverage is nominal or more
+        if quantity != "asr":
+            assert rate <= NOMINAL + slack, quantity
+            bootstrapped.append(rate)
+    assert NOMINAL - 0.03 < np.mean(bootstrapped) < NOMINAL + 0.02

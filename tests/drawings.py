@@ -96,11 +96,6 @@ def by_row(axes, gid="point"):
     return dict(zip([names[row] for row in rows], x_values(artists(axes, gid)), strict=True))
 
 
-def are_apart(boxes):
-    """True if no two boxes overlap."""
-    return not any(one.overlaps(two) for number, one in enumerate(boxes) for two in boxes[:number])
-
-
 def texts(figure):
     return [text.get_text() for text in figure.findobj(Text)]
 
@@ -170,22 +165,10 @@ def on_paper(figure):
 VERY_LONG = "long" * 75  # a name
 
 
-def has_room(figure):
-    """True if a figure is on the paper, and each panel an inch wide or wider."""
-    return (
-        on_paper(figure)
-        and min(axes.get_position().width for axes in figure.axes) * figure.get_size_inches()[0]
-        >= 1
-    )
-
-
 def is_page_of(figure, text):
     """True if a figure says `text` and has nothing to draw."""
     lines = wrap(text, SINGLE_COLUMN - 2 * EDGE).split("\n")
     return not figure.axes and set(lines) <= set(texts(figure)) and on_paper(figure)
-
-
-NULLS = ["NA", "None", "nan", "null"]
 
 
 def self_and_family_bias(table, study=None, *, reasons=None, multiplicity=None, clustered=None):

@@ -84,20 +84,26 @@ def _started(command: Sequence[str], settings: Mapping[str, str]) -> int:
     """
     noted = _noted()
     is_taken = _is_locked() or (noted is not None and _is_running(*noted))
+    is_to_note = not is_taken
     with subprocess.Popen(command, env=settings) as process:
-        if not is_taken:
-            RUNNING.parent.mkdir(exist_ok=True)
-            began = _beginning(process.pid)
-            note = {"host": platform.node(), "process": process.pid, "began": began}
-            write_text(RUNNING, json.dumps(note))
         while True:
             try:
+                if is_to_note:
+                    _note(process.pid)
+                    is_to_note = False
                 status = process.wait()
             except KeyboardInterrupt:  # Snakemake gets it, too, and ends its jobs
                 continue
             if status >= 0 and not is_taken:  # it was not killed
                 RUNNING.unlink(missing_ok=True)
             return status
+
+
+def _note(process: int) -> None:
+    """Write into RUNNING which process runs here, and since when."""
+    RUNNING.parent.mkdir(exist_ok=True)
+    note = {"host": platform.node(), "process": process, "began": _beginning(process)}
+    write_text(RUNNING, json.dumps(note))
 
 
 def abandoned() -> int | None:

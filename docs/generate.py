@@ -53,7 +53,8 @@ OFTEN_WRITTEN = {
         "inference": "debias pass_mark replicates",
     },
 }
-LEAST_KEYS = 3  # of a mapping whose keys are not described a second time
+# A mapping with at least so many keys is described once.
+LEAST_KEYS = 3
 BOUNDS = {
     "minimum": "from {}",
     "exclusiveMinimum": "above {}",
@@ -72,10 +73,10 @@ def pages() -> dict[str, str]:
     )
     templates.keep_trailing_newline = True
     templates.filters["escaped"] = escaped
-    sections = sections_of(Settings)
+    sections = list_sections(Settings)
     return {
         "configuration.md": templates.get_template("configuration.md.j2").render(
-            files={"config.yaml": sections, "montecarlo.yaml": sections_of(MonteCarlo)}
+            files={"config.yaml": sections, "montecarlo.yaml": list_sections(MonteCarlo)}
         ),
         "settings.md": templates.get_template("settings.md.j2").render(
             settings=often_written(sections)
@@ -92,7 +93,7 @@ def notebook(page: str) -> str:
     blocks that show this.
     """
     cells, names, count = [], {}, 0
-    for kind, source in blocks_of(page):
+    for kind, source in split_blocks(page):
         cell = {
             "cell_type": "markdown",
             "id": sha256(f"{len(cells)} {source}".encode()).hexdigest()[:8],
@@ -104,7 +105,7 @@ def notebook(page: str) -> str:
             cell |= {
                 "cell_type": "code",
                 "execution_count": count,
-                "outputs": outputs_of(source, names, count),
+                "outputs": cell_outputs(source, names, count),
             }
         if kind in ("python", "text"):
             cells.append(cell)
@@ -114,7 +115,7 @@ def notebook(page: str) -> str:
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
-def blocks_of(page: str) -> Iterator[tuple[str, str]]:
+def split_blocks(page: str) -> Iterator[tuple[str, str]]:
     """Yield the parts of a page: `text`, `python`, or `output`, a block without a language."""
     texts, languages, codes = (BLOCK.split(page)[place::3] for place in range(3))
     for text, language, code in zip(texts, [*languages, ""], [*codes, ""], strict=True):
@@ -124,7 +125,7 @@ def blocks_of(page: str) -> Iterator[tuple[str, str]]:
             yield language or "output", code.strip("\n")
 
 
-def outputs_of(code: str, names: dict, count: int) -> list[dict]:
+def cell_outputs(code: str, names: dict, count: int) -> list[dict]:
     """What a cell of a notebook prints and returns, run with these names."""
     printed, value = run(code, names)
     outputs = []
@@ -163,19 +164,21 @@ def run(code: str, names: dict) -> tuple[str, object]:
     return printed.getvalue(), value
 
 
-def sections_of(settings: type[Section]) -> list[tuple[str, str, str, list[tuple[str, str, str]]]]:
+def list_sections(
+    settings: type[Section],
+) -> list[tuple[str, str, str, list[tuple[str, str, str]]]]:
     """Name, value, description and keys of each part of a file of settings."""
     schema, described, keys = settings.model_json_schema(), {}, {}
     # Keys of specs are described with those of all studies, not of one.
     for name in sorted(schema["properties"], key=lambda name: name != "specs"):
-        keys[name] = list(keys_of(schema, schema["properties"][name], name, described))
+        keys[name] = list(list_keys(schema, schema["properties"][name], name, described))
     return [
-        (name, value_of(schema, entry), entry["description"], keys[name])
+        (name, value_in_words(schema, entry), entry["description"], keys[name])
         for name, entry in schema["properties"].items()
     ]
 
 
-def keys_of(
+def list_keys(
     schema: dict, entry: dict, path: str, described: dict[str, str]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield path, value and description of every key below `path`; of a mapping that was described
@@ -196,14 +199,14 @@ def keys_of(
     if of_any_name(entry):
         children.append((f"{path}.<name>", of_any_name(entry), False))
     for place, child, needed in children:
-        value = value_of(schema, child)
+        value = value_in_words(schema, child)
         if "description" in child or value != "mapping":
             yield place, value + ("; required" if needed else ""), child.get("description", "")
-        yield from keys_of(schema, child, place, described)
+        yield from list_keys(schema, child, place, described)
     for alternative in entry.get("oneOf", []):
-        yield from keys_of(schema, alternative, path, described)
+        yield from list_keys(schema, alternative, path, described)
     if "items" in entry:
-        yield from keys_of(schema, entry["items"], f"{path}[]", described)
+        yield from list_keys(schema, entry["items"], f"{path}[]", described)
 
 
 def often_written(sections: list) -> dict[str, list[tuple[str, str, str]]]:
@@ -231,7 +234,7 @@ def escaped(text: str) -> str:
     return "`".join(words)
 
 
-def value_of(schema: dict, entry: dict) -> str:
+def value_in_words(schema: dict, entry: dict) -> str:
     """The values that an entry may have, in words."""
     entry = resolved(schema, entry)
     if "const" in entry:
@@ -239,9 +242,9 @@ def value_of(schema: dict, entry: dict) -> str:
     if "enum" in entry:
         return ", ".join(f"`{value}`" for value in entry["enum"])
     if "oneOf" in entry:
-        return " or ".join(value_of(schema, kind) for kind in entry["oneOf"])
+        return " or ".join(value_in_words(schema, kind) for kind in entry["oneOf"])
     if entry["type"] == "array":
-        return f"list of {value_of(schema, entry['items'])}"
+        return f"list of {value_in_words(schema, entry['items'])}"
     bounds = [words.format(entry[key]) for key, words in BOUNDS.items() if key in entry]
     names = {"string": "text", "object": "mapping", "boolean": "`true`, `false`"}
     return " ".join([names.get(entry["type"], entry["type"]), *bounds])

@@ -111,7 +111,7 @@ def test_a_step_that_fails_by_itself_explains_it_until_it_runs_again(tmp_path):
     with pytest.raises(SystemExit), logged(log):
         raise DataError("found none")
     assert is_explained(log, since=0)
-    assert not is_explained(log, since=time.time() + 60)  # of a run before
+    assert not is_explained(log, since=time.time() + 60)  # An earlier run left it.
     with logged(log):
         assert not is_explained(log, since=0)
 

@@ -610,7 +610,7 @@ def test_why_verdicts_cannot_be_read_is_a_note(tmp_path, monkeypatch):
 
 
 def test_what_a_format_says_is_not_guessed(tmp_path, monkeypatch):
-    """The scale of MT-Bench, whatever its scores; families of verdicts in a tool's format, too."""
+    """MT-Bench's scale does not depend on its scores; verdicts in a tool's format have families."""
     name = "mt_bench_single.jsonl"
     study, _ = guessed(tmp_path, {name: (FORMATS / name).read_bytes()}, monkeypatch)
     assert study["scales"] == {"default": [1, 10]}

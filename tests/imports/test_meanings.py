@@ -1,5 +1,5 @@
-"""What names, winners, scales and words mean, whatever the provider, alphabet, range or tool: right
-or asked for, and never silently something else.
+"""Names, winners, scales and words of any provider, alphabet, range or tool are read right or asked
+about, and never silently taken for something else.
 """
 
 import json
@@ -150,7 +150,7 @@ HERE = {"metadata": {"model": "m", "prompt": "1"}}
 NAMED = {"columns": {"model": "metadata.model", "prompt": "metadata.prompt"}, "judge": "judge"}
 
 
-def log_of(tool, word):
+def tool_log(tool, word):
     """A log with one score, and what `import` needs beside it."""
     scored = {"name": "quality", "score": word}
     grader = {"type": "llm-rubric", "metric": "quality", "provider": "judge"}
@@ -202,7 +202,7 @@ def test_a_word_of_a_tool_counts_what_the_tool_means_or_is_refused(tmp_path, too
         settings = {"format": tool, "step": 0.5} | (
             NAMED if tool in ("phoenix", "langfuse") else {}
         )
-        path, log = tmp_path / f"{tool}.json", log_of(tool, word)
+        path, log = tmp_path / f"{tool}.json", tool_log(tool, word)
         path.write_text(json.dumps(log), "utf-8")
         options = {"scales": {"quality": [0, 1]}, "models": {}, "outputs": outputs}
         spelt = str(word).lower()

@@ -20,7 +20,7 @@ from recuse.data.moments import (
 )
 from recuse.model.design import ALL_JUDGES, TERMS, design_terms
 from recuse.model.estimates import estimate
-from recuse.model.spec import EQUATION_1, B, Spec, estimand_name
+from recuse.model.spec import EQUATION_1, TERM_WORDS, B, Spec, estimand_name
 from recuse.validation.compare import compared
 from text_tables import lines
 
@@ -99,7 +99,7 @@ def test_any_choice_of_terms_equals_statsmodels(twin, terms):
     }
     quantities |= {"self": "self_bias", "same_family": "family_bias", "dimension": "dimension"}
     quantities |= {"model": "model", "model:dimension": "model_dimension"}
-    assert quantities.keys() == TERMS.keys()
+    assert quantities.keys() == TERMS.keys() == TERM_WORDS.keys()
     listed = {row["quantity"] for row in estimate(spec, twin, confidence=0.9).estimates}
     assert listed == {quantities[term] for term in terms}
 

@@ -232,7 +232,7 @@ except FetchError:
         [sys.executable, "-c", program],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": LIBRARY},
-        timeout=3,  # as long as the server drips
+        timeout=3,  # The server would drip longer.
     )
     assert done.returncode == 3
 

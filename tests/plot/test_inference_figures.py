@@ -192,7 +192,7 @@ def test_the_power_figure_has_one_panel_and_says_how_many_prompts_it_takes_or_ne
         if "inf" in text.lower().split() or "nan" in text.lower().split()
     ]
     lines = list(detectable(figure).values())
-    assert len(lines) == len(artists(figure, "curve")) == 4  # told apart by colour and stroke
+    assert len(lines) == len(artists(figure, "curve")) == 4
     assert lines[0].get_ydata() == pytest.approx([1 / 20, 1 / np.sqrt(4000)])
     assert [line.get_ydata()[0] for line in artists(figure, "aim")] == [0.02]
     assert f"{C}: {in_words(Reason.NOTHING_TO_COMPARE)}." in output

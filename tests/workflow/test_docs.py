@@ -48,7 +48,7 @@ def test_every_key_of_the_configuration_is_described():
 
 
 def sections():
-    return [*generate().sections_of(Settings), *generate().sections_of(MonteCarlo)]
+    return [*generate().list_sections(Settings), *generate().list_sections(MonteCarlo)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -133,7 +133,7 @@ def anchors_of(page):
 def test_the_page_on_python_shows_what_its_code_returns():
     """Lines of dots stand for lines left out."""
     names, shown = {}, ""
-    for kind, block in generate().blocks_of((ROOT / "docs/python.md").read_text("utf-8")):
+    for kind, block in generate().split_blocks((ROOT / "docs/python.md").read_text("utf-8")):
         if kind == "python":
             printed, value = generate().run(block, names)
             shown = printed or repr(value)

@@ -41,6 +41,6 @@ def test_a_finished_study_says_one_thing_everywhere(project, study):
         assert " ".join(row[0].split()) in page
     svg = (folder / "figures" / "verdicts.svg").read_text("utf-8")
     words = " ".join(" ".join(re.findall("<text[^>]*>(.*?)</text>", svg)).split())
-    rows = [row for row in rows if row["quantity"] in BIASES]  # of which the figure is
+    rows = [row for row in rows if row["quantity"] in BIASES]  # The figure shows only these.
     if any(row["verdict"] != Verdict.INCONCLUSIVE for row in rows):
         assert " ".join(bias_sentences(rows)) in words

@@ -18,7 +18,7 @@ from recuse.base.words import visible
 _Item = TypeVar("_Item")
 EVERY = 5.0  # seconds between two lines, and before the first
 PATIENCE = 1.0  # seconds before a bar is shown
-# Ending of the empty file beside the log of a step that says there why it failed
+# A step whose log says why it failed leaves an empty file beside the log, with this ending.
 EXPLAINED = ".explained"
 
 

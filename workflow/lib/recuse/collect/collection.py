@@ -127,7 +127,7 @@ class Collection:
         self.ledger = ledger
         self.follow = follow
         self.outcome = Outcome()
-        self.purse = Purse(budget, ledger.spent)  # for this plan or another
+        self.purse = Purse(budget, ledger.spent)  # All that the ledger paid for counts.
         self.desks: list[Desk] = []
         self.stopping = asyncio.Event()
         self.changed = asyncio.Event()

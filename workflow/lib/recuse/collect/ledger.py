@@ -70,16 +70,16 @@ class LedgerEntry(ResponsePart):
     None. A line of the ledger is checked by these types.
     """
 
-    key: Text  # of the request
+    key: Text  # the key of the request
     judge: Text
     asked: _with_keys(_Asked)  # the identity of the request
     about: InstanceOf[dict]
     started: Text  # time in UTC, ISO 8601
     seconds: float
-    attempt: int  # in its run, from 1
+    attempt: int  # 1 for the first one in a run
     response: InstanceOf[dict] | None = None  # the JSON object that came
     text: object = None  # the start of what came, if it is none
-    status: int | None = None  # of HTTP
+    status: int | None = None  # HTTP status
     error: _with_keys(_Failure) | None = None  # None: the response is an answer
     cost: Money = None  # None: the price is not known, or whether anything was charged
     at_most: Money = None  # what it may have cost, if the cost is not known but the price is
@@ -87,7 +87,7 @@ class LedgerEntry(ResponsePart):
 
     @property
     def reason(self) -> str | None:
-        """Why this is no answer; None if it is one."""
+        """Why the response is not an answer; None if it is one."""
         return None if self.error is None else self.error["reason"]
 
     @property

@@ -81,7 +81,8 @@ class Format:
     # Sets of keys: an object of the format has all of one; if of one key, no other
     signs: tuple[frozenset[str], ...] = ()
     keys: tuple[str, ...] = ()  # of config's `import` that only some formats have
-    scale: tuple[float, float] | None = None  # of all ratings, if the tool has only one
+    # The scale of all ratings, if the tool has only one
+    scale: tuple[float, float] | None = None
 
     def looks_like(self, keys: Collection[str]) -> bool:
         """Whether an object with these keys is one of the format."""

@@ -127,8 +127,8 @@ class Block:
     is_self: np.ndarray  # (n,) of bool
     of_judge: np.ndarray  # (n, judges of the block) of float, 1 where a cell is the judge's
     judges: np.ndarray  # (judges of the block,) their places among the judges
-    # (n, n) of float each, 1 where two cells are alike in judge and family of the model; in model;
-    # in family of the model
+    # (n, n) of float each: 1 where two cells have the same judge and family of the model, the same
+    # model, and the same family of the model
     alike: tuple[np.ndarray, ...]
 
     @classmethod
@@ -162,7 +162,8 @@ class CellCovariance:
         self._shares = list(zip(used, weights[1:], strict=True))
         tau2, spreads = np.exp(parameters[-1]), np.exp(parameters[:judges] / 2)
         self.blocks, self.preference, self.matrices = table.blocks, [], []
-        self._parts = []  # of each block, what moves with each parameter but log s_j^2
+        # By block: what moves with each parameter but log s_j^2
+        self._parts = []
         for block in table.blocks:
             spread = spreads[block.judge]
             scale = np.outer(spread, spread)
@@ -301,7 +302,7 @@ class MixedFit:
         )
         self._columns = np.sort(order[:rank])  # that determine all others
         self._design = table.effects[:, self._columns]
-        # Of each block, the columns that its cells carry
+        # By block: the columns that its cells carry
         self._carried = [
             np.flatnonzero(self._design[block.places].any(axis=0)) for block in table.blocks
         ]

@@ -149,10 +149,10 @@ def score_weights(layouts: np.ndarray, estimate: np.ndarray) -> np.ndarray:
 
 
 def _product_weights(rows: Sequence, columns: Sequence["csr_array"]) -> "csr_array":
-    """Weights, (products x cells, quantities), of a prompt's sums in the sum over rows of (w r) (w
-    c): sparse, as a cell carries few of all terms.
+    """Weights, (products x cells, quantities), of a prompt's sums in the sum over its rows of (w r)
+    (w c), with w = (1, reference[, length]) of a row: sparse, as each cell has few non-zero terms.
 
-    rows, columns: r and c, (cells, quantities) for each of w.
+    rows, columns: r and c of each cell, (cells, quantities) for each entry of w.
     """
     from scipy.sparse import csr_array, vstack
 
@@ -168,7 +168,7 @@ def _product_weights(rows: Sequence, columns: Sequence["csr_array"]) -> "csr_arr
 
 
 def _carried(layouts: np.ndarray) -> list["csc_array"]:
-    """What each of w multiplies, (cells, terms)."""
+    """The coefficients of each entry of w in the regressors, (cells, terms) each."""
     from scipy.sparse import csc_array
 
     return [csc_array(layouts[:, a]) for a in range(layouts.shape[1])]

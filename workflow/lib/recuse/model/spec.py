@@ -162,7 +162,8 @@ LENGTHS = {
     "prompt_rows": "with length control over all rows of a prompt",
     "global": "with length control over all completions",
 }
-TERMS = {  # of recuse.model.design, in words
+# Words for each of recuse.model.design.TERMS
+TERM_WORDS = {
     "intercept": "one level",
     "judge": "judges",
     "reference": "one slope on human scores",
@@ -195,7 +196,7 @@ def changes_in_words(spec: Spec, *, whose: str = "each family's", most: int | No
     if model.estimator != Model.estimator:
         changes.append(ESTIMATORS[model.estimator])
     if model.terms != EQUATION_1:
-        changes.append(f"with {enumerated([TERMS[term] for term in model.terms])} as terms")
+        changes.append(f"with {enumerated([TERM_WORDS[term] for term in model.terms])} as terms")
     if selection.absorb:
         changes.append(f"with effects of {selection.absorb}s removed")
     if selection.length:

@@ -80,14 +80,16 @@ def cells_figure(
         axes.tick_params(length=0, pad=3.5 + 72 * room)
         slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
         if place.first:
-            _name(axes.yaxis, rows, squares or {})
+            _write_names(axes.yaxis, rows, squares or {})
         if place.lowest:
-            _name(axes.xaxis, columns, squares or {}, **slanted)
+            _write_names(axes.xaxis, columns, squares or {}, **slanted)
     return [place.axes for place in places]
 
 
-def _name(axis: Axis, names: Sequence[str], colours: Mapping[str, str], **look: object) -> None:
-    """The names beside an axis, with squares between for those that have a colour."""
+def _write_names(
+    axis: Axis, names: Sequence[str], colours: Mapping[str, str], **look: object
+) -> None:
+    """Write names beside an axis, with a square before each that has a colour."""
     axes, upright = axis.axes, axis.axis_name == "y"
     shift = ScaledTranslation(*((-0.07, 0) if upright else (0, -0.07)), axes.figure.dpi_scale_trans)
     transform = (axes.get_yaxis_transform() if upright else axes.get_xaxis_transform()) + shift

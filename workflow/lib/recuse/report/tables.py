@@ -315,8 +315,8 @@ def shown(
     """What a page shows of the table `name`: columns with some value, and the excerpt's rows, but
     for those of a file with more than MOST.
 
-    rows: texts; file: the CSV file, next to the page, "" if the rows are from several; words: by
-    column, in place of names. `headings`
+    rows: texts; file: the CSV file, next to the page, "" if the rows are from several; words: what
+    stands for a name, by column. `headings`
     are words, and whether the column holds numbers; cells of `rows` are pairs of text and, if
     rounded, the full value; `count` is of all rows.
     """

@@ -82,7 +82,7 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
     assert [(each.verdict, each.detail) for each in answer.verdicts] == [
         ("established", "favours itself"),
         ("likely", f"is harsher on itself; {MANY_TESTED}"),
-        ("not shown", "a bias below 0.20 points may be missed"),
+        ("not shown", "only a bias of 0.20 points or more would reliably show"),
     ]
     assert answer.unit.name == "points, scale 1 to 5"
     assert [(each.size, each.interval) for each in answer.verdicts] == [
@@ -92,7 +92,7 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
     ]
     assert [each.advice for each in answer.verdicts] == [
         "leave out ratings of own answers, or use the debiased ones (debiased.parquet)",
-        "do not rely on ratings of own answers",
+        "do not rely on ratings of own answers (likely bias)",
         KEEP,
     ]
     assert answer.untested == [
@@ -314,6 +314,7 @@ human scores,warning,no row has a human score,get some
     without = answer_of(FOUR, relative=NO_SCORE, pooled=pooled, check=check)
     assert without.caveats == caveats
     assert without.truth == NO_TRUTH.format(NO_SCORE)
+    assert without.headline == "J (+0.40 points) favours itself, compared with the other judges."
     assert LIKELY not in answer_of(FOUR[2:]).caveats
 
 
@@ -477,7 +478,7 @@ def test_the_mean_says_how_many_favour_themselves_and_that_own_ratings_are_missi
     pooled = average(0.1, 0.05, 0.15) | {"favouring_at_least": "2", "missing": "0.1"}
     words = answer_of(FOUR, pooled=[pooled]).pooled
     assert "At least 2 of the 3 favour themselves (90\xa0% confidence)." in words
-    assert "More own ratings than others are missing" in words
+    assert "Judges lack more ratings of their own answers than of others'" in words
     narrow = {
         "spec": "main",
         "quantity": "self_bias",
@@ -498,10 +499,10 @@ def test_a_bias_that_is_not_shown_is_said_to_be_within_reach_if_its_interval_inc
         for estimate, note in ((0.1, unsupported), (0.1, few_families), (0, ""))
     ]
     doubtful, doubted, other = answer_of(rows).verdicts
-    assert "only 60 % likely" in doubtful.detail
+    assert "only 60 % probable" in doubtful.detail
     assert "missed" not in doubtful.detail
     assert doubted.detail == f"its interval excludes 0; {in_words(few_families)}"
-    assert other.detail == "a bias below 0.20 points may be missed"
+    assert other.detail == "only a bias of 0.20 points or more would reliably show"
 
 
 def test_a_partly_scored_study_says_on_how_many_prompts_agreement_rests():

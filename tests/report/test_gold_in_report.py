@@ -106,7 +106,11 @@ def test_points_show_the_shares_and_say_once_what_is_expected():
         "A",
         "50\N{NO-BREAK SPACE}% against 38\N{NO-BREAK SPACE}%: +12.0 points, 2.0 to 22.0; likely",
     )
-    assert points[0].items[3][1].endswith("; not shown (less than +14.9 points may be missed)")
+    assert (
+        points[0]
+        .items[3][1]
+        .endswith("; not shown (only +14.9 points or more would reliably show)")
+    )
     assert points[0].items[-1][1].endswith("; inconclusive (3 questions, fewer than 10)")
     assert points[-1].heading == SPLIT
 

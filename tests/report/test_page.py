@@ -80,7 +80,7 @@ def test_only_studies_with_people_have_a_column_of_agreement(html, tmp_path, mon
         assert (heading in table) == (columns == 7)
         rows = re.findall(r"<tr data-verdict.*?</tr>", table, re.DOTALL)
         assert {row.count("<td") for row in rows} == {columns - 1}
-    assert f'class="n weak" data-name="{heading}">0.10</td>' in with_people
+    assert f'class="n weak" data-name="{heading}">0.10 (0.10 to 0.10)</td>' in with_people
 
 
 def test_every_term_of_the_glossary_is_explained_once(html):

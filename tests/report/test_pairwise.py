@@ -12,7 +12,13 @@ from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT
 from recuse.papers.attacks import ASR
 from recuse.papers.cobbler import RBO
 from recuse.report.pairwise import MEANING, NOTHING, OF_REASONS, answer_of_comparisons
-from recuse.report.verdict import BY_ALL_JUDGES, MANY_TESTED, REMEDIES_OF_PAIRS, SHARES_ALONE
+from recuse.report.verdict import (
+    BY_ALL_JUDGES,
+    MANY_TESTED,
+    OTHERWISE_BY_PEOPLE,
+    REMEDIES_OF_PAIRS,
+    SHARES_ALONE,
+)
 from report_pages import texts
 from text_tables import csv_rows
 
@@ -82,8 +88,6 @@ def test_own_answers_come_first_then_length_and_the_place():
     assert result.next_steps == [
         f"C: {REMEDIES_OF_PAIRS['self_bias']}.",
         f"A and B: {REMEDIES_OF_PAIRS['first']}.",
-        f"B and C: {CURES[Reason.DEPENDS_ON_DRAWS]}.",
-        f"D: {CURES[Reason.NO_OWN_COMPARED]}.",
     ]
     assert [row.name for row in result.verdicts[:2]] == ["C", "A"]
     assert len(result.untested) == 3
@@ -114,6 +118,7 @@ MISSING = because(Reason.MISSING_OWN, share="10 %")
     [
         ({"kind": "pairs", "note": Reason.NO_SPREAD_FOUND}, SENTENCES[Reason.NO_SPREAD_FOUND]),
         ({"kind": "pairs"}, MANY_TESTED),
+        ({"kind": "pairs", "A": -0.02}, f"{MANY_TESTED}; {OTHERWISE_BY_PEOPLE}"),
         ({"kind": "shares"}, SHARES_ALONE),
         ({"kind": "ratings", "probability_positive": 0.9}, BY_ALL_JUDGES.format("90 %")),
         # Over wordings, either may be what is missing
@@ -147,7 +152,7 @@ def test_without_people_quality_is_not_held_fixed():
     assert result.caveats == [
         caveat.format("their own answers or their family's answers or longer answers")
     ]
-    assert result.next_steps[1:] == [f"A and A family: {CURES[Reason.NO_HUMAN_LABELS]}."]
+    assert result.next_steps[1:] == [f"A: {CURES[Reason.NO_HUMAN_LABELS]}."]
     assert answer([untold[2]]).caveats == [caveat.format("longer answers")]
 
 

@@ -243,15 +243,15 @@ SENTENCES = {
     Reason.DISAGREES_WITH_PEOPLE: "it does not agree with people",
     Reason.HARDLY_AGREES: "hardly any agreement with people",
     Reason.NO_SPREAD_FOUND: (
-        "so few models show no ordinary preferences, and then this test finds too many biases"
+        "too few models to see ordinary preferences, without which this test raises false alarms"
     ),
     Reason.MISSING_OWN: (
-        "at least {share} of its ratings of its own answers are missing, more than elsewhere; the"
-        " interval allows for any values of them"
+        "it lacks at least {share} of the ratings of its own answers, more than of others'; the"
+        " interval allows for whatever these would have been"
     ),
     Reason.UNSUPPORTED: (
-        "its own interval excludes 0, but all judges together make a bias on this side only {share}"
-        " likely"
+        "its own interval excludes 0, but given all judges a bias on this side is only {share}"
+        " probable"
     ),
     Reason.NO_HUMAN_LABELS: "there are no human labels, so quality is not held fixed",
     Reason.FEW_QUESTIONS: "{questions} questions, fewer than {least}",
@@ -349,7 +349,8 @@ CURES = {
     Reason.ALL_DRAWS: "use a more consistent judge that calls fewer ties",
     Reason.DEPENDS_ON_DRAWS: "use a more consistent judge that calls fewer ties",
     Reason.NO_OWN_COMPARED: (
-        "add comparisons of own answers, or list other spellings of a name as its ids"
+        "add comparisons of its own answers; if its model has another name there, list that under"
+        " `ids`"
     ),
     Reason.NO_SIBLINGS_COMPARED: "add comparisons of another model of the family",
     Reason.SAME_LENGTHS: "add the lengths of the answers",

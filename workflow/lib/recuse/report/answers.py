@@ -38,14 +38,14 @@ LIKELY = (
     " chance, so with many judges expect some."
 )
 NO_TRUTH = (
-    "All biases here are measured against the other judges: {}, so an answer that a judge alone"
-    " rates higher may deserve it."
+    "Biases are measured against the other judges, as {}: an answer that one judge alone rates"
+    " highly may deserve it."
 )
 NO_VERDICT = "These ratings say nothing about their judges."
 SMALLER = "To find smaller biases, add models and judges rather than prompts."
 SCORE = (
-    "Have people score some of the answers: only then can a biased judge be told from one that is"
-    " right."
+    "Have people score some of the answers: until then, a biased judge and one that is right look"
+    " the same."
 )
 
 
@@ -71,7 +71,7 @@ def answer_of_ratings(
     )
     return PageAnswer(
         question=QUESTION if of_judges or not of_families else OF_FAMILIES,
-        headline=headline(verdicts, unit) or NO_VERDICT,
+        headline=headline(verdicts, unit, relative=bool(relative)) or NO_VERDICT,
         **shown_verdicts(verdicts, unit),
         truth=NO_TRUTH.format(relative) if relative else "",
         pooled=_pooled(tables, unit, confidence),
@@ -150,7 +150,8 @@ def _pooled(tables: Mapping[str, TableRows], unit: Unit, confidence: float) -> s
     )
     if row["missing"]:
         words += (
-            " More own ratings than others are missing; the interval allows for any values of them."
+            " Judges lack more ratings of their own answers than of others'; the interval allows for"
+            " whatever these would have been."
         )
     if least:
         words += (

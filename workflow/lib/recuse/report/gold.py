@@ -116,8 +116,8 @@ def _size(row: Mapping[str, str], *, interval: bool = True) -> str:
 
 
 def _numbers(row: Mapping[str, str]) -> str:
-    """Shares, contrast and verdict, with the reason for it or the contrast below which one
-    may be missed.
+    """Shares, contrast and verdict, with the reason for it or the contrast that would reliably
+    show.
     """
     shares = [
         f"{100 * float(row[column]):.0f}\N{NO-BREAK SPACE}%"
@@ -127,8 +127,8 @@ def _numbers(row: Mapping[str, str]) -> str:
     because = in_words(row["reason"])
     if row["verdict"] == Verdict.NOT_SHOWN and row["detectable"]:
         because = (
-            f"less than {_size({**row, 'estimate': row['detectable'], 'ci_low': '', 'ci_high': ''})}"
-            " may be missed"
+            f"only {_size({**row, 'estimate': row['detectable'], 'ci_low': '', 'ci_high': ''})} or"
+            " more would reliably show"
         )
     contrast = f": {_size(row)}" if row["estimate"] else ""
     verdict = f"; {row['verdict']}" if row["verdict"] else ""

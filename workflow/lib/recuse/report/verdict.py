@@ -49,27 +49,33 @@ TESTED = {
     "first": "A bias for the first answer",
 }
 NONE_ESTABLISHED = "No self-bias is established."
+RELATIVE = ", compared with the other judges"
 # What to do about a bias in ratings, and in verdicts on two answers.
 LEFT_OUT = "leave out ratings of {}, or use the debiased ones (debiased.parquet)"
 REMEDIES_OF_RATINGS = {
     (SELF, Verdict.ESTABLISHED): LEFT_OUT.format("own answers"),
-    (SELF, Verdict.LIKELY): "do not rely on ratings of own answers",
-    (FAMILY, Verdict.ESTABLISHED): LEFT_OUT.format("the family by its own judges"),
-    (FAMILY, Verdict.LIKELY): "do not rely on ratings of the family by its own judges",
+    (SELF, Verdict.LIKELY): "do not rely on ratings of own answers (likely bias)",
+    (FAMILY, Verdict.ESTABLISHED): LEFT_OUT.format("the family's models by its own judges"),
+    (FAMILY, Verdict.LIKELY): (
+        "do not rely on ratings of the family's models by its own judges (likely bias)"
+    ),
 }
 REMEDIES_OF_PAIRS = {
     SELF: "do not rely on verdicts on own answers",
     FAMILY: "do not rely on verdicts of the family's judges on its answers",
-    "longer": "compare answers of similar length, or use another judge",
-    "first": "keep judging both orders, which balances this bias",
+    "longer": "compare answers of similar length",
+    "first": "judge each pair in both orders, which balances this bias",
 }
 # Why a bias is likely at most, where no note says so.
 SHARES_ALONE = "errors in the human labels could explain it"
-BY_ALL_JUDGES = "all judges together make it {} likely"
+BY_ALL_JUDGES = "{} probable, given all judges"
+OTHERWISE_BY_PEOPLE = "the gap to people points the other way"
 MANY_TESTED = "not confirmed once the number of judges is allowed for"
 JUDGES, FAMILIES = ("judge", "judges"), ("family", "families")
-KEEP = "keep"
+KEEP = "no action"
 DO_NOT_USE = "do not use (hardly any agreement with people)"
+# Until they are answered in the configuration, there is no verdict on the judge.
+ASKED_OF_USER = (Reason.LONE_LEVEL, Reason.OTHER_SCALE, Reason.COPIED_RATINGS)
 MOST = 5  # names in a list before the rest is counted
 MOST_STEPS = 4
 MOST_WORDS = 30  # of a headline
@@ -137,10 +143,10 @@ class ShownVerdict:
     name: str
     kind: str  # one of KINDS
     verdict: str
-    detail: str  # what the judge does, or what bias may be missed
+    detail: str  # what the judge does, or what bias would show; how sure that is
     size: str
     interval: str
-    agreement: str  # with people
+    agreement: str  # with people, and its interval
     hardly_agrees: bool
     advice: str
     # Places on the axis, from 0 to 1, of the estimate, the ends of its interval, A and B; an end
@@ -261,7 +267,6 @@ def shown_verdicts(rows: TableRows, unit: Unit) -> dict[str, object]:
 
 def _shown(row: Mapping[str, str], unit: Unit, axis: Axis) -> ShownVerdict:
     marks = ("estimate", "ci_low", "ci_high", "A", "B")
-    agreement = row["agreement"]
     return ShownVerdict(
         name=name_in(row),
         kind=KINDS[row["quantity"]],
@@ -269,11 +274,18 @@ def _shown(row: Mapping[str, str], unit: Unit, axis: Axis) -> ShownVerdict:
         detail=detail(row, unit),
         size=unit.text(row["estimate"]),
         interval=unit.span(row),
-        agreement=number(float(agreement), 2) if agreement else "",
+        agreement=_agreement(row),
         hardly_agrees=hardly_agrees(row),
         advice=verdict_advice(row),
         places={name: axis.place(float(row[name])) for name in marks if row[name]},
     )
+
+
+def _agreement(row: Mapping[str, str]) -> str:
+    """The correlation of a judge with people, with its interval; "" where there is none."""
+    names = ("agreement", "agreement_ci_low", "agreement_ci_high")
+    value, *ends = [number(float(row[name]), 2) for name in names if row[name]] or [""]
+    return f"{value} ({' to '.join(ends)})" if len(ends) > 1 else value
 
 
 def _axis(rows: TableRows) -> Axis:
@@ -310,8 +322,8 @@ def interval_side(row: Mapping[str, str]) -> int:
 
 
 def detail(row: Mapping[str, str], unit: Unit) -> str:
-    """What a judge with a bias does, or below what size a bias may be missed; then what to know
-    beside the verdict, and why it is likely at most.
+    """What a judge with a bias does, or how large a bias would have to be to show; then what to
+    know beside the verdict, and how sure it is.
     """
     words, beside = in_words(row["reason"]), in_words(row["note"])
     if row["verdict"] in FOUND:
@@ -320,15 +332,20 @@ def detail(row: Mapping[str, str], unit: Unit) -> str:
         words = "its interval excludes 0"
     elif not interval_side(row) and row["detectable"] and float(row["detectable"]) < 1:
         size = f"{unit.text(row['detectable'], sign=False)}{unit.mark}"
-        words = f"a bias below {size} may be missed"
-    why = ""
-    if row["verdict"] == Verdict.LIKELY and code(row["note"]) in (None, Reason.MISSING_OWN):
-        why = _why_likely(row)
-    return "; ".join(filter(None, (words, beside, why)))
+        words = f"only a bias of {size} or more would reliably show"
+    how_sure = ""
+    if row["verdict"] in FOUND and code(row["note"]) in (None, Reason.MISSING_OWN):
+        how_sure = _how_sure(row)
+    against = ""
+    if row["verdict"] in FOUND and row["A"] and float(row["A"]) * float(row["estimate"]) < 0:
+        against = OTHERWISE_BY_PEOPLE
+    return "; ".join(filter(None, (words, beside, how_sure, against)))
 
 
-def _why_likely(row: Mapping[str, str]) -> str:
-    """Why a bias whose interval excludes 0 is not established."""
+def _how_sure(row: Mapping[str, str]) -> str:
+    """How probable a bias is, or why one whose interval excludes 0 is not established."""
+    if row["verdict"] == Verdict.ESTABLISHED and not row["probability_positive"]:
+        return ""
     if row["kind"] == "shares":
         return SHARES_ALONE
     if not row["probability_positive"]:
@@ -356,14 +373,18 @@ def verdict_advice(row: Mapping[str, str]) -> str:
 
 
 def next_steps(rows: TableRows) -> list[str]:
-    """The advice on judges that hardly agree with people and on biases that are found, then on
-    inconclusive verdicts: each once, with all judges that it is for.
+    """The advice on judges that hardly agree with people and on biases that are found, then what
+    would make inconclusive verdicts conclusive, as far as the user is asked something or no
+    self-bias could be tested: each once, with all judges that it is for.
     """
     names: dict[str, list[str]] = {}
-    inconclusive = Verdict.INCONCLUSIVE
-    for row in sorted(
-        rows, key=lambda row: (not hardly_agrees(row), row["verdict"] == inconclusive)
-    ):
+    inconclusive = [row for row in rows if row["verdict"] == Verdict.INCONCLUSIVE]
+    tested = [row for row in rows if row["verdict"] != Verdict.INCONCLUSIVE]
+    tested.sort(key=_stranger_first)
+    is_self_tested = any(row["quantity"] == SELF for row in tested)
+    asked = [row for row in inconclusive if code(row["reason"]) in ASKED_OF_USER]
+    untested = [row for row in inconclusive if row["quantity"] == SELF and not is_self_tested]
+    for row in (*tested, *asked, *untested):
         names.setdefault(verdict_advice(row), []).append(name_in(row))
     names.pop(KEEP, None)
     names.pop("", None)  # Where no cure is known, there is nothing to do.
@@ -373,19 +394,26 @@ def next_steps(rows: TableRows) -> list[str]:
     return steps[:MOST_STEPS]
 
 
+def _stranger_first(row: Mapping[str, str]) -> float:
+    """Sorts judges that hardly agree with people first, the one that agrees least before all."""
+    return float(row["agreement"] or -1) if hardly_agrees(row) else 1.0
+
+
 def name_in(row: Mapping[str, str]) -> str:
     """The judge or family of a row."""
     return f"{row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
-def headline(rows: TableRows, unit: Unit) -> str:
+def headline(rows: TableRows, unit: Unit, *, relative: bool = False) -> str:
     """What is established, and which judges hardly agree with people, in at most MOST_WORDS words;
     "" without rows.
+
+    relative: whether biases are known against the other judges alone.
     """
     if not rows:
         return ""
     for most in (MOST, 3, 2, 0):
-        words = " ".join(_headline(rows, unit, most))
+        words = " ".join(_headline(rows, unit, most, beside=RELATIVE if relative else ""))
         if len(words.split()) <= MOST_WORDS:
             return words
     established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
@@ -397,22 +425,25 @@ def headline(rows: TableRows, unit: Unit) -> str:
     return words
 
 
-def _headline(rows: TableRows, unit: Unit, most: int) -> Iterator[str]:
+def _headline(rows: TableRows, unit: Unit, most: int, beside: str) -> Iterator[str]:
     """Its sentences: on biases, then on judges that hardly agree with people."""
-    yield from bias_sentences(rows, unit, most)
+    yield from bias_sentences(rows, unit, most, beside)
     strangers = [row for row in rows if row["quantity"] == SELF and hardly_agrees(row)]
     if strangers:
-        strangers.sort(key=lambda row: float(row["agreement"] or -1))
+        strangers.sort(key=_stranger_first)
         several = len(strangers) > 1
         words = f"{_who(strangers, most)} hardly agree{'' if several else 's'} with people"
         remedy = f": do not use {'them as judges' if several else 'it as a judge'}" if most else ""
         yield f"{words}{remedy}."
 
 
-def bias_sentences(rows: TableRows, unit: Unit | None = None, most: int = MOST) -> Iterator[str]:
+def bias_sentences(
+    rows: TableRows, unit: Unit | None = None, most: int = MOST, beside: str = ""
+) -> Iterator[str]:
     """What is established, that on self-bias first, also where nothing is.
 
-    unit: of the sizes beside the names, None for none; most: names in a list, 0 for numbers alone.
+    unit: of the sizes beside the names, None for none; most: names in a list, 0 for numbers alone;
+    beside: what is added to the sentence on a bias.
     """
     own = [row for row in rows if row["quantity"] == SELF]
     established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
@@ -426,7 +457,7 @@ def bias_sentences(rows: TableRows, unit: Unit | None = None, most: int = MOST) 
         if group:
             group.sort(key=lambda row: -abs(float(row["estimate"])))
             verb = FAVOURING[quantity][not favours][len(group) > 1]
-            yield f"{_who(group, most, unit)} {verb}."
+            yield f"{_who(group, most, unit)} {verb}{beside}."
 
 
 def _why_untested(own: TableRows, kind: str) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 
 from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments, number_completions
 from recuse.data.study import StudyTables
-from recuse.model.estimable import spec_slices
 from recuse.model.least_squares import connected_parts, determined, inverted
 from recuse.model.prompt_sums import SliceCells, add_prompts
 from recuse.model.spec import Spec
@@ -108,8 +107,9 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
         else np.delete(np.arange(sums.shape[1]), [] if reference else REFERENCE)
     )
     within, is_determined = _slopes_within(sums[:, used][:, :, used], judge, len(judges))
-    slopes = np.zeros((len(kinds), sums.shape[1] - RATING - 1))
-    slopes[:, used[RATING + 1 :] - RATING - 1] = within[judge]
+    slopes = np.zeros((len(kinds), sums.shape[1]))
+    slopes[:, used[RATING + 1 :]] = within[judge]
+    slopes = slopes[:, RATING + 1 :]
     n, kept = sums[:, 0, 0], is_determined[judge]
     adjusted = sums[:, 0, RATING] / n - np.einsum(
         "kc,kc->k", sums[:, 0, RATING + 1 :] / n[:, None], slopes
@@ -126,15 +126,18 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     without_slope = judges[~is_determined].tolist()
     kind = np.where(kept, np.cumsum(kept) - 1, -1)[place]
     rows = np.bincount(cell, n[kept])
-    rating = np.bincount(cell, sums[kept, 0, RATING]) / rows
-    of_rows = {
-        "rating": rating,
-        "cell_of_kind": cell,
-        "level": adjusted[kept],
-        "slopes": slopes[kept],
-        "kind_of_group": kind,
-    }
-    return CellMeans(cells[:, 0], cells[:, 1], *families, mean, rows, without_slope, **of_rows)
+    return CellMeans(
+        *cells.T,
+        *families,
+        mean,
+        rows,
+        without_slope,
+        rating=np.bincount(cell, sums[kept, 0, RATING]) / rows,
+        cell_of_kind=cell,
+        level=adjusted[kept],
+        slopes=slopes[kept],
+        kind_of_group=kind,
+    )
 
 
 def _levels_within_completions(
@@ -227,19 +230,8 @@ class AdditiveFit:
 
     def __init__(self, judge: np.ndarray, model: np.ndarray, fitted: np.ndarray) -> None:
         """judge, model: (cells,) of str; fitted: (cells,) of bool."""
-        (judges, judge), (models, model) = (
-            np.unique(names, return_inverse=True) for names in (judge, model)
-        )
-        rows = (
-            np.concatenate(
-                [
-                    codes[:, None] == range(len(of))
-                    for codes, of in ((judge, judges), (model, models))
-                ],
-                axis=1,
-            )
-            * 1.0
-        )
+        dummies = [names[:, None] == np.unique(names) for names in (judge, model)]
+        rows = np.concatenate(dummies, axis=1).astype(float)
         gram = rows[fitted].T @ rows[fitted]
         inverse, null = inverted(gram)
         self.fitted, self.rows = fitted, rows  # rows: (cells, judges + models) of all cells
@@ -278,20 +270,17 @@ def tables_of_slices(spec: Spec, study: StudyTables) -> Iterator[tuple[str, Cell
     The spec's terms do not matter. Without human scores, cell means are of the ratings less the
     effects of dimensions alone.
     """
-    slices = {}
-    for label, moments in spec_slices(spec, study):
-        cells = cell_means(moments, reference=study.has_human_scores) if len(moments.n) else None
-        slices[label] = cells, CellVariances(cells) if cells is not None else None
-    factors = study.moments(spec.selection).factors
-    places = {label: np.flatnonzero(mask) for label, mask in spec.selection.slices(factors)}
-    jobs = [
-        (SliceCells(places[label], cells.kind_of_group, len(cells.level)), [variances])
-        for label, (cells, variances) in slices.items()
-        if cells is not None
-    ]
-    add_prompts(jobs, study.row_blocks(spec.selection, factors), len(factors["judge"]))
-    for label, (cells, variances) in slices.items():
-        yield label, None if cells is None else variances.result()
+    moments, slices, jobs = study.moments(spec.selection), {}, []
+    for label, mask in spec.selection.slices(moments.factors):
+        slices[label] = None
+        if mask.any():
+            cells = cell_means(moments.select(mask), reference=study.has_human_scores)
+            slices[label] = variances = CellVariances(cells)
+            design = SliceCells(np.flatnonzero(mask), cells.kind_of_group, len(cells.level))
+            jobs.append((design, [variances]))
+    add_prompts(jobs, study.row_blocks(spec.selection, moments.factors), len(moments.n))
+    for label, variances in slices.items():
+        yield label, None if variances is None else variances.result()
 
 
 class CellVariances:
@@ -337,36 +326,23 @@ class CellVariances:
         grid[:, :, self._judge, self._model] = rows, np.add.reduceat(left, self._first, axis=1)
         count, total = grid
         present = count > 0
-        mean = np.divide(total, count, out=total, where=present)
+        mean = total / np.maximum(count, 1)
         models, judges = (present.sum(axis=axis, keepdims=True) for axis in (2, 1))
         for axis, number in ((2, models), (1, judges)):
             common = (mean * present).sum(axis=axis, keepdims=True) / np.maximum(number, 1)
             mean = mean - np.where(number > 1, common, 0.0)
-        squares = np.where(present, (count * mean) ** 2, 0.0) / np.where(
-            models > 1, 1 - 1 / np.maximum(models, 2), 1.0
-        )
+        squares = (count * mean) ** 2 / np.where(models > 1, 1 - 1 / np.maximum(models, 2), 1.0)
         self._sums += squares.sum(axis=0)[self._judge, self._model]
         self._prompts += (rows > 0).sum(axis=0)
         self._raters += (present * judges).sum(axis=0)[self._judge, self._model]
 
     def result(self) -> CellMeans:
         """The cell means with their variances and numbers of prompts, after the last prompt."""
-        if not len(self._cells.n):
-            return replace(self._cells, variance=np.zeros(0), prompts=self._prompts)
         n, freedom = self._cells.n, np.maximum(self._prompts - 1, 0)
-        single = (
-            np.divide(self._prompts, freedom, out=np.zeros_like(n), where=freedom > 0)
-            * self._sums
-            / n
-        )
+        single = self._prompts / np.maximum(freedom, 1) * self._sums / n
         single = self._of_rows(single, self._raters / self._prompts, freedom)
-        weights = np.bincount(self._judge, freedom)
-        of_judge = np.divide(
-            np.bincount(self._judge, freedom * single),
-            weights,
-            out=np.zeros_like(weights),
-            where=weights > 0,
-        )
+        weights = np.maximum(np.bincount(self._judge, freedom), 1)
+        of_judge = np.bincount(self._judge, freedom * single) / weights
         variance = (freedom * single + BORROWED * of_judge[self._judge]) / (freedom + BORROWED) / n
         return replace(self._cells, variance=variance, prompts=self._prompts)
 

@@ -8,9 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments, number_completions
+from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments
 from recuse.data.study import StudyTables
-from recuse.model.least_squares import connected_parts, determined, inverted
+from recuse.model.design import within_completions
+from recuse.model.least_squares import connected_parts, determined, inverted, solve
 from recuse.model.prompt_sums import SliceCells, add_prompts
 from recuse.model.spec import Spec
 
@@ -116,7 +117,7 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     )
     if within_completions:
         adjusted = _levels_within_completions(
-            moments, place, judge, np.unique(kinds[:, 1:], axis=0, return_inverse=True)[1]
+            moments, place, np.unique(kinds[:, 1:], axis=0, return_inverse=True)[1]
         )
         kept = kept & np.isfinite(adjusted)
     cells, cell = np.unique(kinds[kept, :2], axis=0, return_inverse=True)
@@ -141,7 +142,7 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
 
 
 def _levels_within_completions(
-    moments: Moments, kind: np.ndarray, judge: np.ndarray, block: np.ndarray
+    moments: Moments, kind: np.ndarray, block: np.ndarray
 ) -> np.ndarray:
     """Levels of kinds of rows, judge x model x dimension, by least squares with an effect of each
     completion, (kinds,).
@@ -150,35 +151,22 @@ def _levels_within_completions(
     determined up to a constant, which makes the mean of the model's fitted ratings that of its
     ratings. If its judges fall into parts without a completion in common, the levels of the part
     with most rows count, and the others are NaN, as are those of judges that rated no completion
-    that another judge rated. kind: (groups,) of the moments; judge, block (model and dimension):
-    (kinds,).
+    that another judge rated. kind: (groups,) of the moments; block (model and dimension): (kinds,).
     """
-    n, total, level = moments.n, moments.tensor[:, 0, 0, 0, RATING], np.full(len(judge), np.nan)
-    completion = number_completions(moments.factors)
-    raters = np.bincount(completion)
-    centred = total - (np.bincount(completion, total) / raters)[completion]
-    of_block = block[kind]
+    level, width = np.full(len(block), np.nan), moments.tensor.shape[1] - 1
     for number in range(block.max(initial=-1) + 1):
-        groups, kinds = np.flatnonzero(of_block == number), np.flatnonzero(block == number)
-        at = np.searchsorted(kinds, kind[groups])
-        completions, place = np.unique(completion[groups], return_inverse=True)
-        shared = np.zeros((len(completions), len(kinds)))  # which kinds a set of completions has
-        shared[place, at] = 1.0
-        weight = np.zeros(len(completions))
-        weight[place] = n[groups]  # completions of each set
-        gram = np.diag(weight @ shared) - shared.T @ (
-            shared * (weight / raters[completions])[:, None]
-        )
-        parts = connected_parts(gram != 0)
-        rows = np.bincount(at, n[groups], len(kinds))
-        largest = np.bincount(parts, rows).argmax()
-        these = np.flatnonzero((parts == largest) & (gram.diagonal() > 0))
-        if len(these) < 2:
-            continue
-        sums = np.bincount(at, centred[groups], len(kinds))
-        solved = np.linalg.lstsq(gram[np.ix_(these, these)], sums[these], rcond=1e-10)[0]
-        given = np.bincount(at, total[groups], len(kinds))[these].sum() / rows[these].sum()
-        level[kinds[these]] = solved + given - np.average(solved, weights=rows[these])
+        rows = moments.select(block[kind] == number)
+        kinds, at = np.unique(kind[block[kind] == number], return_inverse=True)
+        layout = np.zeros((len(at), width, len(kinds)))
+        layout[np.arange(len(at)), 0, at] = 1.0
+        solution = solve(rows, within_completions(layout, rows.factors))
+        parts, n = connected_parts(solution.gram != 0), np.bincount(at, rows.n)
+        largest = parts == np.bincount(parts, n).argmax()
+        these = largest & (solution.gram.diagonal() > 0)
+        if these.any():
+            solved, total = solution.estimate[these], rows.tensor[:, 0, 0, 0, RATING]
+            given = np.bincount(at, total)[these].sum() / n[these].sum()
+            level[kinds[these]] = solved + given - np.average(solved, weights=n[these])
     return level
 
 

@@ -335,10 +335,11 @@ def gold(
     measured = {each.key: each for each in contrasts(connection)}
     for key, right in list(measured.items()):
         wrong = measured.get((*key[:2], HARMFUL, OTHER_JUDGES))
-        if key[2:] == (LEGITIMATE, OTHER_JUDGES) and wrong:
-            if all(part.numerator.any() for part in (*wrong.parts, *right.parts)):
-                share = legitimate_share(right, wrong)
-                measured[share.key] = share
+        if key[2:] != (LEGITIMATE, OTHER_JUDGES) or wrong is None:
+            continue
+        if all(part.numerator.any() for part in (*wrong.parts, *right.parts)):
+            share = legitimate_share(right, wrong)
+            measured[share.key] = share
     by_key = {}
     for key, each in measured.items():
         odds = contrast(each.parts, LOG_ODDS, confidence=confidence)

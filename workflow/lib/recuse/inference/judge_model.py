@@ -141,9 +141,7 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     )
 
 
-def _levels_within_completions(
-    moments: Moments, kind: np.ndarray, block: np.ndarray
-) -> np.ndarray:
+def _levels_within_completions(moments: Moments, kind: np.ndarray, block: np.ndarray) -> np.ndarray:
     """Levels of kinds of rows, judge x model x dimension, by least squares with an effect of each
     completion, (kinds,).
 

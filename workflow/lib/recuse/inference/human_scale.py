@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 NEXT_LABELS = column_names("study dimension dataset prompt_id occasion model own")
 BATCH = 100  # answers that people should score next
 
-# p-value: below it, answers were not chosen at random for human scores
-AT_RANDOM = 0.05
+# p-value: below it, answers do not look chosen at random for human scores. At 0.05 twice as many
+# studies whose prompts were chosen would pass; a tenth of those drawn at random are refused.
+AT_RANDOM = 0.1
 # Scored prompts of a model with an answer whose score is not the most frequent one: with fewer, its
 # own scores do not show how much they vary
 LEAST_VARIED = 5

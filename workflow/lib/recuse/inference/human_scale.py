@@ -3,6 +3,7 @@ of all: prediction-powered inference.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -233,20 +234,17 @@ def next_label_rows(study: StudyTables, *, seed: int) -> Iterator[dict]:
     and dimension, but twice as many of a model that is also a judge (`own` 1), whose own answers
     A rests on.
     """
-    names = ("dimension", "dataset", "prompt_id", "occasion", "model")
+    *names, own = NEXT_LABELS[1:]
     texts = ", ".join(f"{name}::varchar as {name}" for name in names)
     rows = f"from {files(study.ratings)}"
-    query = f"select {texts} {rows} group by all having count(gt) = 0 order by all"
+    is_judge = f"(model::varchar in (select judge::varchar {rows}))::integer as {own}"
+    query = f"select {texts}, {is_judge} {rows} group by all having count(gt) = 0 order by all"
     answers = connect().execute(query).fetchall()
-    judges = {
-        judge for (judge,) in connect().execute(f"select distinct judge::varchar {rows}").fetchall()
-    }
-    taken: dict[tuple[str, str], int] = {}
+    taken: Counter[tuple[str, str]] = Counter()
     turns = []
     for number in np.random.default_rng(seed).permutation(len(answers)).tolist():
-        dimension, *_, model = answers[number]
-        taken[dimension, model] = turn = taken.get((dimension, model), 0) + 1
-        turns.append((turn / 2 if model in judges else float(turn), number))
+        dimension, *_, model, is_own = answers[number]
+        taken[dimension, model] += 1
+        turns.append((taken[dimension, model] / (1 + is_own), number))
     for _, number in sorted(turns)[:BATCH]:
-        row = dict(zip(names, answers[number], strict=True))
-        yield row | {"own": int(row["model"] in judges)}
+        yield dict(zip(NEXT_LABELS[1:], answers[number], strict=True))

@@ -410,19 +410,12 @@ def bias_of_pairs(
         key: value + error * np.append(0.0, draws)
         for (key, (value, error)), draws in zip(sorted(removed.items()), normal, strict=True)
     }
-    unknown = {
-        quantity: math.nan if quantity in bias_quantities(spec) else 0.0 for quantity in BIASES
-    }
-    bias = np.zeros((1 + replicates, np.prod(pairs.shape)))
-    names = zip(
-        *(factors[name].tolist() for name in ("judge", "model", "judge_family", "model_family")),
-        strict=True,
-    )
-    for place, (judge, model, family, of_model) in zip(pairs.pair, names, strict=True):
-        if judge == model:
-            bias[:, place] = drawn.get((SELF, judge), unknown[SELF])
-        elif family == of_model:
-            bias[:, place] = drawn.get((FAMILY, family), unknown[FAMILY])
+    bias, of_spec = np.zeros((1 + replicates, np.prod(pairs.shape))), bias_quantities(spec)
+    names = (factors[name].tolist() for name in ("judge", "model", "judge_family", "model_family"))
+    for place, judge, model, family, of_model in zip(pairs.pair, *names, strict=True):
+        key = (SELF, judge) if judge == model else (FAMILY, family)
+        if family == of_model and key[0] in of_spec:
+            bias[:, place] = drawn.get(key, math.nan)
     return bias.reshape(1 + replicates, *pairs.shape)
 
 

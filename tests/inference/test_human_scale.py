@@ -169,7 +169,7 @@ def test_a_model_with_few_scored_prompts_has_no_score():
         chosen[np.flatnonzero(chosen[:, 0, 3])[9:], :, 3] = False
         return chosen
 
-    rows = list(as_people_rows(drawn(6, most), replicates=50, confidence=0.9, seed=1))
+    rows = list(as_people_rows(drawn(8, most), replicates=50, confidence=0.9, seed=1))
     assert ["score" in row for row in rows] == [True, True, True, False]
     assert rows[3]["note"] == 'few_scored_prompts {"prompts": 9, "least": 10}'
     assert {row["rank_high"] for row in rows[:3]} <= {1, 2, 3}

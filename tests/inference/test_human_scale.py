@@ -1,9 +1,11 @@
 """Scores of models as people would give them, from human scores of some answers."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from statsmodels.api import WLS
 
 from recuse.base.reasons import Reason, parse
@@ -161,6 +163,26 @@ def test_labels_of_easy_prompts_are_refused():
     rows = list(as_people_rows(answers, replicates=2, confidence=0.9, seed=1))
     assert {row["scores"] for row in rows} == {AS_PEOPLE}
     assert not any("score" in row for row in rows)
+
+
+def test_the_gap_is_tested_against_every_choice_of_prompts():
+    random = default_rng(0)
+    human, panel = random.random((6, 2, 3)), random.random((6, 2, 3))
+    human[random.random(human.shape) < 0.6] = np.nan
+    answers = answers_of(human, panel)
+    scored = answers.centred(answers.is_scored.astype(float)).reshape(6, -1)
+    rated = answers.centred(answers.panel).reshape(6, -1)
+    sums = [(scored[list(order)] * rated).sum() for order in permutations(range(6))]
+    gap, p_value = scored_gap(answers)
+    assert gap == pytest.approx(sums[0] / (scored**2).sum(), rel=1e-12)
+    assert p_value == pytest.approx(2 * ndtr(-abs(sums[0]) / np.std(sums)), rel=1e-9)
+    slope = WLS(rated.ravel(), scored.ravel()).fit().params[0]
+    assert gap == pytest.approx(slope, rel=1e-12)
+
+
+def test_a_tenth_of_the_studies_whose_prompts_are_drawn_at_random_is_refused():
+    p_values = [scored_gap(drawn(seed, by_prompt(10)))[1] for seed in range(300)]
+    assert np.mean(np.array(p_values) < 0.1) == pytest.approx(0.1, abs=0.05)
 
 
 def test_a_model_with_few_scored_prompts_has_no_score():

@@ -1,9 +1,11 @@
 """Scores of models as people would give them, from human scores of some answers."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from statsmodels.api import WLS
 
 from recuse.base.reasons import Reason, parse
@@ -163,13 +165,33 @@ def test_labels_of_easy_prompts_are_refused():
     assert not any("score" in row for row in rows)
 
 
+def test_the_gap_is_tested_against_every_choice_of_prompts():
+    random = default_rng(0)
+    human, panel = random.random((6, 2, 3)), random.random((6, 2, 3))
+    human[random.random(human.shape) < 0.6] = np.nan
+    answers = answers_of(human, panel)
+    scored = answers.centred(answers.is_scored.astype(float)).reshape(6, -1)
+    rated = answers.centred(answers.panel).reshape(6, -1)
+    sums = [(scored[list(order)] * rated).sum() for order in permutations(range(6))]
+    gap, p_value = scored_gap(answers)
+    assert gap == pytest.approx(sums[0] / (scored**2).sum(), rel=1e-12)
+    assert p_value == pytest.approx(2 * ndtr(-abs(sums[0]) / np.std(sums)), rel=1e-9)
+    slope = WLS(rated.ravel(), scored.ravel()).fit().params[0]
+    assert gap == pytest.approx(slope, rel=1e-12)
+
+
+def test_a_tenth_of_the_studies_whose_prompts_are_drawn_at_random_is_refused():
+    p_values = [scored_gap(drawn(seed, by_prompt(10)))[1] for seed in range(300)]
+    assert np.mean(np.array(p_values) < 0.1) == pytest.approx(0.1, abs=0.05)
+
+
 def test_a_model_with_few_scored_prompts_has_no_score():
     def most(random, human):
         chosen = by_prompt(30)(random, human).copy()
         chosen[np.flatnonzero(chosen[:, 0, 3])[9:], :, 3] = False
         return chosen
 
-    rows = list(as_people_rows(drawn(6, most), replicates=50, confidence=0.9, seed=1))
+    rows = list(as_people_rows(drawn(8, most), replicates=50, confidence=0.9, seed=1))
     assert ["score" in row for row in rows] == [True, True, True, False]
     assert rows[3]["note"] == 'few_scored_prompts {"prompts": 9, "least": 10}'
     assert {row["rank_high"] for row in rows[:3]} <= {1, 2, 3}

@@ -91,7 +91,7 @@ def test_a_figure_that_a_study_lacks_is_named(project):
         ("papers/fetch", {}),
         ("data/ratings", after("ratings", "describe")),
         ("papers/twin", after("simulate", of=["smoke"])),
-        ("inference/identifiability", after("describe", "robustness")),
+        ("model/identifiability", after("describe", "robustness")),
         ("papers/scorecard", after("compare_with_paper")),
         # What the rules are made from reruns what it changes of them.
         ("catalogue/figures", {}),

@@ -234,8 +234,8 @@ SENTENCES = {
         "nearly all human scores are equal: fewer than {least} differ from the most frequent one"
     ),
     Reason.CHOSEN_FOR_SCORES: (
-        "people scored answers that were not chosen at random: judges' ratings of these differ from"
-        " those of the others by {gap} of the scale"
+        "people scored answers that do not look chosen at random: judges' ratings of these differ"
+        " from those of the others by {gap} of the scale"
     ),
     Reason.NO_ROW: "{table}.csv has no such row",
     Reason.NO_INTERVAL: "it has no interval, as its standard error is 0 or unknown",

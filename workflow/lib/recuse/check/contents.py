@@ -230,7 +230,7 @@ def basis(facts: Facts, *, confidence: float) -> Iterator[Finding]:
     gap, p_value = scored_gap(answers)
     if p_value < AT_RANDOM:
         words = (
-            "answers with a human score were not chosen at random: judges rate them"
+            "answers with a human score do not look chosen at random: judges rate them"
             f" {number(abs(gap), 3)} of the scale {'higher' if gap > 0 else 'lower'} than the others"
             f" (p below {AT_RANDOM:g}, by prompt)"
         )

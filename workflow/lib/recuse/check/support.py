@@ -16,10 +16,10 @@ import numpy as np
 from recuse.base.reasons import WITHOUT_PEOPLE, Reason, because, code, in_words, parse
 from recuse.base.settings import Setting, written
 from recuse.base.words import counted, enumerated, percent
+from recuse.check.additivity import additivity
 from recuse.check.contents import EQUATION
 from recuse.check.facts import FINE, LETTERS, NOTE, STOP, WARNING, Facts, Finding, spoken
 from recuse.data.study import StudyTables
-from recuse.inference.identifiability import identifiability
 from recuse.inference.idiosyncrasy import (
     LEAST_MODELS,
     LEAST_PROMPTS,
@@ -29,7 +29,6 @@ from recuse.inference.idiosyncrasy import (
 )
 from recuse.inference.judge_model import cell_means
 from recuse.inference.power import EXACT, over_dimensions, power_by_judge, study_like
-from recuse.inference.preconditions import additivity
 from recuse.inference.reliability import Reliability
 from recuse.inference.wordings import ways_asked, widening
 from recuse.model.design import design_terms
@@ -40,6 +39,7 @@ from recuse.model.estimable import (
     spec_slices,
     study_for,
 )
+from recuse.model.identifiability import identifiability
 from recuse.model.spec import BIASES, EQUATION_1, Spec
 
 BY_MODEL = Spec.of("model_effects", terms=(*EQUATION_1, "model"))

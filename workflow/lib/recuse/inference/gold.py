@@ -19,7 +19,6 @@ scale, so a bias must be there in differences (or ratios) of shares as well as i
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -59,7 +58,8 @@ FEW = 10  # questions
 GRID = 2**40
 ROUNDING = 1e-12  # of a variance
 KIND = KINDS["gold"]
-DECIDED = ("verdict", "favours", "detectable", "reason")  # columns by the engine
+# Columns by the engine
+DECIDED = ("quantity", "term", "verdict", "favours", "detectable", "reason")
 
 
 class _Part(NamedTuple):
@@ -81,7 +81,7 @@ class _Part(NamedTuple):
 class Contrast:
     """The parts of one row of the table: own marks first, then those of its baseline."""
 
-    names: dict[str, str]  # quantity, term, case and baseline
+    key: tuple[str, str, str, str]  # quantity, term, case and baseline
     questions: np.ndarray  # (questions,)
     parts: Sequence[_Part]
     n: int  # marks of own answers
@@ -219,7 +219,6 @@ def create_sides(connection: Connection, families: Mapping[str, str]) -> None:
         where mine.family <> theirs.family group by all""")
 
 
-NAMES = ("quantity", "term", "case", "question")
 OWN = """
     with paired as (
         select own.*, third.judge as other_judge, third.y as other_y
@@ -230,7 +229,9 @@ SUMS = {
         f"""{OWN}, each as (
             select {TERMS}, question, block, unit, judge, any_value(y) as y, on_grid(avg(other_y)) as other_y
             from paired group by all)
-        select {TERMS}, question, sum(y) as own_sum, count(*) as n, sum(other_y) as judges from each group by all"""
+        select {TERMS}, question, sum(y) as own_sum, count(*) as n, count(*) as n_others, sum(other_y) as judges,
+               null as answers, null as judges_answers
+        from each group by all"""
     ),
     OTHER_ANSWERS: (
         f"""
@@ -239,14 +240,15 @@ SUMS = {
              others as (select {TERMS}, question, sum(y) as answers, sum(n) as n_answers
                         from of_terms join answers using ("case", judge) group by all),
              mine as (select {TERMS}, question, sum(y) as own_sum, count(*) as n from own group by all)
-        select {TERMS}, question, coalesce(own_sum, 0) as own_sum, coalesce(n, 0) as n, coalesce(answers, 0) as answers,
-               coalesce(n_answers, 0) as n_answers
+        select {TERMS}, question, coalesce(own_sum, 0) as own_sum, coalesce(n, 0) as n, coalesce(n_answers, 0) as n_others,
+               null as judges, coalesce(answers, 0) as answers, null as judges_answers
         from mine full join others using ({TERMS}, question)"""
     ),
     SAME_QUESTIONS: (
         f"""
         with answers as (select "case", block, judge, on_grid(avg(y)) as y from third group by all)
-        select {TERMS}, question, sum(own.y) as own_sum, count(*) as n, sum(answers.y) as answers
+        select {TERMS}, question, sum(own.y) as own_sum, count(*) as n, count(*) as n_others, null as judges,
+               sum(answers.y) as answers, null as judges_answers
         from own join answers using ("case", block, judge) group by all"""
     ),
     BOTH: (
@@ -254,8 +256,8 @@ SUMS = {
             select {TERMS}, question, block, unit, judge, any_value(paired.y) as y, on_grid(avg(paired.other_y)) as other_y,
                    on_grid(avg(matched.y)) as answer_y, on_grid(avg(matched.other_y)) as other_answer_y
             from paired join matched using ("case", block, judge, other_judge) group by all)
-        select {TERMS}, question, sum(y) as own_sum, count(*) as n, sum(other_y) as judges, sum(answer_y) as answers,
-               sum(other_answer_y) as judges_answers
+        select {TERMS}, question, sum(y) as own_sum, count(*) as n, count(*) as n_others, sum(other_y) as judges,
+               sum(answer_y) as answers, sum(other_answer_y) as judges_answers
         from each group by all"""
     ),
 }
@@ -270,31 +272,19 @@ def contrasts(connection: Connection) -> Iterator[Contrast]:
 
         y_ij, mean_k y_ik, mean_k mean_t y_tj, mean_k mean_t y_tk, with the signs + - - +
     """
+    columns = ("question", "own_sum", "n", "n_others", "judges", "answers", "judges_answers")
+    lists = ", ".join(f"list({column} order by question)" for column in columns)
     for baseline, query in SUMS.items():
-        table = connection.execute(
-            f"select * from ({query}) order by {TERMS}, question"
-        ).fetchnumpy()
-        keys = list(
-            zip(*(table[name].tolist() for name in ("quantity", "term", "case")), strict=True)
-        )
-        starts = [row for row, key in enumerate(keys) if row == 0 or key != keys[row - 1]]
-        for start, end in pairwise([*starts, len(keys)]):
-            sums = {
-                name: np.asarray(values[start:end], float)
-                for name, values in table.items()
-                if name not in NAMES
-            }
-            n, others = sums["n"], sums.get("n_answers", sums["n"])
-            if not n.sum() or not others.sum():
+        query = f"select {TERMS}, {lists} from ({query}) group by all"
+        for row in connection.execute(query).fetchall():
+            questions, own, n, n_others, *others = row[3:]
+            if not sum(n) or not sum(n_others):
                 continue
-            parts = [_Part(sums["own_sum"], n, 1)]
-            for name, sign in (("judges", -1), ("answers", -1), ("judges_answers", 1)):
-                if name in sums:
-                    parts.append(_Part(sums[name], others, sign))
-            names = dict(zip(("quantity", "term", "case"), keys[start], strict=True))
-            yield Contrast(
-                names | {"baseline": baseline}, table["question"][start:end], parts, int(n.sum())
-            )
+            parts = [_Part(np.array(own), np.array(n), 1)]
+            for sums, sign in zip(others, (-1, -1, 1), strict=True):
+                if sums[0] is not None:
+                    parts.append(_Part(np.array(sums), np.array(n_others), sign))
+            yield Contrast((*row[:3], baseline), np.array(questions), parts, sum(n))
 
 
 def legitimate_share(right: Contrast, wrong: Contrast) -> Contrast:
@@ -307,11 +297,15 @@ def legitimate_share(right: Contrast, wrong: Contrast) -> Contrast:
     questions = np.union1d(right.questions, wrong.questions)
     parts = []
     for of_right, of_wrong in zip(right.parts, wrong.parts, strict=True):
-        wins, losses = np.zeros(len(questions)), np.zeros(len(questions))
-        wins[np.searchsorted(questions, right.questions)] = of_right.numerator
-        losses[np.searchsorted(questions, wrong.questions)] = of_wrong.numerator
+        wins, losses = (
+            np.bincount(
+                np.searchsorted(questions, of.questions), part.numerator, minlength=len(questions)
+            )
+            for of, part in ((right, of_right), (wrong, of_wrong))
+        )
         parts.append(_Part(wins, wins + losses, of_right.sign))
-    return Contrast(right.names | {"case": LEGITIMATE_SHARE}, questions, parts, right.n + wrong.n)
+    key = (*right.key[:2], LEGITIMATE_SHARE, OTHER_JUDGES)
+    return Contrast(key, questions, parts, right.n + wrong.n)
 
 
 def gold(
@@ -338,18 +332,19 @@ def gold(
     """
     create_sides(connection, families)
     measure = DIFFERENCE if cases == CASES_OF_PAIRS else LOG_RATIO
-    measured = {tuple(each.names.values()): each for each in contrasts(connection)}
-    for key in [key for key in measured if key[2:] == (LEGITIMATE, OTHER_JUDGES)]:
+    measured = {each.key: each for each in contrasts(connection)}
+    for key, right in list(measured.items()):
         wrong = measured.get((*key[:2], HARMFUL, OTHER_JUDGES))
-        if wrong and all(part.numerator.any() for part in (*wrong.parts, *measured[key].parts)):
-            measured[*key[:2], LEGITIMATE_SHARE, OTHER_JUDGES] = legitimate_share(
-                measured[key], wrong
-            )
+        if key[2:] != (LEGITIMATE, OTHER_JUDGES) or wrong is None:
+            continue
+        if all(part.numerator.any() for part in (*wrong.parts, *right.parts)):
+            share = legitimate_share(right, wrong)
+            measured[share.key] = share
     by_key = {}
     for key, each in measured.items():
         odds = contrast(each.parts, LOG_ODDS, confidence=confidence)
         by_key[key] = {
-            **each.names,
+            **dict(zip(("quantity", "term", "case", "baseline"), key, strict=True)),
             "share": each.parts[0].share,
             "baseline_share": _expected(each.parts[1:], measure),
             "measure": measure,
@@ -377,11 +372,7 @@ def gold(
                 *simple, both = rows[verdict["term"]]
                 yield from filter(None, simple)
                 decided = {name: verdict[name] for name in DECIDED if name in verdict}
-                yield (
-                    (both or {})
-                    | {"quantity": quantity, "term": verdict["term"], "case": case}
-                    | decided
-                )
+                yield (both or {"case": case}) | decided
         shares = (by_key.get((quantity, name, LEGITIMATE_SHARE, OTHER_JUDGES)) for name in names)
         # Without verdict: they depend on how often a judge is right
         yield from filter(None, shares)

@@ -3,8 +3,10 @@ of all: prediction-powered inference.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +17,15 @@ from recuse.data.cells import read_levels
 from recuse.data.study import LEAST_SCORED, StudyTables
 from recuse.model.least_squares import wald_p_value
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 NEXT_LABELS = column_names("study dimension dataset prompt_id occasion model own")
 BATCH = 100  # answers that people should score next
 
-# p-value: below it, answers were not chosen at random for human scores
-AT_RANDOM = 0.05
+# p-value: below it, answers do not look chosen at random for human scores. At 0.05 twice as many
+# studies whose prompts were chosen would pass; a tenth of those drawn at random are refused.
+AT_RANDOM = 0.1
 # Scored prompts of a model with an answer whose score is not the most frequent one: with fewer, its
 # own scores do not show how much they vary
 LEAST_VARIED = 5
@@ -60,15 +66,27 @@ class AnswerScores:
                 is_varied |= among & (np.abs(self.human - frequent) > SAME)
         return self._prompts_by_model(is_varied)
 
+    @property
+    def stratum(self) -> np.ndarray:
+        """Number of the pair of model and dimension, (answers,)."""
+        return self.model * len(self.dimensions) + self.dimension
+
     def centred(self, values: np.ndarray) -> np.ndarray:
         """Values of answers less their means over the answers of the model in the dimension."""
-        stratum = self.model * len(self.dimensions) + self.dimension
-        mean = np.bincount(stratum, values) / np.maximum(np.bincount(stratum), 1)
-        return values - mean[stratum]
+        mean = np.bincount(self.stratum, values) / np.maximum(np.bincount(self.stratum), 1)
+        return values - mean[self.stratum]
 
     def _prompts_by_model(self, among: np.ndarray) -> np.ndarray:
         pairs = np.unique(np.stack([self.prompt[among], self.model[among]]), axis=1)
         return np.bincount(pairs[1], minlength=len(self.models))
+
+
+def indicators(names: np.ndarray) -> "csr_array":
+    """1 where an answer has a name or code, a column for each in order, (answers, columns)."""
+    from scipy.sparse import csr_array
+
+    _, column = np.unique(names, return_inverse=True)
+    return csr_array((np.ones(len(column)), column, np.arange(len(column) + 1)))
 
 
 def read_answer_scores(study: StudyTables, rows: str) -> AnswerScores:
@@ -99,23 +117,25 @@ def scored_gap(answers: AnswerScores) -> tuple[float, float]:
     """How much higher judges rate answers with a human score than others of the same model and
     dimension, and its p-value; NaN if there are none.
 
-    Least squares of `panel` on s = 1 for a human score and effects of model x dimension. Errors are
-    CR1 by prompt, with t of one degree of freedom less than the prompts that have scored answers,
-    or those that have others, whichever are fewer.
+    The gap is the least-squares coefficient of `panel` on s = 1 for a human score, with effects of
+    model x dimension. If people had scored other prompts in the same pattern of models and
+    dimensions, the sum over prompts p of s_p'r_p, of scores and ratings less their means in model x
+    dimension, would be as likely to be any that a permutation of the s_p gives. Its variance over
+    all permutations is sum over p, q of (s_p'r_q)^2 / (P - 1), and it is about normal. No variance
+    is estimated from the few prompts with scores. Source: Hoeffding (1951), "A combinatorial
+    central limit theorem".
     """
-    scored = answers.is_scored.astype(float)
-    rating, score = answers.centred(answers.panel), answers.centred(scored)
-    _, prompt = np.unique(answers.prompt, return_inverse=True)
-    cross = np.bincount(prompt, rating * score)
-    square = np.bincount(prompt, score**2)
-    sides = [np.count_nonzero(np.bincount(prompt, of)) for of in (scored, 1 - scored)]
-    df = min(sides) - 1
-    if df < 1 or not square.sum() > 0:
+    scored, rated = (
+        indicators(answers.prompt).T
+        @ (indicators(answers.stratum) * answers.centred(values)[:, None])
+        for values in (answers.is_scored.astype(float), answers.panel)
+    )  # (prompts, strata) each
+    square = (answers.centred(answers.is_scored.astype(float)) ** 2).sum()
+    total, prompts = (scored * rated).sum(), scored.shape[0]
+    variance = ((scored.T @ scored) * (rated.T @ rated)).sum() / max(prompts - 1, 1)
+    if not variance > 0:
         return math.nan, math.nan
-    gap, prompts = cross.sum() / square.sum(), len(cross)
-    scores = cross - gap * square
-    error = math.sqrt(prompts / (prompts - 1) * float(scores @ scores)) / square.sum()
-    return float(gap), wald_p_value(gap, error, df) if error > 0 else math.nan
+    return float(total / square), wald_p_value(total, math.sqrt(variance))
 
 
 def refused_ranking(answers: AnswerScores) -> str:
@@ -172,37 +192,27 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
 
     A model without scored answers has NaN.
     """
-    model, dimension = answers.model, answers.dimension
-    panel = answers.centred(answers.panel)
-    models, dimensions = len(answers.models), len(answers.dimensions)
-    scored = np.flatnonzero(answers.is_scored)
-    by_dimension = np.bincount(dimension[scored], minlength=dimensions)
-    rate = np.bincount(dimension, minlength=dimensions) / np.maximum(by_dimension, 1)
-    weight = rate[dimension[scored]]
-    terms = models + 2 * dimensions
-    rows = np.zeros((len(scored), terms))  # of X
-    place = np.arange(len(scored))
-    rows[place, model[scored]] = 1.0
-    rows[place, models + dimension[scored]] = 1.0
-    rows[place, models + dimensions + dimension[scored]] = panel[scored]
-    inverse = np.linalg.pinv(rows.T @ (weight[:, None] * rows), hermitian=True)
-    coefficients = inverse @ (rows.T @ (weight * answers.human[scored]))
-    residual = answers.human[scored] - rows @ coefficients
-    level, effect, slope = np.split(coefficients, [models, models + dimensions])
-    fitted = level[model] + effect[dimension] + slope[dimension] * panel
-    count = np.bincount(model, minlength=models)
-    score = np.bincount(model, fitted, minlength=models) / count
-    mean_row = np.zeros((models, terms))
-    mean_row[np.arange(models), np.arange(models)] = 1.0
-    np.add.at(mean_row, (model, models + dimension), 1 / count[model])
-    _, prompt = np.unique(answers.prompt, return_inverse=True)
-    influence = np.zeros((prompt.max() + 1, models))
-    of_scored = (rows @ inverse @ mean_row.T) * (weight * residual)[:, None]
-    np.add.at(influence, prompt[scored], of_scored)
-    np.add.at(influence, (prompt, model), (fitted - score[model]) / count[model])
-    lacking = np.bincount(model[scored], minlength=models) == 0
-    score[lacking] = np.nan
-    return HumanScaleMeans(score, influence, slope)
+    from scipy.sparse import hstack
+
+    model, panel = answers.model, answers.centred(answers.panel)
+    of_model, of_dimension = indicators(model), indicators(answers.dimension)
+    design = hstack([of_model, of_dimension, of_dimension * panel[:, None]], format="csr")
+    number, scored = of_dimension.sum(axis=0), answers.is_scored
+    rate = number / np.maximum(of_dimension.T @ scored, 1)
+    weight, human = rate[answers.dimension] * scored, np.nan_to_num(answers.human)
+    weighted = design * weight[:, None]
+    inverse = np.linalg.pinv((weighted.T @ design).toarray(), hermitian=True)
+    coefficients = inverse @ (weighted.T @ human)
+    fitted = design @ coefficients
+    count = of_model.sum(axis=0)
+    mean_row = (of_model.T @ design).toarray() / count[:, None]  # (M, terms)
+    score = mean_row @ coefficients
+    of_prompt = indicators(answers.prompt)
+    of_scored = of_prompt.T @ (weighted * (human - fitted)[:, None])
+    of_all = of_prompt.T @ (of_model * ((fitted - score[model]) / count[model])[:, None])
+    influence = of_scored @ (inverse @ mean_row.T) + of_all.toarray()
+    score[of_model.T @ scored == 0] = np.nan
+    return HumanScaleMeans(score, influence, coefficients[-len(answers.dimensions) :])
 
 
 def widened_covariance(means: HumanScaleMeans, varied: np.ndarray) -> np.ndarray:
@@ -224,20 +234,17 @@ def next_label_rows(study: StudyTables, *, seed: int) -> Iterator[dict]:
     and dimension, but twice as many of a model that is also a judge (`own` 1), whose own answers
     A rests on.
     """
-    names = ("dimension", "dataset", "prompt_id", "occasion", "model")
+    *names, own = NEXT_LABELS[1:]
     texts = ", ".join(f"{name}::varchar as {name}" for name in names)
     rows = f"from {files(study.ratings)}"
-    query = f"select {texts} {rows} group by all having count(gt) = 0 order by all"
+    is_judge = f"(model::varchar in (select judge::varchar {rows}))::integer as {own}"
+    query = f"select {texts}, {is_judge} {rows} group by all having count(gt) = 0 order by all"
     answers = connect().execute(query).fetchall()
-    judges = {
-        judge for (judge,) in connect().execute(f"select distinct judge::varchar {rows}").fetchall()
-    }
-    taken: dict[tuple[str, str], int] = {}
+    taken: Counter[tuple[str, str]] = Counter()
     turns = []
     for number in np.random.default_rng(seed).permutation(len(answers)).tolist():
-        dimension, *_, model = answers[number]
-        taken[dimension, model] = turn = taken.get((dimension, model), 0) + 1
-        turns.append((turn / 2 if model in judges else float(turn), number))
+        dimension, *_, model, is_own = answers[number]
+        taken[dimension, model] += 1
+        turns.append((taken[dimension, model] / (1 + is_own), number))
     for _, number in sorted(turns)[:BATCH]:
-        row = dict(zip(names, answers[number], strict=True))
-        yield row | {"own": int(row["model"] in judges)}
+        yield dict(zip(NEXT_LABELS[1:], answers[number], strict=True))

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments, number_completions
+from recuse.data.moments import JUDGED_BY, RATING, REFERENCE, Moments
 from recuse.data.study import StudyTables
-from recuse.model.estimable import spec_slices
-from recuse.model.least_squares import connected_parts, determined, inverted
+from recuse.model.design import within_completions
+from recuse.model.least_squares import connected_parts, determined, inverted, solve
 from recuse.model.prompt_sums import SliceCells, add_prompts
 from recuse.model.spec import Spec
 
@@ -108,15 +108,16 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
         else np.delete(np.arange(sums.shape[1]), [] if reference else REFERENCE)
     )
     within, is_determined = _slopes_within(sums[:, used][:, :, used], judge, len(judges))
-    slopes = np.zeros((len(kinds), sums.shape[1] - RATING - 1))
-    slopes[:, used[RATING + 1 :] - RATING - 1] = within[judge]
+    slopes = np.zeros((len(kinds), sums.shape[1]))
+    slopes[:, used[RATING + 1 :]] = within[judge]
+    slopes = slopes[:, RATING + 1 :]
     n, kept = sums[:, 0, 0], is_determined[judge]
     adjusted = sums[:, 0, RATING] / n - np.einsum(
         "kc,kc->k", sums[:, 0, RATING + 1 :] / n[:, None], slopes
     )
     if within_completions:
         adjusted = _levels_within_completions(
-            moments, place, judge, np.unique(kinds[:, 1:], axis=0, return_inverse=True)[1]
+            moments, place, np.unique(kinds[:, 1:], axis=0, return_inverse=True)[1]
         )
         kept = kept & np.isfinite(adjusted)
     cells, cell = np.unique(kinds[kept, :2], axis=0, return_inverse=True)
@@ -126,20 +127,21 @@ def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:
     without_slope = judges[~is_determined].tolist()
     kind = np.where(kept, np.cumsum(kept) - 1, -1)[place]
     rows = np.bincount(cell, n[kept])
-    rating = np.bincount(cell, sums[kept, 0, RATING]) / rows
-    of_rows = {
-        "rating": rating,
-        "cell_of_kind": cell,
-        "level": adjusted[kept],
-        "slopes": slopes[kept],
-        "kind_of_group": kind,
-    }
-    return CellMeans(cells[:, 0], cells[:, 1], *families, mean, rows, without_slope, **of_rows)
+    return CellMeans(
+        *cells.T,
+        *families,
+        mean,
+        rows,
+        without_slope,
+        rating=np.bincount(cell, sums[kept, 0, RATING]) / rows,
+        cell_of_kind=cell,
+        level=adjusted[kept],
+        slopes=slopes[kept],
+        kind_of_group=kind,
+    )
 
 
-def _levels_within_completions(
-    moments: Moments, kind: np.ndarray, judge: np.ndarray, block: np.ndarray
-) -> np.ndarray:
+def _levels_within_completions(moments: Moments, kind: np.ndarray, block: np.ndarray) -> np.ndarray:
     """Levels of kinds of rows, judge x model x dimension, by least squares with an effect of each
     completion, (kinds,).
 
@@ -147,35 +149,22 @@ def _levels_within_completions(
     determined up to a constant, which makes the mean of the model's fitted ratings that of its
     ratings. If its judges fall into parts without a completion in common, the levels of the part
     with most rows count, and the others are NaN, as are those of judges that rated no completion
-    that another judge rated. kind: (groups,) of the moments; judge, block (model and dimension):
-    (kinds,).
+    that another judge rated. kind: (groups,) of the moments; block (model and dimension): (kinds,).
     """
-    n, total, level = moments.n, moments.tensor[:, 0, 0, 0, RATING], np.full(len(judge), np.nan)
-    completion = number_completions(moments.factors)
-    raters = np.bincount(completion)
-    centred = total - (np.bincount(completion, total) / raters)[completion]
-    of_block = block[kind]
+    level, width = np.full(len(block), np.nan), moments.tensor.shape[1] - 1
     for number in range(block.max(initial=-1) + 1):
-        groups, kinds = np.flatnonzero(of_block == number), np.flatnonzero(block == number)
-        at = np.searchsorted(kinds, kind[groups])
-        completions, place = np.unique(completion[groups], return_inverse=True)
-        shared = np.zeros((len(completions), len(kinds)))  # which kinds a set of completions has
-        shared[place, at] = 1.0
-        weight = np.zeros(len(completions))
-        weight[place] = n[groups]  # completions of each set
-        gram = np.diag(weight @ shared) - shared.T @ (
-            shared * (weight / raters[completions])[:, None]
-        )
-        parts = connected_parts(gram != 0)
-        rows = np.bincount(at, n[groups], len(kinds))
-        largest = np.bincount(parts, rows).argmax()
-        these = np.flatnonzero((parts == largest) & (gram.diagonal() > 0))
-        if len(these) < 2:
-            continue
-        sums = np.bincount(at, centred[groups], len(kinds))
-        solved = np.linalg.lstsq(gram[np.ix_(these, these)], sums[these], rcond=1e-10)[0]
-        given = np.bincount(at, total[groups], len(kinds))[these].sum() / rows[these].sum()
-        level[kinds[these]] = solved + given - np.average(solved, weights=rows[these])
+        rows = moments.select(block[kind] == number)
+        kinds, at = np.unique(kind[block[kind] == number], return_inverse=True)
+        layout = np.zeros((len(at), width, len(kinds)))
+        layout[np.arange(len(at)), 0, at] = 1.0
+        solution = solve(rows, within_completions(layout, rows.factors))
+        parts, n = connected_parts(solution.gram != 0), np.bincount(at, rows.n)
+        largest = parts == np.bincount(parts, n).argmax()
+        these = largest & (solution.gram.diagonal() > 0)
+        if these.any():
+            solved, total = solution.estimate[these], rows.tensor[:, 0, 0, 0, RATING]
+            given = np.bincount(at, total)[these].sum() / n[these].sum()
+            level[kinds[these]] = solved + given - np.average(solved, weights=n[these])
     return level
 
 
@@ -227,19 +216,8 @@ class AdditiveFit:
 
     def __init__(self, judge: np.ndarray, model: np.ndarray, fitted: np.ndarray) -> None:
         """judge, model: (cells,) of str; fitted: (cells,) of bool."""
-        (judges, judge), (models, model) = (
-            np.unique(names, return_inverse=True) for names in (judge, model)
-        )
-        rows = (
-            np.concatenate(
-                [
-                    codes[:, None] == range(len(of))
-                    for codes, of in ((judge, judges), (model, models))
-                ],
-                axis=1,
-            )
-            * 1.0
-        )
+        dummies = [names[:, None] == np.unique(names) for names in (judge, model)]
+        rows = np.concatenate(dummies, axis=1).astype(float)
         gram = rows[fitted].T @ rows[fitted]
         inverse, null = inverted(gram)
         self.fitted, self.rows = fitted, rows  # rows: (cells, judges + models) of all cells
@@ -278,20 +256,17 @@ def tables_of_slices(spec: Spec, study: StudyTables) -> Iterator[tuple[str, Cell
     The spec's terms do not matter. Without human scores, cell means are of the ratings less the
     effects of dimensions alone.
     """
-    slices = {}
-    for label, moments in spec_slices(spec, study):
-        cells = cell_means(moments, reference=study.has_human_scores) if len(moments.n) else None
-        slices[label] = cells, CellVariances(cells) if cells is not None else None
-    factors = study.moments(spec.selection).factors
-    places = {label: np.flatnonzero(mask) for label, mask in spec.selection.slices(factors)}
-    jobs = [
-        (SliceCells(places[label], cells.kind_of_group, len(cells.level)), [variances])
-        for label, (cells, variances) in slices.items()
-        if cells is not None
-    ]
-    add_prompts(jobs, study.row_blocks(spec.selection, factors), len(factors["judge"]))
-    for label, (cells, variances) in slices.items():
-        yield label, None if cells is None else variances.result()
+    moments, slices, jobs = study.moments(spec.selection), {}, []
+    for label, mask in spec.selection.slices(moments.factors):
+        slices[label] = None
+        if mask.any():
+            cells = cell_means(moments.select(mask), reference=study.has_human_scores)
+            slices[label] = variances = CellVariances(cells)
+            design = SliceCells(np.flatnonzero(mask), cells.kind_of_group, len(cells.level))
+            jobs.append((design, [variances]))
+    add_prompts(jobs, study.row_blocks(spec.selection, moments.factors), len(moments.n))
+    for label, variances in slices.items():
+        yield label, None if variances is None else variances.result()
 
 
 class CellVariances:
@@ -337,36 +312,23 @@ class CellVariances:
         grid[:, :, self._judge, self._model] = rows, np.add.reduceat(left, self._first, axis=1)
         count, total = grid
         present = count > 0
-        mean = np.divide(total, count, out=total, where=present)
+        mean = total / np.maximum(count, 1)
         models, judges = (present.sum(axis=axis, keepdims=True) for axis in (2, 1))
         for axis, number in ((2, models), (1, judges)):
             common = (mean * present).sum(axis=axis, keepdims=True) / np.maximum(number, 1)
             mean = mean - np.where(number > 1, common, 0.0)
-        squares = np.where(present, (count * mean) ** 2, 0.0) / np.where(
-            models > 1, 1 - 1 / np.maximum(models, 2), 1.0
-        )
+        squares = (count * mean) ** 2 / np.where(models > 1, 1 - 1 / np.maximum(models, 2), 1.0)
         self._sums += squares.sum(axis=0)[self._judge, self._model]
         self._prompts += (rows > 0).sum(axis=0)
         self._raters += (present * judges).sum(axis=0)[self._judge, self._model]
 
     def result(self) -> CellMeans:
         """The cell means with their variances and numbers of prompts, after the last prompt."""
-        if not len(self._cells.n):
-            return replace(self._cells, variance=np.zeros(0), prompts=self._prompts)
         n, freedom = self._cells.n, np.maximum(self._prompts - 1, 0)
-        single = (
-            np.divide(self._prompts, freedom, out=np.zeros_like(n), where=freedom > 0)
-            * self._sums
-            / n
-        )
+        single = self._prompts / np.maximum(freedom, 1) * self._sums / n
         single = self._of_rows(single, self._raters / self._prompts, freedom)
-        weights = np.bincount(self._judge, freedom)
-        of_judge = np.divide(
-            np.bincount(self._judge, freedom * single),
-            weights,
-            out=np.zeros_like(weights),
-            where=weights > 0,
-        )
+        weights = np.maximum(np.bincount(self._judge, freedom), 1)
+        of_judge = np.bincount(self._judge, freedom * single) / weights
         variance = (freedom * single + BORROWED * of_judge[self._judge]) / (freedom + BORROWED) / n
         return replace(self._cells, variance=variance, prompts=self._prompts)
 

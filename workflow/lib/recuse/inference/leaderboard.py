@@ -133,17 +133,6 @@ class SlicePairs:
         """(J, M)."""
         return len(self.judges), len(self.models)
 
-    def human_means(self, totals: "PairTotals", among: "SlicePairs") -> np.ndarray:
-        """The means of the human scores in `totals` of these pairs, placed `among` others that
-        include them: (1 + replicates, J, M), NaN for the others.
-        """
-        human = totals.means()[:, 1].reshape(-1, *self.shape)
-        placed = np.full((len(human), *among.shape), np.nan)
-        judge = np.searchsorted(among.judges, self.judges)
-        model = np.searchsorted(among.models, self.models)
-        placed[:, judge[:, None], model] = human
-        return placed
-
 
 class PairTotals(ResampledTotals):
     """Rows, ratings and human scores of the pairs of one slice, in all and in resamples of its
@@ -311,7 +300,7 @@ def leaderboards(
       if it is another model's of the judge's family F;
     * leave_self_out: the rating, without judges' ratings of their own answers;
     * leave_family_out: the rating, without judges' ratings of their families;
-    * human: the human score, if the study has any, over the rows that have one;
+    * human: the human score, if all answers have one;
     * as_people: human scores and ratings together, if only some answers have a human score: see
       `as_people_rows`.
 
@@ -331,12 +320,7 @@ def leaderboards(
     ordinary preferences of sd .018, its 90 % intervals held the planted biases in 87 % (4 judges:
     67 %), those under A in 37 %. Ranks and their sets: see rank_sets.
     """
-    sampling, scored = {"replicates": replicates, "seed": seed}, {}
-    if study.scored is not study:
-        scored = {
-            label: (of_people, totals)
-            for label, _, of_people, totals in totals_of_slices(spec, study.scored, **sampling)
-        }
+    sampling = {"replicates": replicates, "seed": seed}
     for label, rows, pairs, totals in totals_of_slices(spec, study, **sampling):
         means, human = totals.means().reshape(-1, 2, *pairs.shape).swapaxes(0, 1)
         biases = removed.of_slices.get(label, {})
@@ -348,10 +332,6 @@ def leaderboards(
             True
         )
         sample = {"human": human if study.has_human_scores else None, "prompts": totals.prompts}
-        if label in scored and scored[label][1].prompts > 1:
-            of_people, totals = scored[label]
-            sample["human_prompts"] = totals.prompts
-            sample["human"] = of_people.human_means(totals, pairs)
         for row in leaderboard_rows(pairs, means, bias, family, **sample, confidence=confidence):
             estimand = removed.estimand if row["scores"] == DEBIASED else ""
             yield {"spec": spec.name, "slice": label, "estimand": estimand, **row}
@@ -430,19 +410,12 @@ def bias_of_pairs(
         key: value + error * np.append(0.0, draws)
         for (key, (value, error)), draws in zip(sorted(removed.items()), normal, strict=True)
     }
-    unknown = {
-        quantity: math.nan if quantity in bias_quantities(spec) else 0.0 for quantity in BIASES
-    }
-    bias = np.zeros((1 + replicates, np.prod(pairs.shape)))
-    names = zip(
-        *(factors[name].tolist() for name in ("judge", "model", "judge_family", "model_family")),
-        strict=True,
-    )
-    for place, (judge, model, family, of_model) in zip(pairs.pair, names, strict=True):
-        if judge == model:
-            bias[:, place] = drawn.get((SELF, judge), unknown[SELF])
-        elif family == of_model:
-            bias[:, place] = drawn.get((FAMILY, family), unknown[FAMILY])
+    bias, of_spec = np.zeros((1 + replicates, np.prod(pairs.shape))), bias_quantities(spec)
+    names = (factors[name].tolist() for name in ("judge", "model", "judge_family", "model_family"))
+    for place, judge, model, family, of_model in zip(pairs.pair, *names, strict=True):
+        key = (SELF, judge) if judge == model else (FAMILY, family)
+        if family == of_model and key[0] in of_spec:
+            bias[:, place] = drawn.get(key, math.nan)
     return bias.reshape(1 + replicates, *pairs.shape)
 
 
@@ -455,13 +428,12 @@ def leaderboard_rows(
     human: np.ndarray | None,
     prompts: int,
     confidence: float,
-    human_prompts: int | None = None,
 ) -> Iterator[dict]:
     """Yield the rows of one slice.
 
     means: (1 + replicates, J, M) of the ratings, first of all rows; bias: to be subtracted, the
-    same shape; human: of the human scores, on `human_prompts` if not on all, None without any;
-    family: (J, M) of bool, the model is of the judge's family (or the judge).
+    same shape; human: of the human scores, None without any; family: (J, M) of bool, the model is
+    of the judge's family (or the judge).
     """
     rated = ~np.isnan(means[0])
     is_self = pairs.judges[:, None] == pairs.models
@@ -476,8 +448,7 @@ def leaderboard_rows(
         scores[kind] = np.full(values.shape[::2], np.nan)
         if kept.any():
             scores[kind] = values[:, kept] @ score_weights_of_pairs(kept)[:, kept].T
-        count = prompts if kind != HUMAN or human_prompts is None else human_prompts
-        rows = _rows(kind, scores[kind], scores[RAW], count, confidence)
+        rows = _rows(kind, scores[kind], scores[RAW], prompts, confidence)
         for model, judges, row in zip(pairs.models, kept.sum(axis=0), rows, strict=True):
             yield {"scores": kind, "model": str(model), "judges": int(judges), **row}
 

@@ -161,7 +161,12 @@ def design_layout(spec: Spec, terms: list[Term], rows: Moments) -> np.ndarray:
     layout = term_layout(terms, len(rows.n), rows.tensor.shape[1] - 1)
     if spec.selection.absorb is None or not terms:
         return layout
-    kind = number_completions(rows.factors)
+    return within_completions(layout, rows.factors)
+
+
+def within_completions(layout: np.ndarray, factors: Mapping[str, np.ndarray]) -> np.ndarray:
+    """A layout, (groups, v - 1, terms), less its means over the judges of a completion."""
+    kind = number_completions(factors)
     means = np.zeros((kind.max(initial=-1) + 1, *layout.shape[1:]))
     np.add.at(means, kind, layout)
     return layout - (means / np.bincount(kind)[:, None, None])[kind]

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from recuse.base.tables import write_table
 from recuse.data.study import StudyTables
-from recuse.inference.identifiability import IDENTIFIABILITY, identifiability
 from recuse.inference.idiosyncrasy import (
     IDIOSYNCRASY,
     POOLED,
@@ -25,6 +24,7 @@ from recuse.inference.reliability import RELIABILITY, Reliability, estimated_rel
 from recuse.inference.sensitivity import SENSITIVITY, sensitivity_rows
 from recuse.inference.wordings import WORDINGS, wording_rows
 from recuse.model.estimable import estimable_specs, sliced_by, study_for
+from recuse.model.identifiability import IDENTIFIABILITY, identifiability
 
 
 def estimands(

@@ -6,8 +6,8 @@ import pytest
 
 from designs_on_rows import factors_on_rows, regressors_on_rows
 from recuse.base.reasons import Reason, because
-from recuse.inference.identifiability import identifiability
 from recuse.model.design import design_terms
+from recuse.model.identifiability import identifiability
 from recuse.model.spec import EQUATION_1, Spec
 
 NINE = (

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.inference.judge_model import AdditiveFit, CellMeans
-from recuse.model.least_squares import NEGLIGIBLE, inverted
+from recuse.model.least_squares import NEGLIGIBLE
 
 FEWER = 0.5  # of the median cell's rows
 VANISHING = 1e-9  # of the largest: a smaller column, or singular value, is rounding
@@ -39,19 +39,17 @@ def additivity(cells: CellMeans) -> Additivity | None:
     residual, or no judge's slope is determined.
     """
     enough = cells.n >= FEWER * np.median(cells.n) if len(cells.n) else cells.n > 0
-    unrelated = cells.is_unrelated & enough
-    mean = cells.mean[unrelated]
-    judges, judge = np.unique(cells.judge[unrelated], return_inverse=True)
-    models, model = np.unique(cells.model[unrelated], return_inverse=True)
+    compared = cells.is_unrelated & enough
+    judge, model, mean = cells.judge[compared], cells.model[compared], cells.mean[compared]
     fit = AdditiveFit(judge, model, np.ones(len(mean), dtype=bool))
     residuals = fit.residuals(mean)
     if fit.df <= 0 or float(residuals @ residuals) <= fit.df * NEGLIGIBLE**2:
         return None
-    effects = fit.inverse @ mean
-    of_model = fit.rows[:, len(judges) :] @ effects[len(judges) :]
+    judges = np.unique(judge)
+    of_model = fit.rows[:, len(judges) :] @ (fit.inverse @ mean)[len(judges) :]
     of_judge = mean - residuals - of_model
     of_judge, of_model = of_judge - of_judge.mean(), of_model - of_model.mean()
-    columns = (judge[:, None] == np.arange(len(judges))) * of_model[:, None]
+    columns = (judge[:, None] == judges) * of_model[:, None]
     columns -= fit.rows @ (fit.inverse @ columns)
     limit = max(VANISHING * float(np.linalg.norm(of_model)), NEGLIGIBLE)
     f, df, p_value = _f_test(columns, residuals, fit.df, limit)
@@ -59,9 +57,7 @@ def additivity(cells: CellMeans) -> Additivity | None:
         return None
     product = fit.residuals(of_judge * of_model)[:, None]
     *_, tukey_p_value = _f_test(product, residuals, fit.df, limit * float(np.linalg.norm(of_judge)))
-    rated, sums = np.zeros((2, len(judges), len(models)))
-    rated[judge, model], sums[judge, model] = 1.0, mean
-    return Additivity(_slopes(judges, rated, sums), f, df, p_value, tukey_p_value)
+    return Additivity(_slopes(judge, model, mean), f, df, p_value, tukey_p_value)
 
 
 def _f_test(
@@ -85,26 +81,17 @@ def _f_test(
     return f, df, float(fdtrc(*df, f))
 
 
-def _slopes(judges: np.ndarray, rated: np.ndarray, sums: np.ndarray) -> dict[str, float]:
+def _slopes(judge: np.ndarray, model: np.ndarray, mean: np.ndarray) -> dict[str, float]:
     """Slope of each judge's means on the model effects of an additive fit without it, if that links
-    its models.
-
-    rated: (judges, models), 1 where there is a cell; sums: its means, 0 where there is none.
+    its models; the arguments are (cells,).
     """
-    counts = rated.sum(axis=1, keepdims=True)
-    sums = sums - rated * sums.sum(axis=1, keepdims=True) / counts
-    # Of the models, less judge effects
-    gram = np.diag(rated.sum(axis=0)) - rated.T @ (rated / counts)
     slopes = {}
-    for name, cells, count, own in zip(judges, rated, counts[:, 0], sums, strict=True):
-        within = np.diag(cells) - np.outer(cells, cells) / count
-        others = gram - within
-        inverse, null = inverted(others)
-        directions = (
-            null / np.sqrt(np.where(others.diagonal() > 0, others.diagonal(), 1.0))[:, None]
-        )
-        effects = inverse @ (sums.sum(axis=0) - own)
-        square = float(effects @ within @ effects)
-        if np.abs(within @ directions).max(initial=0.0) < VANISHING**0.5 and square > NEGLIGIBLE**2:
-            slopes[str(name)] = float(effects @ own) / square
+    for name in np.unique(judge):
+        own = judge == name
+        others = AdditiveFit(judge, model, ~own)
+        models = others.rows[own] - others.rows[own].mean(axis=0)  # without the judge's effect
+        effects = models @ (others.inverse @ mean[~own])
+        square = float(effects @ effects)
+        if others.determined(models).all() and square > NEGLIGIBLE**2:
+            slopes[str(name)] = float(effects @ mean[own]) / square
     return slopes

@@ -7,8 +7,8 @@ import pytest
 from numpy.random import default_rng
 from statsmodels.api import OLS
 
+from recuse.check.additivity import additivity
 from recuse.inference.judge_model import CellMeans, cell_means
-from recuse.inference.preconditions import additivity
 from recuse.model.estimable import spec_slices
 from recuse.model.spec import Spec
 

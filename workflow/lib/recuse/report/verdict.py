@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from recuse.base.reasons import Reason, code, cure, in_short, in_words
+from recuse.base.reasons import Reason, because, code, cure, in_short, in_words
 from recuse.base.words import MOST_DIGITS, counted, enumerated, number, percent, signed
 from recuse.data.registry import of_all_judges
-from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict, hardly_agrees
+from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict, disagreement
 from recuse.model.spec import FAMILY, SELF
 
 TableRows = Sequence[Mapping[str, str]]
@@ -69,7 +69,9 @@ BY_ALL_JUDGES = "all judges together make it {} likely"
 MANY_TESTED = "not confirmed once the number of judges is allowed for"
 JUDGES, FAMILIES = ("judge", "judges"), ("family", "families")
 KEEP = "keep"
-DO_NOT_USE = "do not use (hardly any agreement with people)"
+DO_NOT_USE = "do not use ({})"
+# With whom a judge hardly agrees
+OTHERS = {Reason.HARDLY_AGREES: "people", Reason.HARDLY_AGREES_WITH_JUDGES: "the other judges"}
 MOST = 5  # names in a list before the rest is counted
 MOST_STEPS = 4
 MOST_WORDS = 30  # of a headline
@@ -270,7 +272,7 @@ def _shown(row: Mapping[str, str], unit: Unit, axis: Axis) -> ShownVerdict:
         size=unit.text(row["estimate"]),
         interval=unit.span(row),
         agreement=number(float(agreement), 2) if agreement else "",
-        hardly_agrees=hardly_agrees(row),
+        hardly_agrees=disagreement(row) is not None,
         advice=verdict_advice(row),
         places={name: axis.place(float(row[name])) for name in marks if row[name]},
     )
@@ -344,8 +346,8 @@ def _why_likely(row: Mapping[str, str]) -> str:
 
 def verdict_advice(row: Mapping[str, str]) -> str:
     """What to do about one judge or family, in words that also hold for several."""
-    if hardly_agrees(row):
-        return DO_NOT_USE
+    if why := disagreement(row):
+        return DO_NOT_USE.format(in_words(because(why)))
     if row["verdict"] == Verdict.INCONCLUSIVE:
         return cure(row["reason"])
     if row["verdict"] == Verdict.NOT_SHOWN:
@@ -356,13 +358,13 @@ def verdict_advice(row: Mapping[str, str]) -> str:
 
 
 def next_steps(rows: TableRows) -> list[str]:
-    """The advice on judges that hardly agree with people and on biases that are found, then on
+    """The advice on judges that hardly agree with others and on biases that are found, then on
     inconclusive verdicts: each once, with all judges that it is for.
     """
     names: dict[str, list[str]] = {}
     inconclusive = Verdict.INCONCLUSIVE
     for row in sorted(
-        rows, key=lambda row: (not hardly_agrees(row), row["verdict"] == inconclusive)
+        rows, key=lambda row: (not disagreement(row), row["verdict"] == inconclusive)
     ):
         names.setdefault(verdict_advice(row), []).append(name_in(row))
     names.pop(KEEP, None)
@@ -379,8 +381,8 @@ def name_in(row: Mapping[str, str]) -> str:
 
 
 def headline(rows: TableRows, unit: Unit) -> str:
-    """What is established, and which judges hardly agree with people, in at most MOST_WORDS words;
-    "" without rows.
+    """What is established, and which judges hardly agree with people or the other judges, in at
+    most MOST_WORDS words; "" without rows.
     """
     if not rows:
         return ""
@@ -389,24 +391,29 @@ def headline(rows: TableRows, unit: Unit) -> str:
         if len(words.split()) <= MOST_WORDS:
             return words
     established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
-    strangers = [row for row in rows if row["quantity"] == SELF and hardly_agrees(row)]
+    strangers = [row for row in rows if row["quantity"] == SELF and disagreement(row)]
     words = f"{len(established)} biases are established."
     if strangers:
         verb = "agree" if len(strangers) > 1 else "agrees"
-        words += f" {counted(len(strangers), 'judge')} hardly {verb} with people."
+        words += f" {counted(len(strangers), 'judge')} hardly {verb} with {_others(strangers)}."
     return words
 
 
 def _headline(rows: TableRows, unit: Unit, most: int) -> Iterator[str]:
     """Its sentences: on biases, then on judges that hardly agree with people."""
     yield from bias_sentences(rows, unit, most)
-    strangers = [row for row in rows if row["quantity"] == SELF and hardly_agrees(row)]
+    strangers = [row for row in rows if row["quantity"] == SELF and disagreement(row)]
     if strangers:
         strangers.sort(key=lambda row: float(row["agreement"] or -1))
         several = len(strangers) > 1
-        words = f"{_who(strangers, most)} hardly agree{'' if several else 's'} with people"
+        words = f"{_who(strangers, most)} hardly agree{'' if several else 's'} with"
+        words += f" {_others(strangers)}"
         remedy = f": do not use {'them as judges' if several else 'it as a judge'}" if most else ""
         yield f"{words}{remedy}."
+
+
+def _others(strangers: TableRows) -> str:
+    return OTHERS[disagreement(strangers[0])]
 
 
 def bias_sentences(rows: TableRows, unit: Unit | None = None, most: int = MOST) -> Iterator[str]:

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import product
 from statistics import NormalDist
 
@@ -16,6 +16,7 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.moments import REFERENCE, Moments
 from recuse.data.study import StudyTables
+from recuse.inference.hierarchy import MEAN_BIAS, SEED, SPREADS, TAU
 from recuse.inference.idiosyncrasy import (
     LEAST_PROMPTS,
     few_prompts,
@@ -49,14 +50,14 @@ TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that a
 EXACT = 1.0, 1.0  # reliability and raters of human scores taken as exact
 TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-bias is oversized
 EVER = 1e12  # prompts: as good as infinitely many
-# Standard deviations that a normal is never beyond: so many times the critical value and 1 have
-# power 1
-MOST = 5.0
-HALVINGS = 50  # of the search for a noncentrality
-# Critical values of its own test that a judge's estimate by C has to reach to be established, if no
-# other judge is biased, in the median of 252 simulated judges in seven worlds. Where others are
-# biased alike, about one is enough.
+# Over wordings, which all judges together know nothing of: critical values to be established
 REACH = 2.0
+# Of `reaches`: draws of means and scales of biases, quantiles of what stretches a scale for heavy
+# tails, and errors of a judge at which its estimate is tried
+DRAWS = 1500
+STRETCHES = -1 / np.log((np.arange(10) + 0.5) / 10)
+TRIED = np.geomspace(0.8, 40, 30)
+SPREAD = np.linspace(0.02, 2.5, 60)[:, None]  # of log errors, times the scale of its prior
 
 
 @dataclass(frozen=True)
@@ -241,18 +242,79 @@ class Expected:
             * self.std_error
         )
 
-    def detects(self, self_bias: float, *, power: float, confidence: float) -> bool:
-        """Whether a test of the right size finds this self-bias with this power."""
-        if math.isinf(self.df) or not self.std_error > 0:
-            return self.detectable(power, confidence) <= self_bias
-        from scipy.special import nctdtr
-
-        critical = self.reach * quantile(confidence, self.t_df)
-        return bool(nctdtr(self.t_df, self_bias / self.std_error, critical) <= 1 - power)
-
     def limit(self, power: float, confidence: float) -> float:
         """The same with infinitely many prompts."""
         return replace(self, std_error=self.floor, df=self.floor_df).detectable(power, confidence)
+
+
+def reaches(errors: np.ndarray, df: np.ndarray, *, confidence: float) -> np.ndarray:
+    """How many critical values of its own test the estimate of each judge has to reach for its bias
+    to be established, if no other judge is biased, (judges,); of families likewise.
+
+    errors, df: (judges,) of the estimates by C, in points of the unit scale. An estimate has to
+    reach one, and the value at which all judges together give a bias above 0 the probability
+    (1 + confidence) / 2. This is by importance sampling from the priors of
+    `recuse.inference.hierarchy`, with estimates g_j in place of the cells, and their scales s_j and
+    degrees of freedom by `moderated`:
+
+        bias_j = mu + tau t_2       g_j = bias_j + s_j t, normal for the judges other than the one
+
+    The others weigh a draw of mu and tau by their density with s_j^2 in place of g_j^2, 0 of g_j.
+    """
+    from scipy.special import ndtr, stdtrit
+
+    (scales, known), random = moderated(errors, df), np.random.default_rng(SEED)
+    mean, tau = np.array([[MEAN_BIAS], [TAU]]) * random.standard_normal((2, DRAWS))
+    between = tau**2 / random.exponential(size=DRAWS)
+    sampling = scales[:, None, None] ** 2
+    variance = sampling + tau[:, None] ** 2 * STRETCHES  # (judges, DRAWS, stretches)
+    squares = sampling + mean[:, None] ** 2
+    density = np.log((np.exp(-0.5 * squares / variance) / np.sqrt(variance)).mean(axis=2))
+    left, level, needed = density.sum(axis=0) - density, (1 + confidence) / 2, []
+    for scale, own, others in zip(scales, known, left, strict=True):
+        within = scale**2 * own / random.chisquare(own, DRAWS)
+        gap, whole = scale * TRIED[:, None] - mean, between + within
+        weight = np.exp(others - others.max() - 0.5 * gap**2 / whole) / np.sqrt(whole)
+        bias, left_over = mean + between / whole * gap, np.sqrt(between * within / whole)
+        positive = (weight * ndtr(bias / left_over)).sum(axis=1) / weight.sum(axis=1)
+        needed.append(scale * np.interp(level, np.maximum.accumulate(positive), TRIED))
+    return np.maximum(1.0, needed / (stdtrit(df, level) * errors))
+
+
+def moderated(errors: np.ndarray, df: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Standard errors and degrees of freedom, (judges,) each, once judges tell one another how
+    large they are.
+
+    A log error is known with variance 1 / (2 df), and log errors are N(m, h^2) with any m and the
+    prior of h in `recuse.inference.hierarchy`. The new error has the posterior mean of the log, the
+    new degrees of freedom its variance (Smyth 2004, with a prior of h in place of an estimate).
+    """
+    log, noise, spread = np.log(errors), 1 / (2 * df), SPREAD * SPREADS
+    precision = 1 / (noise + spread**2)  # (h, judges)
+    whole = precision.sum(axis=1, keepdims=True)
+    centre = (precision * log).sum(axis=1, keepdims=True) / whole
+    density = (precision * (log - centre) ** 2 - np.log(precision)).sum(axis=1, keepdims=True)
+    density += np.log(whole) + SPREAD**2
+    weight = np.exp(-0.5 * (density - density.min()))
+    weight /= weight.sum()
+    share = noise * precision
+    each = log + share * (centre - log)
+    mean = (weight * each).sum(axis=0)
+    left = noise * (1 - share) + share**2 / whole + (each - mean) ** 2
+    return np.exp(mean), 1 / (2 * (weight * left).sum(axis=0))
+
+
+def with_reaches(estimates: Mapping, judges: int = 0, *, confidence: float) -> dict:
+    """The estimates by C of some judges, or families, with their `reaches`; judges: how many there
+    are, the others like these.
+    """
+    if not estimates:
+        return {}
+    numbers = np.array([(each.std_error, each.t_df) for each in estimates.values()])
+    of_all = np.resize(numbers, (judges or len(numbers), 2)).T
+    reach = reaches(*of_all, confidence=confidence).tolist()
+    pairs = zip(estimates.items(), reach, strict=False)
+    return {key: replace(each, reach=own) for (key, each), own in pairs}
 
 
 def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | None:
@@ -299,7 +361,6 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
             float(bias),
             *df,
             most,
-            reach=REACH,
         )
     floor = (plan.preference**2 * (n * height) ** 2).sum()
     nominal = (n * square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
@@ -388,7 +449,8 @@ def power_by_judge(
 
     size: probability that the study's own test at 1 - confidence rejects without self-bias.
     detectable: delta std_error, the self-bias that a test of the right size finds with probability
-    `power`, and under C the self-bias that a verdict establishes if no other judge is biased; delta
+    `power`, and under C the self-bias that a verdict establishes if no other judge is biased, by
+    the `reaches` of the plan; delta
     is the noncentrality at which t with df degrees of freedom, or the normal, has that power on the
     side of the bias. limit: what infinitely many prompts detect.
     prompts_needed: the fewest that detect self_bias; infinite if the limit is above it.
@@ -401,18 +463,20 @@ def power_by_judge(
             for judge in judges
             if judge in plan.models
         }
+        known = {judge: each for judge, each in estimates.items() if each is not None}
+        if estimand == C:
+            known = with_reaches(known, len(plan.judges), confidence=confidence)
         needed = {}
-        for judge, estimate in estimates.items():
-            if estimate is not None:
-                least = math.ceil(LEAST_PROMPTS / plan.own_share(judge)) if estimand == C else 1
-                needed[judge] = _prompts_needed(
-                    plan, estimate, self_bias, least=least, power=power, confidence=confidence
-                )
+        for judge, estimate in known.items():
+            least = math.ceil(LEAST_PROMPTS / plan.own_share(judge)) if estimand == C else 1
+            needed[judge] = _prompts_needed(
+                plan, estimate, self_bias, least=least, power=power, confidence=confidence
+            )
         most = max(needed.values(), default=math.inf)
         for judge, count in product(estimates, prompts):
             row, estimate = (
                 {"estimand": estimand, "judge": judge, "prompts": count},
-                estimates[judge],
+                known.get(judge),
             )
             if estimate is None:
                 reason = plan.refusals.get(judge) if estimand == C else ""
@@ -456,9 +520,8 @@ def _prompts_needed(
     counts = range(least, round(EVER))
 
     def detects(count: int) -> bool:
-        return estimate.with_prompts(count / plan.prompts).detects(
-            self_bias, power=power, confidence=confidence
-        )
+        planned = estimate.with_prompts(count / plan.prompts)
+        return planned.detectable(power, confidence) <= self_bias
 
     place = bisect_left(counts, True, key=detects)
     return counts[place] if place < len(counts) else math.inf
@@ -481,21 +544,13 @@ def repeated(plan: PlannedStudy, times: int) -> PlannedStudy:
     return replace(plan, judges=judges, models=models, **again)
 
 
-@cache
 def noncentrality(df: float, *, power: float, confidence: float, reach: float = 1.0) -> float:
     """The mean of a t with df degrees of freedom that passes `reach` times its critical value with
     probability `power`.
     """
-    critical = reach * quantile(confidence, df)
-    if math.isinf(df):
-        return critical + NormalDist().inv_cdf(power)
-    from scipy.special import nctdtr
+    from scipy.special import nctdtrinc
 
-    low, high = 0.0, MOST * (critical + 1)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if nctdtr(df, middle, critical) > 1 - power else (low, middle)
-    return high
+    return float(nctdtrinc(df, 1 - power, reach * quantile(confidence, df)))
 
 
 def size(estimate: Expected, *, confidence: float) -> float:

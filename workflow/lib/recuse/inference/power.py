@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from statistics import NormalDist
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.moments import REFERENCE, Moments
 from recuse.data.study import StudyTables
-from recuse.inference.hierarchy import MEAN_BIAS, SEED, SPREADS, TAU
+from recuse.inference.hierarchy import LEAST, MEAN_BIAS, SPREADS, TAILS, TAU
 from recuse.inference.idiosyncrasy import (
     LEAST_PROMPTS,
     few_prompts,
@@ -52,11 +51,14 @@ TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-
 EVER = 1e12  # prompts: as good as infinitely many
 # Over wordings, which all judges together know nothing of: critical values to be established
 REACH = 2.0
-# Of `reaches`: draws of means and scales of biases, quantiles of what stretches a scale for heavy
-# tails, and errors of a judge at which its estimate is tried
-DRAWS = 1500
+# Grids of `reaches`: means and scales of biases, quantiles of what stretches a scale for heavy
+# tails, normal scores of the errors of a judge, biases, and errors at which an estimate is tried
+MEANS = np.sinh(np.linspace(-4, 4, 21)) / 9 * MEAN_BIAS
+SCALES = np.geomspace(LEAST, 3.5, 10)[:, None] * TAU
 STRETCHES = -1 / np.log((np.arange(10) + 0.5) / 10)
-TRIED = np.geomspace(0.8, 40, 30)
+SCORES = np.array([[1.73], [1.15], [0.81], [0.55], [0.32], [0.10]])
+POINTS = np.sinh(np.linspace(-10, 10, 241)) / 5000
+TRIED = np.geomspace(0.5, 60, 60)
 SPREAD = np.linspace(0.02, 2.5, 60)[:, None]  # of log errors, times the scale of its prior
 
 
@@ -253,31 +255,33 @@ def reaches(errors: np.ndarray, df: np.ndarray, *, confidence: float) -> np.ndar
 
     errors, df: (judges,) of the estimates by C, in points of the unit scale. An estimate has to
     reach one, and the value at which all judges together give a bias above 0 the probability
-    (1 + confidence) / 2. This is by importance sampling from the priors of
-    `recuse.inference.hierarchy`, with estimates g_j in place of the cells, and their scales s_j and
-    degrees of freedom by `moderated`:
+    (1 + confidence) / 2. This is by sums over the priors of `recuse.inference.hierarchy`, with
+    estimates g_j in place of the cells, and their scales s_j and degrees of freedom by `moderated`:
 
         bias_j = mu + tau t_2       g_j = bias_j + s_j t, normal for the judges other than the one
 
-    The others weigh a draw of mu and tau by their density with s_j^2 in place of g_j^2, 0 of g_j.
+    The others add to the log density of (mu, tau) what they do on average over errors of either
+    sign at SCORES of s_j.
     """
-    from scipy.special import ndtr, stdtrit
+    from scipy.special import stdtrit
 
-    (scales, known), random = moderated(errors, df), np.random.default_rng(SEED)
-    mean, tau = np.array([[MEAN_BIAS], [TAU]]) * random.standard_normal((2, DRAWS))
-    between = tau**2 / random.exponential(size=DRAWS)
-    sampling = scales[:, None, None] ** 2
-    variance = sampling + tau[:, None] ** 2 * STRETCHES  # (judges, DRAWS, stretches)
-    squares = sampling + mean[:, None] ** 2
-    density = np.log((np.exp(-0.5 * squares / variance) / np.sqrt(variance)).mean(axis=2))
-    left, level, needed = density.sum(axis=0) - density, (1 + confidence) / 2, []
-    for scale, own, others in zip(scales, known, left, strict=True):
-        within = scale**2 * own / random.chisquare(own, DRAWS)
-        gap, whole = scale * TRIED[:, None] - mean, between + within
-        weight = np.exp(others - others.max() - 0.5 * gap**2 / whole) / np.sqrt(whole)
-        bias, left_over = mean + between / whole * gap, np.sqrt(between * within / whole)
-        positive = (weight * ndtr(bias / left_over)).sum(axis=1) / weight.sum(axis=1)
-        needed.append(scale * np.interp(level, np.maximum.accumulate(positive), TRIED))
+    scale, known = (each[:, None, None] for each in moderated(errors, df))
+    variance = (scale**2)[..., None] + STRETCHES * SCALES**2  # (judges, 1, tau, stretches)
+    gap = (scale * np.concatenate([SCORES, -SCORES]) - MEANS)[..., None, None]
+    parts = np.exp(-0.5 * gap**2 / variance[:, None]) / np.sqrt(variance[:, None])
+    density = np.log(parts.mean(axis=-1)).mean(axis=1)  # (judges, mu, tau)
+    prior = np.log(SCALES) - 0.5 * (SCALES / TAU) ** 2 - 0.5 * (MEANS / MEAN_BIAS) ** 2
+    prior += np.log(np.gradient(MEANS))
+    left = (density.sum(axis=0) - density + prior.T).reshape(len(errors), -1)
+    weight = np.exp(left - left.max(axis=1, keepdims=True))
+    tails = (POINTS[:, None, None] - MEANS[:, None]) / SCALES[:, 0]
+    biases = (TAILS + tails**2) ** -1.5 / SCALES[:, 0] * np.gradient(POINTS)[:, None, None]
+    of_bias = weight @ biases.reshape(len(POINTS), -1).T  # (judges, POINTS)
+    off = TRIED[:, None] - POINTS / scale  # (judges, TRIED, POINTS)
+    product = (1 + off**2 / known) ** (-(known + 1) / 2) * of_bias[:, None]
+    positive = (product * (1 + np.sign(POINTS))).sum(axis=2) / 2 / product.sum(axis=2)
+    level, rising = (1 + confidence) / 2, np.maximum.accumulate(positive, axis=1)
+    needed = np.array([np.interp(level, each, TRIED) for each in rising]) * scale[:, 0, 0]
     return np.maximum(1.0, needed / (stdtrit(df, level) * errors))
 
 
@@ -449,10 +453,10 @@ def power_by_judge(
 
     size: probability that the study's own test at 1 - confidence rejects without self-bias.
     detectable: delta std_error, the self-bias that a test of the right size finds with probability
-    `power`, and under C the self-bias that a verdict establishes if no other judge is biased, by
-    the `reaches` of the plan; delta
+    `power`, and under C the self-bias that a verdict establishes if no other judge is biased; delta
     is the noncentrality at which t with df degrees of freedom, or the normal, has that power on the
-    side of the bias. limit: what infinitely many prompts detect.
+    side of the bias, under C `reaches` of the plan times the critical value. limit: what infinitely
+    many prompts detect.
     prompts_needed: the fewest that detect self_bias; infinite if the limit is above it.
     size_needed: size with as many prompts as detect self_bias for every judge; NaN if infinite.
     What cannot be estimated, or concluded by C, has a reason instead.
@@ -563,9 +567,6 @@ def size(estimate: Expected, *, confidence: float) -> float:
     )
     if error < NEGLIGIBLE:  # a fit without residuals, of a few rows
         return float(abs(estimate.bias) > reach + NEGLIGIBLE)
-    if math.isinf(estimate.df):
-        law = NormalDist(estimate.bias, error)
-        return law.cdf(-reach) + 1 - law.cdf(reach)
     from scipy.special import nctdtr
 
     critical, shift = reach / error, estimate.bias / error

@@ -6,6 +6,7 @@ import math
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import t as student
 
@@ -17,6 +18,7 @@ from recuse.check.agreement import (
     OTHERS,
     agreement,
     correlated,
+    correlations_with_others,
     judge_correlations,
 )
 from recuse.check.facts import FINE, NOTE, WARNING, read_facts
@@ -63,6 +65,10 @@ def by_model(rows):
 
 def swapped(rows):
     return [row | {"judge": row["model"], "model": row["judge"]} for row in rows]
+
+
+def hash_of(row):
+    return sum(map(ord, row["judge"] + row["model"] + row["prompt_id"]))
 
 
 PANEL = "Tone: the judges' mean rating of an answer and its human score correlate at −0."
@@ -258,3 +264,32 @@ def test_ratings_without_variation_have_no_correlation(tmp_path):
         )
         # Nobody else rated these answers
         assert "agreement" not in {each.topic for each in findings}
+
+
+def test_correlations_with_the_others_are_those_of_the_mean_of_their_ratings(tmp_path):
+    rows = [row for row in without_scores(ROWS) if hash_of(row) % 10]  # a tenth is not rated
+    found = list(correlations_with_others(study_of_rows(tmp_path, rows), confidence=0.9))
+    frame = pd.DataFrame(rows)
+    frame["x"] = frame["rating"] - frame.groupby("judge")["rating"].transform("mean")
+    table = frame.pivot(index=["prompt_id", "model"], columns="judge", values="x")
+    assert {row["judge"] for row in found} == {*FIVE}
+    for row in found:
+        mine, others = table[row["judge"]], table.drop(columns=row["judge"]).mean(axis=1)
+        both = mine.notna() & others.notna()
+        x, y = mine[both].to_numpy(), others[both].to_numpy()
+        value = (x @ y) / math.sqrt((x @ x) * (y @ y))
+        assert (row["value"], row["n"]) == (pytest.approx(value, abs=1e-12), both.sum())
+        assert row["ci_low"] < value < row["ci_high"]
+        # A bootstrap over prompts
+        drawn, by_prompt = np.random.default_rng(1), both[both].index.get_level_values(0)
+        codes = np.unique(by_prompt, return_inverse=True)[1]
+        sums = np.stack([np.bincount(codes, each) for each in (x * x, y * y, x * y)])
+        weights = drawn.multinomial(sums.shape[1], [1 / sums.shape[1]] * sums.shape[1], 2000)
+        xx, yy, xy = (weights @ each for each in sums)
+        assert row["std_error"] == pytest.approx((xy / np.sqrt(xx * yy)).std(), rel=0.12)
+    assert not list(
+        correlations_with_others(
+            study_of_rows(tmp_path, [row for row in rows if row["judge"] in FIVE[:2]]),
+            confidence=0.9,
+        )
+    )

@@ -3,11 +3,12 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from picked_rows import fields
 from recuse.base.reasons import Reason, because
-from recuse.inference.power import REACH
+from recuse.inference.power import reaches
 from recuse.inference.robustness import (
     Conclusion,
     Estimate,
@@ -186,8 +187,11 @@ def test_a_first_check_without_rows_has_the_reason_and_the_biases_of_the_others(
 def test_what_a_check_detects_is_found_with_that_power():
     from scipy.stats import nct, t
 
-    size = at(table(), "preference", "Ada")["detectable"]
-    assert nct.sf(REACH * t.isf(0.05, 7), 7, size / 0.02) == pytest.approx(0.8, abs=1e-9)
+    errors = np.array([0.02, 0.02, 0.005])  # of all judges, by C
+    several = zip(errors, reaches(errors, np.full(3, 7.0), confidence=0.9), strict=True)
+    for judge, (error, reach) in zip(("Ada", "Bo", "Di"), several, strict=True):
+        size = at(table(), "preference", judge)["detectable"]
+        assert nct.sf(reach * t.isf(0.05, 7), 7, size / error) == pytest.approx(0.8, abs=1e-6)
     assert at(table(FIRST, OTHER), "other", "Ada").get("detectable") is None
 
 

@@ -17,7 +17,7 @@ from recuse.inference.verdict import (
     KINDS,
     Reply,
     Verdict,
-    hardly_agrees,
+    disagreement,
     verdict_on_reply,
     verdict_rows,
     verdicts_on_ratings,
@@ -212,7 +212,19 @@ def test_errors_in_the_human_scores_lower_what_agreement_is_enough(high, reliabi
         confidence=0.9,
     )
     assert row["agreement_least"] == pytest.approx(0.3 * reliability**0.5)
-    assert hardly_agrees(row) == hardly
+    assert disagreement(row) == (Reason.HARDLY_AGREES if hardly else None)
+
+
+def test_without_human_scores_agreement_with_the_other_judges_counts():
+    rows = verdicts_on_ratings(
+        [concluded(judge, "mixed", -0.1, 0.1, 0.9) for judge in "JK"],
+        ["J", "K"],
+        {},
+        with_others={"J": [0.1, 0.0, 0.29], "K": [0.25, 0.2, 0.31]},
+        checks=CHECKS,
+        confidence=0.9,
+    )
+    assert [disagreement(row) for row in rows] == [Reason.HARDLY_AGREES_WITH_JUDGES, None]
 
 
 def test_judges_without_any_conclusion_are_left_out_beside_families():

@@ -14,7 +14,7 @@ from conftest import CONFIG
 from picked_rows import fields, keyed
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.inference.idiosyncrasy import idiosyncrasies
-from recuse.inference.power import REACH, noncentrality
+from recuse.inference.power import noncentrality, reaches
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
 from recuse.inference.verdict import Verdict, verdicts_on_ratings
 from recuse.inference.wordings import Components, Crossed, Part, wording_rows
@@ -275,7 +275,8 @@ def test_the_verdict_rests_on_intervals_over_wordings():
 
 def test_an_interval_over_wordings_never_narrows_that_of_the_check():
     row = verdict_of(ci_low="0.08", ci_high="0.12", p_value="0.0001", detectable="0.03")
-    times = noncentrality(99, power=0.8, confidence=0.9, reach=REACH)
+    (reach,) = reaches(np.array([0.03]), np.array([99.0]), confidence=0.9)
+    times = noncentrality(99, power=0.8, confidence=0.9, reach=reach)
     assert [row[name] for name in ("ci_low", "ci_high", "p_value")] == [0.05, 0.15, 0.001]
     assert row["detectable"] == pytest.approx(0.03 * times)
 

@@ -150,11 +150,26 @@ def test_the_cure_would_help():
 def test_a_judge_that_hardly_agrees_with_people_is_not_to_be_used(columns, hardly):
     answer = answer_of([verdict("J", Verdict.NOT_SHOWN, 0.0, **columns)])
     (shown,) = answer.verdicts
-    assert (shown.hardly_agrees, shown.advice) == (hardly, DO_NOT_USE if hardly else KEEP)
+    advice = DO_NOT_USE.format("hardly any agreement with people")
+    assert (shown.hardly_agrees, shown.advice) == (hardly, advice if hardly else KEEP)
     assert shown.agreement == ("0.25" if "agreement" in columns else "")
     words = " J hardly agrees with people: do not use it as a judge."
     assert answer.headline == "No self-bias is established." + words * hardly
-    assert answer.next_steps[:1] == [f"J: {DO_NOT_USE}."][:hardly] or not hardly
+    assert answer.next_steps[:1] == [f"J: {advice}."][:hardly] or not hardly
+
+
+def test_without_human_scores_a_judge_that_hardly_agrees_with_the_others_is_named():
+    note = because(Reason.HARDLY_AGREES_WITH_JUDGES)
+    judges = [verdict("J", Verdict.NOT_SHOWN, 0.0, note=note), verdict("K", Verdict.NOT_SHOWN, 0.0)]
+    answer = answer_of(judges)
+    assert answer.headline == (
+        "No self-bias is established. J hardly agrees with the other judges: do not use it as a"
+        " judge."
+    )
+    assert answer.next_steps[0] == "J: do not use (hardly any agreement with the other judges)."
+    names = [f"{30 * 'a '}judge {number}" for number in range(9)]
+    many = [verdict(name, Verdict.NOT_SHOWN, 0.0, note=note) for name in names]
+    assert answer_of(many).headline.endswith("9 judges hardly agree with the other judges.")
 
 
 def test_the_headline_names_what_is_established():

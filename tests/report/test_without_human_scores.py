@@ -2,19 +2,22 @@
 for what is absent.
 """
 
+import random
+
 import pytest
 from figure import draw as draw_figures
 
 from conftest import CONFIG, ROOT
 from picked_rows import fields, where
-from rated_tables import study_of_rows, unscored
+from rated_tables import FIVE, study_of_rows, unscored
 from recuse.base.database import connect
-from recuse.base.reasons import SENTENCES, Reason
+from recuse.base.reasons import SENTENCES, Reason, code
 from recuse.base.tables import read_table, write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.catalogue.figures import figures_of_ratings
 from recuse.check.facts import CHECK
 from recuse.config.studies import STAGES, conclusions_params
+from recuse.data.describe import WITH_OTHERS
 from recuse.data.study import StudyTables
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report
@@ -56,11 +59,22 @@ SILENT = {
 }
 
 
+ASTRAY = FIVE[-1]
+
+
+def with_astray(rows):
+    """The same with random ratings by ASTRAY."""
+    drawn = random.Random(5)
+    return [
+        row | {"rating": drawn.randint(1, 5)} if row["judge"] == ASTRAY else row for row in rows
+    ]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """All tables of a study, by the scripts of the workflow."""
     folder = tmp_path_factory.mktemp("unscored")
-    made = study_of_rows(folder, unscored(prompts=20))
+    made = study_of_rows(folder, with_astray(unscored(prompts=20)))
     study = {"tables": StudyTables("ours", made.cells_from, made.ratings)}
     outputs = {name: str(folder / f"tables/{name}.csv") for name in tables_of_study()}
     outputs["debiased"] = str(folder / "d.parquet")
@@ -191,7 +205,6 @@ def test_tables_that_need_human_scores_have_only_a_header(folder):
     assert empty == {
         "smooths",
         "multiplicity",
-        "correlations",
         "reliability",
         "measurement_error",
         "reliability_curve",
@@ -239,6 +252,21 @@ def test_the_first_check_is_the_gap_to_the_other_judges(folder):
         if row["check"] == "model_effects"
     }
     assert first["", "GPT-4o"] == first["Tone", "GPT-4o"] == "favours"
+
+
+def test_a_judge_that_hardly_agrees_with_the_others_is_named(folder, page):
+    correlations = {row["judge"]: row for row in read_table(folder / "tables/correlations.csv")}
+    assert {row["statistic"] for row in correlations.values()} == {WITH_OTHERS}
+    assert {judge for judge, row in correlations.items() if float(row["ci_high"]) < 0.3} == {ASTRAY}
+    verdicts = read_table(folder / "tables/verdicts.csv")
+    hardly = Reason.HARDLY_AGREES_WITH_JUDGES
+    assert [row["term"] for row in verdicts if code(row["note"]) is hardly] == [ASTRAY]
+    assert not any(row["agreement"] for row in verdicts)  # these are with people
+    excluded = where(read_table(folder / "tables/panel.csv"), note=hardly)
+    assert [row["panel"] for row in excluded] == [ASTRAY]
+    answer = Elements(page).text
+    assert f"{ASTRAY} hardly agrees with the other judges: do not use it as a judge." in answer
+    assert f"{ASTRAY}: do not use (hardly any agreement with the other judges)." in answer
 
 
 def test_figures_draw_what_is_estimable_and_say_why_the_rest_is_not(figures):

@@ -85,6 +85,7 @@ class Reason(StrEnum):
     NO_BOOTSTRAP = "no_bootstrap"
     DISAGREES_WITH_PEOPLE = "disagrees_with_people"
     HARDLY_AGREES = "hardly_agrees"
+    HARDLY_AGREES_WITH_JUDGES = "hardly_agrees_with_judges"
     NO_SPREAD_FOUND = "no_spread_found"
     MISSING_OWN = "missing_own"
     UNSUPPORTED = "unsupported"
@@ -242,6 +243,7 @@ SENTENCES = {
     Reason.NO_BOOTSTRAP: "no bootstrap is drawn where A rests on all ratings",
     Reason.DISAGREES_WITH_PEOPLE: "it does not agree with people",
     Reason.HARDLY_AGREES: "hardly any agreement with people",
+    Reason.HARDLY_AGREES_WITH_JUDGES: "hardly any agreement with the other judges",
     Reason.NO_SPREAD_FOUND: (
         "too few models to see ordinary preferences, without which this test raises false alarms"
     ),

@@ -15,7 +15,9 @@ from recuse.base.database import Connection, connect
 from recuse.base.words import counted, level, number, percent
 from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, spoken
 from recuse.data.cells import Levels, read_levels
+from recuse.data.describe import WITH_OTHERS
 from recuse.data.selection import EVERY_ROW
+from recuse.data.study import StudyTables
 from recuse.model.least_squares import quantile
 
 # Probability of any, among all judges and dimensions, if each true correlation is at its limit
@@ -237,8 +239,7 @@ def judge_correlations(facts: Facts, connection: Connection, levels: Levels) -> 
     result = []
     for (who, judge_code, place), (value, error, answers, prompts) in of_group.items():
         confidence = 1 - 2 * FALSE_ALARM / kinds.count((who, judge_code == PANEL, place == EVERY))
-        half = quantile(confidence, prompts - 1) * error
-        low, high = (math.tanh(math.atanh(value) + side * half) for side in (-1, 1))
+        low, high = fisher_interval(value, error, prompts, confidence)
         name = "" if judge_code == PANEL else levels.judge[judge_code]
         dimension = "" if place == EVERY else levels.dimension[place]
         result.append(
@@ -261,6 +262,52 @@ def correlated(moments: np.ndarray) -> tuple[float, float] | None:
     influence = moments[2] / math.sqrt(xx * yy) - value / 2 * (moments[0] / xx + moments[1] / yy)
     error = math.sqrt(prompts / (prompts - 1) * float(influence @ influence))
     return value, error / (1 - value**2)
+
+
+def fisher_interval(
+    value: float, error: float, prompts: int, confidence: float
+) -> tuple[float, float]:
+    """The ends of the interval of a correlation, by Fisher's z and its error and t with prompts - 1
+    degrees of freedom.
+    """
+    z, half = math.atanh(value), quantile(confidence, prompts - 1) * error
+    return math.tanh(z - half), math.tanh(z + half)
+
+
+def correlations_with_others(study: StudyTables, *, confidence: float) -> Iterator[dict]:
+    """Yield the rows of the table of correlations on each judge's ratings and the mean of the other
+    judges' ratings of the same answers, all less the judge's mean in the dimension.
+
+    Errors and intervals are by prompt, as in `judge_correlations`. Two judges have no rows, as
+    their correlation does not say which of them is astray.
+    """
+    levels, every = read_levels(study.ratings[0]), -(-study.prompts // MOST_PROMPTS)
+    judge, dimension = levels.sql_place("judge"), levels.sql_place("dimension")
+    table = (
+        connect()
+        .execute(f"""
+        with rated as (
+                 select prompt, (prompt, occasion_code, {levels.sql_without("judge")}) as answer, {judge} as judge,
+                        rating_unit - avg(rating_unit) over (partition by {judge}, {dimension}) as x
+                 from ({study.rows(EVERY_ROW)}) where prompt % {every} = 0),
+             answers as (select answer, sum(x) as total, count(*) as judges from rated group by all),
+             pairs as (
+                 select judge, prompt, x, (total - x) / (judges - 1) as y
+                 from rated join answers using (answer) where judges > 1)
+        select judge, count(*) as n, sum(x * x) as xx, sum(y * y) as yy, sum(x * y) as xy
+        from pairs group by judge, prompt order by judge, prompt""")
+        .fetchnumpy()
+    )
+    judges = np.unique(table["judge"])
+    for place in judges if len(judges) > 2 else ():
+        mine = table["judge"] == place
+        fitted = correlated(np.stack([table[name][mine] for name in ("xx", "yy", "xy")]))
+        if fitted is not None:
+            value, error = fitted
+            low, high = fisher_interval(value, error, int(mine.sum()), confidence)
+            row = {"dimension": "", "judge": levels.judge[place], "statistic": WITH_OTHERS}
+            row |= {"n": int(table["n"][mine].sum()), "value": value}
+            yield row | {"std_error": error * (1 - value**2), "ci_low": low, "ci_high": high}
 
 
 def answer_scores(facts: Facts, connection: Connection, levels: Levels) -> Iterator[Finding]:

@@ -66,6 +66,7 @@ def gamma(tables: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
 
 
 PEARSON, WEIGHTED_KAPPA = "pearson", "weighted_kappa"
+WITH_OTHERS = "pearson_with_others"  # with the mean of the other judges, without human scores
 STATISTICS: dict[str, Callable] = {PEARSON: pearson, "spearman": spearman, "gamma": gamma}
 
 
@@ -198,12 +199,14 @@ def _means(cells: Cells, total: np.ndarray, dimension: str, judge: str) -> Itera
         yield {**place, "mean": mean, "n": rows}
 
 
-def agreement_with_people(correlations: Iterable[Mapping[str, str]]) -> dict[str, list[float]]:
-    """Judge -> its correlation with the human scores over all dimensions, and the ends of the
-    interval; NaN where there is none.
+def agreement(
+    correlations: Iterable[Mapping[str, str]], statistic: str = PEARSON
+) -> dict[str, list[float]]:
+    """Judge -> its correlation over all dimensions with the human scores, or by another statistic,
+    and the ends of the interval; NaN where there is none.
 
     correlations: rows of that table, texts as in a CSV file.
     """
-    whole = [row for row in correlations if (row["dimension"], row["statistic"]) == ("", PEARSON)]
+    whole = [row for row in correlations if (row["dimension"], row["statistic"]) == ("", statistic)]
     columns = ("value", "ci_low", "ci_high")
     return {row["judge"]: [float(row[column] or "nan") for column in columns] for row in whole}

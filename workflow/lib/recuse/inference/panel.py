@@ -16,7 +16,7 @@ from recuse.base.reasons import Reason, because, code
 from recuse.base.tables import column_names
 from recuse.data.study import StudyTables
 from recuse.inference.judge_levels import LinkedJudges
-from recuse.inference.verdict import Verdict, hardly_agrees
+from recuse.inference.verdict import Verdict, disagreement
 from recuse.model.least_squares import quantile
 from recuse.model.spec import BIASES
 
@@ -234,21 +234,20 @@ def panel_rows(
     reliability: of the human scores, by dimension; verdicts: rows of the table of verdicts; least:
     ratings of a model by a judge that count. A judge with a verdict other than `not shown` is not
     recommended with the ratings that the verdict is about; one that hardly agrees with people, or
-    whose ratings `check` doubts, is in no panel.
+    with the other judges, or whose ratings `check` doubts, is in no panel.
     """
     if judges is None:
         return [{"note": because(Reason.NO_SHARED_ANSWERS)}]
     crossing, verdicts = judges.crossing, list(verdicts)
-    strangers = [row["term"] for row in verdicts if hardly_agrees(row)]
+    strangers = {row["term"]: because(why) for row in verdicts if (why := disagreement(row))}
     number = judges.sums.number
     # In every part of a jackknife
     usable = (number.sum(axis=0) >= least) & ((number > 0).sum(axis=0) > 1)
     linked = (usable & ~crossing.related).any(axis=0)
-    agrees = ~np.isin(crossing.judges, strangers)
     absent = dict.fromkeys(
         [*judges.unlinked, *crossing.judges[~linked].tolist()], because(Reason.FEW_SHARED_ANSWERS)
     )
-    absent |= dict.fromkeys(crossing.judges[~agrees].tolist(), because(Reason.HARDLY_AGREES))
+    absent |= {name: strangers[name] for name in crossing.judges.tolist() if name in strangers}
     absent |= {doubt.judge: doubt.reason for doubt in study.doubts}
     fits = ~np.isin(crossing.judges, [*absent])
     notes = [{"panel": name, "size": 1, "note": reason} for name, reason in absent.items()]

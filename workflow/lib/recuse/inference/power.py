@@ -6,9 +6,8 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import product
-from statistics import NormalDist
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.moments import REFERENCE, Moments
 from recuse.data.study import StudyTables
+from recuse.inference.hierarchy import LEAST, MEAN_BIAS, SPREADS, TAILS, TAU
 from recuse.inference.idiosyncrasy import (
     LEAST_PROMPTS,
     few_prompts,
@@ -49,14 +49,17 @@ TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that a
 EXACT = 1.0, 1.0  # reliability and raters of human scores taken as exact
 TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-bias is oversized
 EVER = 1e12  # prompts: as good as infinitely many
-# Standard deviations that a normal is never beyond: so many times the critical value and 1 have
-# power 1
-MOST = 5.0
-HALVINGS = 50  # of the search for a noncentrality
-# Critical values of its own test that a judge's estimate by C has to reach to be established, if no
-# other judge is biased, in the median of 252 simulated judges in seven worlds. Where others are
-# biased alike, about one is enough.
+# Over wordings, which all judges together know nothing of: critical values to be established
 REACH = 2.0
+# Grids of `reaches`: means and scales of biases, quantiles of what stretches a scale for heavy
+# tails, normal scores of the errors of a judge, biases, and errors at which an estimate is tried
+MEANS = np.sinh(np.linspace(-4, 4, 21)) / 9 * MEAN_BIAS
+SCALES = np.geomspace(LEAST, 3.5, 10)[:, None] * TAU
+STRETCHES = -1 / np.log((np.arange(10) + 0.5) / 10)
+SCORES = np.array([[1.73], [1.15], [0.81], [0.55], [0.32], [0.10]])
+POINTS = np.sinh(np.linspace(-10, 10, 241)) / 5000
+TRIED = np.geomspace(0.5, 60, 60)
+SPREAD = np.linspace(0.02, 2.5, 60)[:, None]  # of log errors, times the scale of its prior
 
 
 @dataclass(frozen=True)
@@ -241,18 +244,81 @@ class Expected:
             * self.std_error
         )
 
-    def detects(self, self_bias: float, *, power: float, confidence: float) -> bool:
-        """Whether a test of the right size finds this self-bias with this power."""
-        if math.isinf(self.df) or not self.std_error > 0:
-            return self.detectable(power, confidence) <= self_bias
-        from scipy.special import nctdtr
-
-        critical = self.reach * quantile(confidence, self.t_df)
-        return bool(nctdtr(self.t_df, self_bias / self.std_error, critical) <= 1 - power)
-
     def limit(self, power: float, confidence: float) -> float:
         """The same with infinitely many prompts."""
         return replace(self, std_error=self.floor, df=self.floor_df).detectable(power, confidence)
+
+
+def reaches(errors: np.ndarray, df: np.ndarray, *, confidence: float) -> np.ndarray:
+    """How many critical values of its own test the estimate of each judge has to reach for its bias
+    to be established, if no other judge is biased, (judges,); of families likewise.
+
+    errors, df: (judges,) of the estimates by C, in points of the unit scale. An estimate has to
+    reach one, and the value at which all judges together give a bias above 0 the probability
+    (1 + confidence) / 2. This is by sums over the priors of `recuse.inference.hierarchy`, with
+    estimates g_j in place of the cells, and their scales s_j and degrees of freedom by `moderated`:
+
+        bias_j = mu + tau t_2       g_j = bias_j + s_j t, normal for the judges other than the one
+
+    The others add to the log density of (mu, tau) what they do on average over errors of either
+    sign at SCORES of s_j.
+    """
+    from scipy.special import stdtrit
+
+    scale, known = (each[:, None, None] for each in moderated(errors, df))
+    variance = (scale**2)[..., None] + STRETCHES * SCALES**2  # (judges, 1, tau, stretches)
+    gap = (scale * np.concatenate([SCORES, -SCORES]) - MEANS)[..., None, None]
+    parts = np.exp(-0.5 * gap**2 / variance[:, None]) / np.sqrt(variance[:, None])
+    density = np.log(parts.mean(axis=-1)).mean(axis=1)  # (judges, mu, tau)
+    prior = np.log(SCALES) - 0.5 * (SCALES / TAU) ** 2 - 0.5 * (MEANS / MEAN_BIAS) ** 2
+    prior += np.log(np.gradient(MEANS))
+    left = (density.sum(axis=0) - density + prior.T).reshape(len(errors), -1)
+    weight = np.exp(left - left.max(axis=1, keepdims=True))
+    tails = (POINTS[:, None, None] - MEANS[:, None]) / SCALES[:, 0]
+    biases = (TAILS + tails**2) ** -1.5 / SCALES[:, 0] * np.gradient(POINTS)[:, None, None]
+    of_bias = weight @ biases.reshape(len(POINTS), -1).T  # (judges, POINTS)
+    off = TRIED[:, None] - POINTS / scale  # (judges, TRIED, POINTS)
+    product = (1 + off**2 / known) ** (-(known + 1) / 2) * of_bias[:, None]
+    positive = (product * (1 + np.sign(POINTS))).sum(axis=2) / 2 / product.sum(axis=2)
+    level, rising = (1 + confidence) / 2, np.maximum.accumulate(positive, axis=1)
+    needed = np.array([np.interp(level, each, TRIED) for each in rising]) * scale[:, 0, 0]
+    return np.maximum(1.0, needed / (stdtrit(df, level) * errors))
+
+
+def moderated(errors: np.ndarray, df: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Standard errors and degrees of freedom, (judges,) each, once judges tell one another how
+    large they are.
+
+    A log error is known with variance 1 / (2 df), and log errors are N(m, h^2) with any m and the
+    prior of h in `recuse.inference.hierarchy`. The new error has the posterior mean of the log, the
+    new degrees of freedom its variance (Smyth 2004, with a prior of h in place of an estimate).
+    """
+    log, noise, spread = np.log(errors), 1 / (2 * df), SPREAD * SPREADS
+    precision = 1 / (noise + spread**2)  # (h, judges)
+    whole = precision.sum(axis=1, keepdims=True)
+    centre = (precision * log).sum(axis=1, keepdims=True) / whole
+    density = (precision * (log - centre) ** 2 - np.log(precision)).sum(axis=1, keepdims=True)
+    density += np.log(whole) + SPREAD**2
+    weight = np.exp(-0.5 * (density - density.min()))
+    weight /= weight.sum()
+    share = noise * precision
+    each = log + share * (centre - log)
+    mean = (weight * each).sum(axis=0)
+    left = noise * (1 - share) + share**2 / whole + (each - mean) ** 2
+    return np.exp(mean), 1 / (2 * (weight * left).sum(axis=0))
+
+
+def with_reaches(estimates: Mapping, judges: int = 0, *, confidence: float) -> dict:
+    """The estimates by C of some judges, or families, with their `reaches`; judges: how many there
+    are, the others like these.
+    """
+    if not estimates:
+        return {}
+    numbers = np.array([(each.std_error, each.t_df) for each in estimates.values()])
+    of_all = np.resize(numbers, (judges or len(numbers), 2)).T
+    reach = reaches(*of_all, confidence=confidence).tolist()
+    pairs = zip(estimates.items(), reach, strict=False)
+    return {key: replace(each, reach=own) for (key, each), own in pairs}
 
 
 def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | None:
@@ -299,7 +365,6 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
             float(bias),
             *df,
             most,
-            reach=REACH,
         )
     floor = (plan.preference**2 * (n * height) ** 2).sum()
     nominal = (n * square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
@@ -390,7 +455,8 @@ def power_by_judge(
     detectable: delta std_error, the self-bias that a test of the right size finds with probability
     `power`, and under C the self-bias that a verdict establishes if no other judge is biased; delta
     is the noncentrality at which t with df degrees of freedom, or the normal, has that power on the
-    side of the bias. limit: what infinitely many prompts detect.
+    side of the bias, under C `reaches` of the plan times the critical value. limit: what infinitely
+    many prompts detect.
     prompts_needed: the fewest that detect self_bias; infinite if the limit is above it.
     size_needed: size with as many prompts as detect self_bias for every judge; NaN if infinite.
     What cannot be estimated, or concluded by C, has a reason instead.
@@ -401,18 +467,20 @@ def power_by_judge(
             for judge in judges
             if judge in plan.models
         }
+        known = {judge: each for judge, each in estimates.items() if each is not None}
+        if estimand == C:
+            known = with_reaches(known, len(plan.judges), confidence=confidence)
         needed = {}
-        for judge, estimate in estimates.items():
-            if estimate is not None:
-                least = math.ceil(LEAST_PROMPTS / plan.own_share(judge)) if estimand == C else 1
-                needed[judge] = _prompts_needed(
-                    plan, estimate, self_bias, least=least, power=power, confidence=confidence
-                )
+        for judge, estimate in known.items():
+            least = math.ceil(LEAST_PROMPTS / plan.own_share(judge)) if estimand == C else 1
+            needed[judge] = _prompts_needed(
+                plan, estimate, self_bias, least=least, power=power, confidence=confidence
+            )
         most = max(needed.values(), default=math.inf)
         for judge, count in product(estimates, prompts):
             row, estimate = (
                 {"estimand": estimand, "judge": judge, "prompts": count},
-                estimates[judge],
+                known.get(judge),
             )
             if estimate is None:
                 reason = plan.refusals.get(judge) if estimand == C else ""
@@ -456,9 +524,8 @@ def _prompts_needed(
     counts = range(least, round(EVER))
 
     def detects(count: int) -> bool:
-        return estimate.with_prompts(count / plan.prompts).detects(
-            self_bias, power=power, confidence=confidence
-        )
+        planned = estimate.with_prompts(count / plan.prompts)
+        return planned.detectable(power, confidence) <= self_bias
 
     place = bisect_left(counts, True, key=detects)
     return counts[place] if place < len(counts) else math.inf
@@ -481,21 +548,13 @@ def repeated(plan: PlannedStudy, times: int) -> PlannedStudy:
     return replace(plan, judges=judges, models=models, **again)
 
 
-@cache
 def noncentrality(df: float, *, power: float, confidence: float, reach: float = 1.0) -> float:
     """The mean of a t with df degrees of freedom that passes `reach` times its critical value with
     probability `power`.
     """
-    critical = reach * quantile(confidence, df)
-    if math.isinf(df):
-        return critical + NormalDist().inv_cdf(power)
-    from scipy.special import nctdtr
+    from scipy.special import nctdtrinc
 
-    low, high = 0.0, MOST * (critical + 1)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if nctdtr(df, middle, critical) > 1 - power else (low, middle)
-    return high
+    return float(nctdtrinc(df, 1 - power, reach * quantile(confidence, df)))
 
 
 def size(estimate: Expected, *, confidence: float) -> float:
@@ -508,9 +567,6 @@ def size(estimate: Expected, *, confidence: float) -> float:
     )
     if error < NEGLIGIBLE:  # a fit without residuals, of a few rows
         return float(abs(estimate.bias) > reach + NEGLIGIBLE)
-    if math.isinf(estimate.df):
-        law = NormalDist(estimate.bias, error)
-        return law.cdf(-reach) + 1 - law.cdf(reach)
     from scipy.special import nctdtr
 
     critical, shift = reach / error, estimate.bias / error

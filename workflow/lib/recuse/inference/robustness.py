@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from recuse.base.reasons import WITHOUT_PEOPLE, Reason, because, code
 from recuse.base.tables import column_names
 from recuse.inference.measurement_error import BY_RATERS, METHODS
-from recuse.inference.power import REACH, noncentrality
+from recuse.inference.power import noncentrality, with_reaches
 from recuse.inference.verdict import Reply
 from recuse.model.covariance import COVARIANCES, FEW
 from recuse.model.spec import BIASES, Errors, in_place
@@ -180,8 +181,9 @@ class Estimate(Reply):
     """What one check says about one bias; `detectable` is that of an interval over wordings."""
 
     std_error: float = math.nan
-    df: float = math.inf
+    t_df: float = math.inf
     estimand: str = ""
+    reach: float = 1.0  # critical values of its test that it has to reach
 
     def over_wordings(self, row: Mapping[str, str]) -> "Estimate":
         """The same with the interval of a row of the table of wordings, where that is wider."""
@@ -315,7 +317,7 @@ def _estimate(check: RobustnessCheck, row: Mapping[str, str], *, note: str) -> E
         ci_high=high,
         p_value=p_value,
         std_error=_number(row, "std_error") if check.by == "ci" else math.nan,
-        df=math.inf if math.isnan(df) else df,
+        t_df=math.inf if math.isnan(df) else df,
         estimand=row["estimand"],
         doubt=row.get("doubt", ""),
         probability_positive=_number(row, "probability_positive"),
@@ -355,15 +357,27 @@ def conclusions(
             (check, check.spec_with_slice(label, robustness.specs)) for check in robustness.checks
         ]
         checks = [(check, name) for check, name in checks if name]
-        for bias in sorted(
+        biases = sorted(
             {bias for _, name in checks for bias in tables.biases.get((name, label), ())}, key=place
-        ):
+        )
+        found = {
+            check.name: {bias: tables.find(check, name, label, bias) for bias in biases}
+            for check, name in checks
+        }
+        for (check, _), quantity in product(checks, BIASES):
+            if check.table == OF_C:
+                of_quantity = {
+                    bias: each
+                    for bias, each in found[check.name].items()
+                    if bias[0] == quantity and each.std_error > 0
+                }
+                found[check.name] |= with_reaches(of_quantity, confidence=robustness.confidence)
+        for bias in biases:
             rows = []
             for check, name in checks:
                 if check.has(bias[0], robustness.specs[name]):
-                    columns = _columns(
-                        check, name, tables.find(check, name, label, bias), robustness
-                    )
+                    estimate = found[check.name][bias]
+                    columns = _columns(check, name, estimate, robustness)
                     rows.append({"slice": label, "quantity": bias[0], "term": bias[1], **columns})
             if not rows or rows[0]["check"] != robustness.checks[0].name:
                 continue
@@ -391,10 +405,8 @@ def _columns(check: RobustnessCheck, spec: str, estimate: Estimate, robustness: 
     row["conclusion"] = concluded(estimate, confidence=robustness.confidence)
     row["note"] = _note(check, check.errors(robustness.specs[spec]), estimate)
     if estimate.std_error > 0:
-        reach = REACH if check.table == OF_C else 1.0
-        times = noncentrality(
-            estimate.df, power=robustness.power, confidence=robustness.confidence, reach=reach
-        )
+        asked = {"power": robustness.power, "confidence": robustness.confidence}
+        times = noncentrality(estimate.t_df, reach=estimate.reach, **asked)
         least = np.fmax(estimate.std_error * times, estimate.detectable)
         row["detectable"] = least + np.nan_to_num(estimate.missing)
     return row
@@ -406,7 +418,7 @@ def _note(check: RobustnessCheck, errors: str, estimate: Estimate) -> str:
     """
     if estimate.wordings == 1:
         return AS_ASKED
-    prompts = estimate.df + 1
+    prompts = estimate.t_df + 1
     by_prompt = errors in COVARIANCES and COVARIANCES[errors].by_prompt_alone
     few = by_prompt and check.table in BY_PROMPTS and 1 < prompts < FEW
     return SMALL_SAMPLE.format(prompts=round(prompts), few=FEW) if few else ""

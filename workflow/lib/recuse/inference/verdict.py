@@ -46,9 +46,9 @@ NUMBERS = (
 )
 # Probability by all judges together that a bias is on the side of its own interval
 LEAST_SUPPORT = 0.8
-# A judge whose correlation with people is below this, with all of its interval, hardly agrees.
-# Where the human scores have errors it is times the root of their reliability, by which errors
-# lower every correlation.
+# A judge whose correlation with people is below this, with all of its interval, hardly agrees;
+# without human scores, one whose correlation with the other judges is. Where the human scores have
+# errors it is times the root of their reliability, by which errors lower every correlation.
 LEAST_AGREEMENT = 0.3
 ROUNDING = 1e-12  # A p-value may miss the level by so much and still equal it.
 
@@ -209,6 +209,7 @@ def verdicts_on_ratings(
     judges: Iterable[str],
     agreement: Mapping[str, Sequence[float]],
     *,
+    with_others: Mapping[str, Sequence[float]] | None = None,
     reliability: float = 1.0,
     checks: Mapping[str, str],
     confidence: float,
@@ -220,7 +221,8 @@ def verdicts_on_ratings(
 
     conclusions: rows by `recuse.inference.robustness.conclusions`; those of the whole study count.
     judges: all that rate; agreement: judge -> correlation with the human scores and the ends of its
-    interval. Of a judge whose interval is not above 0, A says nothing. reliability: of the human
+    interval. Of a judge whose interval is not above 0, A says nothing. with_others: the same with
+    the mean of the other judges, where there are no human scores. reliability: of the human
     scores, the share of their variance that is not error. checks: question -> the robustness check
     that answers it.
     """
@@ -240,6 +242,7 @@ def verdicts_on_ratings(
     disagreeing = {
         judge for judge, (_, low, _) in agreement.items() if judge in of_judges and not low > 0
     }
+    astray = {judge for judge, (*_, high) in (with_others or {}).items() if high < LEAST_AGREEMENT}
     for judge in disagreeing:
         of_judges[judge].pop(AGAINST_PEOPLE, None)
     for row in verdict_rows(KINDS["ratings"], BIASES[0], of_judges, confidence=confidence):
@@ -249,16 +252,21 @@ def verdicts_on_ratings(
             row["agreement_least"] = LEAST_AGREEMENT * sqrt(reliability)
         if row["term"] in disagreeing:
             row["note"] = because(Reason.DISAGREES_WITH_PEOPLE)
+        if row["term"] in astray:
+            row["note"] = because(Reason.HARDLY_AGREES_WITH_JUDGES)
         yield row
     yield from verdict_rows(KINDS["ratings"], BIASES[1], of_families, confidence=confidence)
 
 
-def hardly_agrees(row: Mapping[str, str]) -> bool:
-    """Whether a judge hardly agrees with people, by its row of the table of verdicts."""
-    if code(row.get("note") or "") is Reason.DISAGREES_WITH_PEOPLE:
-        return True
-    high = row.get("agreement_ci_high")
-    return bool(high) and float(high) < float(row["agreement_least"])
+def disagreement(row: Mapping[str, str]) -> Reason | None:
+    """HARDLY_AGREES with people, or HARDLY_AGREES_WITH_JUDGES, of a judge that does so, by its row
+    of the table of verdicts.
+    """
+    note, high = code(row.get("note") or ""), row.get("agreement_ci_high")
+    if note is Reason.HARDLY_AGREES_WITH_JUDGES:
+        return note
+    is_low = bool(high) and float(high) < float(row["agreement_least"])
+    return Reason.HARDLY_AGREES if is_low or note is Reason.DISAGREES_WITH_PEOPLE else None
 
 
 def _reply(row: Mapping) -> Reply:

@@ -143,12 +143,13 @@ def correlations_figure(table: pd.DataFrame, subject: Subject, *, confidence: fl
     point with its interval, the two others are small grey marks lower in the same row. Without
     human scores there is no row, and the page says so.
     """
+    table = table[table["statistic"].isin(list(KINDS))]
     if table.empty:
         return page_of_words(subject, NONE)
     palette = subject.palette
     dimensions = sorted(set(table["dimension"].dropna())) or [POOLED]
     table = table.assign(dimension=table["dimension"].fillna(POOLED))
-    table = table[table["dimension"].isin(dimensions) & table["statistic"].isin(list(KINDS))]
+    table = table[table["dimension"].isin(dimensions)]
     rows = [Row(judge, judge, palette.colour(judge)) for judge in palette.order(table["judge"])]
     marks = table.assign(
         row=table["judge"],

@@ -12,7 +12,7 @@ from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN
 from recuse.inference.leaderboard import AS_PEOPLE, debiased_by
-from recuse.inference.verdict import Verdict, hardly_agrees
+from recuse.inference.verdict import Verdict, disagreement
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import BIASES, SELF
 from recuse.report.gold import points_on_gold
@@ -233,7 +233,7 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
     ]
     values = [float(row["value"]) for row in of_judge.values() if row["value"]] or [nan]
     span = " to ".join(dict.fromkeys(number(end(values), 2) for end in (min, max)))
-    weak = [row["term"] for row in tables["verdicts"] if hardly_agrees(row)]
+    weak = [row["term"] for row in tables["verdicts"] if disagreement(row)]
     sentence = f"Every judge follows the human scores (correlation {span})."
     if weak:
         sentence = (

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from recuse.base.reasons import Reason, code, cure, in_short, in_words
+from recuse.base.reasons import Reason, because, code, cure, in_short, in_words
 from recuse.base.words import MOST_DIGITS, counted, enumerated, number, percent, signed
 from recuse.data.registry import of_all_judges
-from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict, hardly_agrees
+from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict, disagreement
 from recuse.model.spec import FAMILY, SELF
 
 TableRows = Sequence[Mapping[str, str]]
@@ -73,7 +73,9 @@ OTHERWISE_BY_PEOPLE = "the gap to people points the other way"
 MANY_TESTED = "not confirmed once the number of judges is allowed for"
 JUDGES, FAMILIES = ("judge", "judges"), ("family", "families")
 KEEP = "no action"
-DO_NOT_USE = "do not use (hardly any agreement with people)"
+DO_NOT_USE = "do not use ({})"
+# With whom a judge hardly agrees
+OTHERS = {Reason.HARDLY_AGREES: "people", Reason.HARDLY_AGREES_WITH_JUDGES: "the other judges"}
 # Until they are answered in the configuration, there is no verdict on the judge.
 ASKED_OF_USER = (Reason.LONE_LEVEL, Reason.OTHER_SCALE, Reason.COPIED_RATINGS)
 MOST = 5  # names in a list before the rest is counted
@@ -275,7 +277,7 @@ def _shown(row: Mapping[str, str], unit: Unit, axis: Axis) -> ShownVerdict:
         size=unit.text(row["estimate"]),
         interval=unit.span(row),
         agreement=_agreement(row),
-        hardly_agrees=hardly_agrees(row),
+        hardly_agrees=disagreement(row) is not None,
         advice=verdict_advice(row),
         places={name: axis.place(float(row[name])) for name in marks if row[name]},
     )
@@ -361,8 +363,8 @@ def _how_sure(row: Mapping[str, str]) -> str:
 
 def verdict_advice(row: Mapping[str, str]) -> str:
     """What to do about one judge or family, in words that also hold for several."""
-    if hardly_agrees(row):
-        return DO_NOT_USE
+    if why := disagreement(row):
+        return DO_NOT_USE.format(in_words(because(why)))
     if row["verdict"] == Verdict.INCONCLUSIVE:
         return cure(row["reason"])
     if row["verdict"] == Verdict.NOT_SHOWN:
@@ -373,18 +375,18 @@ def verdict_advice(row: Mapping[str, str]) -> str:
 
 
 def next_steps(rows: TableRows) -> list[str]:
-    """The advice on judges that hardly agree with people and on biases that are found, then what
+    """The advice on judges that hardly agree with others and on biases that are found, then what
     would make inconclusive verdicts conclusive, as far as the user is asked something or no
     self-bias could be tested: each once, with all judges that it is for.
     """
     names: dict[str, list[str]] = {}
     inconclusive = [row for row in rows if row["verdict"] == Verdict.INCONCLUSIVE]
     tested = [row for row in rows if row["verdict"] != Verdict.INCONCLUSIVE]
-    tested.sort(key=_stranger_first)
+    strangers = [row for row in rows if disagreement(row)]
     is_self_tested = any(row["quantity"] == SELF for row in tested)
     asked = [row for row in inconclusive if code(row["reason"]) in ASKED_OF_USER]
     untested = [row for row in inconclusive if row["quantity"] == SELF and not is_self_tested]
-    for row in (*tested, *asked, *untested):
+    for row in (*sorted(strangers, key=_agreement_or_none), *tested, *asked, *untested):
         names.setdefault(verdict_advice(row), []).append(name_in(row))
     names.pop(KEEP, None)
     names.pop("", None)  # Where no cure is known, there is nothing to do.
@@ -394,9 +396,9 @@ def next_steps(rows: TableRows) -> list[str]:
     return steps[:MOST_STEPS]
 
 
-def _stranger_first(row: Mapping[str, str]) -> float:
-    """Sorts judges that hardly agree with people first, the one that agrees least before all."""
-    return float(row["agreement"] or -1) if hardly_agrees(row) else 1.0
+def _agreement_or_none(row: Mapping[str, str]) -> float:
+    """The agreement of a judge that hardly agrees with others; -1 where it is not known."""
+    return float(row["agreement"] or -1)
 
 
 def name_in(row: Mapping[str, str]) -> str:
@@ -405,8 +407,8 @@ def name_in(row: Mapping[str, str]) -> str:
 
 
 def headline(rows: TableRows, unit: Unit, *, relative: bool = False) -> str:
-    """What is established, and which judges hardly agree with people, in at most MOST_WORDS words;
-    "" without rows.
+    """What is established, and which judges hardly agree with people or the other judges, in at
+    most MOST_WORDS words; "" without rows.
 
     relative: whether biases are known against the other judges alone.
     """
@@ -417,24 +419,29 @@ def headline(rows: TableRows, unit: Unit, *, relative: bool = False) -> str:
         if len(words.split()) <= MOST_WORDS:
             return words
     established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
-    strangers = [row for row in rows if row["quantity"] == SELF and hardly_agrees(row)]
+    strangers = [row for row in rows if row["quantity"] == SELF and disagreement(row)]
     words = f"{len(established)} biases are established."
     if strangers:
         verb = "agree" if len(strangers) > 1 else "agrees"
-        words += f" {counted(len(strangers), 'judge')} hardly {verb} with people."
+        words += f" {counted(len(strangers), 'judge')} hardly {verb} with {_others(strangers)}."
     return words
 
 
 def _headline(rows: TableRows, unit: Unit, most: int, beside: str) -> Iterator[str]:
     """Its sentences: on biases, then on judges that hardly agree with people."""
     yield from bias_sentences(rows, unit, most, beside)
-    strangers = [row for row in rows if row["quantity"] == SELF and hardly_agrees(row)]
+    strangers = [row for row in rows if row["quantity"] == SELF and disagreement(row)]
     if strangers:
-        strangers.sort(key=_stranger_first)
+        strangers.sort(key=_agreement_or_none)
         several = len(strangers) > 1
-        words = f"{_who(strangers, most)} hardly agree{'' if several else 's'} with people"
+        words = f"{_who(strangers, most)} hardly agree{'' if several else 's'} with"
+        words += f" {_others(strangers)}"
         remedy = f": do not use {'them as judges' if several else 'it as a judge'}" if most else ""
         yield f"{words}{remedy}."
+
+
+def _others(strangers: TableRows) -> str:
+    return OTHERS[disagreement(strangers[0])]
 
 
 def bias_sentences(

@@ -5,7 +5,7 @@ verdicts, and panels.
 from collections.abc import Mapping, Sequence
 
 from recuse.base.tables import read_table, write_table
-from recuse.data.describe import agreement_with_people
+from recuse.data.describe import WITH_OTHERS, agreement
 from recuse.data.study import StudyTables
 from recuse.inference.calibration import CALIBRATION
 from recuse.inference.judge_levels import linked_judges
@@ -102,10 +102,12 @@ def conclude(
     rows = list(conclusions(asked, tables, order=order))
     write_table(outputs["conclusions"], CONCLUSIONS, rows, study=study)
     judges = rating_judges(read_table(inputs["completeness"]), order["self_bias"])
+    correlations = read_table(inputs["correlations"])
     verdicts = verdicts_on_ratings(
         rows,
         judges,
-        agreement_with_people(read_table(inputs["correlations"])),
+        agreement(correlations),
+        with_others=agreement(correlations, WITH_OTHERS),
         reliability=mean_reliability(read_table(inputs["reliability"])),
         checks=settings["verdict"],
         confidence=confidence,

@@ -5,6 +5,7 @@ correlations.
 from collections.abc import Mapping, Sequence
 
 from recuse.base.tables import write_table
+from recuse.check.agreement import correlations_with_others
 from recuse.check.check import check_study
 from recuse.check.facts import CHECK, Finding, read_facts
 from recuse.check.page import check_page
@@ -19,10 +20,16 @@ def describe(
     confidence: float,
     outputs: Mapping[str, str],
 ) -> None:
-    """Tabulate mean scores, and the correlations of judges with people."""
+    """Tabulate mean scores, and the correlations of judges with people or, without human scores,
+    with the other judges.
+    """
     scored = tables.scored.cells()
     means = mean_scores(tables.cells(), scored)
-    correlated = correlations(scored, confidence=confidence)
+    correlated = (
+        correlations(scored, confidence=confidence)
+        if scored.has_reference
+        else correlations_with_others(tables.independent, confidence=confidence)
+    )
     write_table(outputs["mean_scores"], MEAN_SCORES, means, study=tables.name)
     write_table(outputs["correlations"], CORRELATIONS, correlated, study=tables.name)
 

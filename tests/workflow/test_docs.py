@@ -5,9 +5,11 @@ somewhere.
 import importlib.util
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from recuse.cli import main
 from recuse.config.declared.settings import Settings
@@ -18,6 +20,7 @@ PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
     ROOT / "CONTRIBUTING.md",
+    ROOT / "benchmarks/RESULTS.md",
     ROOT / "tests/README.md",
     ROOT / "workflow/data/README.md",
 ]
@@ -51,7 +54,7 @@ def sections():
     return [*generate().list_sections(Settings), *generate().list_sections(MonteCarlo)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     text = page.read_text("utf-8")
     links = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src="([^"]+)"', text)
@@ -164,3 +167,16 @@ def test_the_notebook_is_the_page_with_what_its_code_returns():
 def outputs_in(notebook):
     outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
     return [output for output in outputs if "data" in output]
+
+
+def test_the_version_is_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["version"]
+    newest, *_ = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert newest == project == cited
+
+
+def test_changes_stand_under_the_headings_of_a_changelog():
+    newest = (ROOT / "CHANGELOG.md").read_text("utf-8").split("\n## ")[1]
+    found = re.findall(r"^### (.+)$", newest, re.MULTILINE)
+    assert found == ["Breaking", "Added", "Changed", "Fixed", "Known limits"]

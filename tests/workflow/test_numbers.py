@@ -57,4 +57,4 @@ def test_rates_of_unbiased_judges_are_those_of_the_table():
 def test_rates_of_biased_judges_are_those_of_the_table():
     found = {row[1]: row[2] for row in BIASED if row[0] == "preferences, sd 0.018"}
     assert f"by 3 % of the scale, {found['0.03']} % of them are established" in README
-    assert f"by 6 %, {found['0.06']} %" in README
+    assert f"if by 6 %, {found['0.06']} %" in README

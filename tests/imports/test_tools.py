@@ -615,9 +615,9 @@ def test_scorer_without_a_score_has_no_answer_of_another(tmp_path):
 
 
 def documented():
-    """The rows of the table of counts in docs/own-data.md, by format."""
+    """The rows of the table of counts in docs/checked.md, by format."""
     lines = (
-        (FIXTURES.parents[1] / "docs" / "own-data.md")
+        (FIXTURES.parents[1] / "docs" / "checked.md")
         .read_text("utf-8")
         .split("| tried on |")[1]
         .splitlines()[2:]

@@ -5,9 +5,13 @@ somewhere.
 import importlib.util
 import json
 import re
+import tomllib
+from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
+import yaml
 
 from recuse.cli import main
 from recuse.config.declared.settings import Settings
@@ -18,6 +22,7 @@ PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
     ROOT / "CONTRIBUTING.md",
+    ROOT / "benchmarks/RESULTS.md",
     ROOT / "tests/README.md",
     ROOT / "workflow/data/README.md",
 ]
@@ -51,7 +56,7 @@ def sections():
     return [*generate().list_sections(Settings), *generate().list_sections(MonteCarlo)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     text = page.read_text("utf-8")
     links = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src="([^"]+)"', text)
@@ -80,6 +85,44 @@ def test_tables_of_a_page_exist(page):
         stem for stem in {*named} - EXAMPLES - in_repository if not re.search(rf"\b{stem}\b", code)
     }
     assert unknown == set()
+
+
+# Of other packages and tools
+OTHERS = {"combine_effects", "model_graded_qa1", "samples_masakhaner_luo_prompt_1", "search_traces"}
+SYMBOL = r"[a-z]{1,3}_[a-z]{1,2}"  # of a formula
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_names_of_a_page_are_in_the_code(page):
+    """Columns, settings, specs and functions: each name of several words between backticks."""
+    named = re.findall(r"`([a-z][a-z0-9]*(?:_[a-z0-9]+)+)`", without_blocks(page))
+    unknown = {*named} - words_of_the_project() - OTHERS
+    assert {name for name in unknown if not re.fullmatch(SYMBOL, name)} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_of_the_project_that_a_page_names_exist(page):
+    named = re.findall(
+        r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|md|yaml|smk|rst|sh|j2))`", without_blocks(page)
+    )
+    folders = [ROOT / name for name in (".", "workflow", "workflow/lib/recuse")]
+    assert [name for name in named if not any((folder / name).exists() for folder in folders)] == []
+
+
+def without_blocks(page):
+    return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+@cache
+def words_of_the_project():
+    texts = [
+        f"{path.stem} {path.read_text('utf-8')}"
+        for folder, suffix in product(("workflow", "tests", "benchmarks"), ("py", "smk", "yaml"))
+        for path in (ROOT / folder).rglob(f"*.{suffix}")
+        if path != Path(__file__)
+    ]
+    texts += [(ROOT / name).read_text("utf-8") for name in ("config.yaml", "montecarlo.yaml")]
+    return {*re.findall(r"\w+", "\n".join(texts))}
 
 
 def test_commands_of_the_pages_exist(monkeypatch, capsys):
@@ -164,3 +207,16 @@ def test_the_notebook_is_the_page_with_what_its_code_returns():
 def outputs_in(notebook):
     outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
     return [output for output in outputs if "data" in output]
+
+
+def test_the_version_is_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["version"]
+    newest, *_ = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert newest == project == cited
+
+
+def test_changes_stand_under_the_headings_of_a_changelog():
+    newest = (ROOT / "CHANGELOG.md").read_text("utf-8").split("\n## ")[1]
+    found = re.findall(r"^### (.+)$", newest, re.MULTILINE)
+    assert found == ["Breaking", "Added", "Changed", "Fixed", "Known limits"]

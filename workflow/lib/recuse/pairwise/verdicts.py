@@ -27,7 +27,7 @@ ABSENT = {
 }
 # Below this share of its standard error, the spread of ordinary preferences counts as not found: C
 # then finds a bias in more than twice as many worlds without one as its level says
-# (docs/checked.md).
+# (docs/simulations.md).
 NO_SPREAD = 0.1
 
 

@@ -131,15 +131,16 @@ def test_a_plan_of_the_same_judges_and_models_is_the_study_it_is_like():
 
 
 def test_shares_are_those_of_the_design():
+    """A bias clear of the limits, which differ by a tenth as each plan has `reaches` of its own."""
     plan = of_published(3)
     share = np.array(plan.share)
     assert share.diagonal().tolist() == [1.0] * 9
     assert share.sum(axis=0) == pytest.approx(np.full(9, 3.0))
     fewer = {
         row["judge"]: row["prompts"]
-        for row in requests_for(of_published(), per_prompt=1, self_bias=0.05, **LEVEL)
+        for row in requests_for(of_published(), per_prompt=1, self_bias=0.06, **LEVEL)
     }
-    for row in requests_for(plan, per_prompt=1, self_bias=0.05, **LEVEL):
+    for row in requests_for(plan, per_prompt=1, self_bias=0.06, **LEVEL):
         assert row["prompts"] >= fewer[row["judge"]] or row["estimand"] != C
 
 

@@ -1,0 +1,53 @@
+"""From the file of an audit to its plan, and to what it asks and costs before it asks."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from recuse.audit.plan import AuditPlan
+from recuse.audit.settings import Audit
+from recuse.collect.dry_run import ABSENT
+from recuse.collect.estimate import cost_page, estimates
+from recuse.collect.study import merged_in_words
+from recuse.collect.table import Collected
+from recuse.collect.texts import prices_in
+from recuse.config.declared.sections import validated
+from recuse.config.read import read
+
+RESULTS = "results/audits"
+
+
+def read_audit(path: str, config: Mapping) -> AuditPlan:
+    """The plan in a file; ConfigError about its settings, DataError about its tables.
+
+    config: the project's, whose seed is used.
+    """
+    audit = validated(Audit, read(Path(path)), name=path)
+    prices = {} if audit.prices is None else prices_in(audit.prices, read(Path(audit.prices)))
+    return AuditPlan.of_audit(Path(path).stem, audit, seed=config["seed"], prices=prices)
+
+
+def results_folder(plan: AuditPlan) -> Path:
+    """Where the results of an audit are."""
+    return Path(RESULTS) / plan.study
+
+
+def page_before(collected: Collected) -> str:
+    """What an audit would ask and cost, and the first request.
+
+    Answers that are not written yet stand as texts of usual length.
+    """
+    plan: AuditPlan = collected.plan
+    entries = collected.entries
+    answers = plan.answers(entries, absent="word " * ABSENT)
+    requests = [request for wave in plan.waves(answers) for request in wave]
+    if not requests:
+        return "The plan asks for nothing.\n"
+    every = [*plan.writing(), *requests]
+    known = [entries[request.key] for request in every if request.key in entries]
+    shown = Counter(request.about["treatment"] for request in requests)
+    treatments = ", ".join(f"{name} {number:,}" for name, number in shown.items())
+    prompts = len({request.about["prompt"] for request in requests})
+    notes = [f"Judgments on {prompts:,} prompts by treatment: {treatments}."]
+    notes += merged_in_words(plan, requests, answers)
+    return cost_page(estimates(every, known), requests[0], spent=entries.spent, notes=notes)

@@ -10,11 +10,24 @@ from recuse.collect.dry_run import ABSENT
 from recuse.collect.estimate import cost_page, estimates
 from recuse.collect.study import merged_in_words
 from recuse.collect.table import Collected
-from recuse.collect.texts import prices_in
+from recuse.collect.texts import prices_in, table_path
 from recuse.config.declared.sections import validated
 from recuse.config.read import read
 
 RESULTS = "results/audits"
+
+
+def audit_settings(path: str) -> Audit:
+    """The settings in a file; ConfigError about what is wrong with them."""
+    return validated(Audit, read(Path(path)), name=path)
+
+
+def files_named(path: str) -> list[str]:
+    """The tables, and the file of prices, that the settings in a file name."""
+    audit = audit_settings(path)
+    tables = [audit.prompts, audit.answers, audit.prices]
+    tables += [chosen.file for chosen in audit.options().values()]
+    return [*dict.fromkeys(table_path(table) for table in tables if table is not None)]
 
 
 def read_audit(path: str, config: Mapping) -> AuditPlan:
@@ -22,7 +35,7 @@ def read_audit(path: str, config: Mapping) -> AuditPlan:
 
     config: the project's, whose seed is used.
     """
-    audit = validated(Audit, read(Path(path)), name=path)
+    audit = audit_settings(path)
     prices = {} if audit.prices is None else prices_in(audit.prices, read(Path(audit.prices)))
     return AuditPlan.of_audit(Path(path).stem, audit, seed=config["seed"], prices=prices)
 

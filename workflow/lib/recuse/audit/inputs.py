@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from recuse.audit.plan import AuditPlan
-from recuse.audit.settings import Audit
+from recuse.audit.published import with_published_texts
+from recuse.audit.settings import PAPERS, Audit
 from recuse.collect.dry_run import ABSENT
 from recuse.collect.estimate import cost_page, estimates
 from recuse.collect.study import merged_in_words
@@ -25,7 +27,7 @@ def audit_settings(path: str) -> Audit:
 def files_named(path: str) -> list[str]:
     """The tables, and the file of prices, that the settings in a file name."""
     audit = audit_settings(path)
-    tables = [audit.prompts, audit.answers, audit.prices]
+    tables = [None if audit.prompts in PAPERS else audit.prompts, audit.answers, audit.prices]
     tables += [chosen.file for chosen in audit.options().values()]
     return [*dict.fromkeys(table_path(table) for table in tables if table is not None)]
 
@@ -36,8 +38,13 @@ def read_audit(path: str, config: Mapping) -> AuditPlan:
     config: the project's, whose seed is used.
     """
     audit = audit_settings(path)
+    name, paper = Path(path).stem, ""
+    if audit.prompts in PAPERS:
+        paper = audit.prompts
+        audit = with_published_texts(audit, Path(RESULTS, name, "texts"), config)
     prices = {} if audit.prices is None else prices_in(audit.prices, read(Path(audit.prices)))
-    return AuditPlan.of_audit(Path(path).stem, audit, seed=config["seed"], prices=prices)
+    plan = AuditPlan.of_audit(name, audit, seed=config["seed"], prices=prices)
+    return replace(plan, paper=paper)
 
 
 def results_folder(plan: AuditPlan) -> Path:

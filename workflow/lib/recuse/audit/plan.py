@@ -60,6 +60,7 @@ class AuditPlan(Plan):
     options: Mapping[str, OwnTreatment] = field(default_factory=dict)
     restated: Sequence[ModelAnswer] = ()  # in files; the `model` of each is a Restated
     restaters: Mapping[str, Asked] = field(default_factory=dict)
+    paper: str = ""  # whose prompts and answers these are, one of PAPERS, or ""
 
     @classmethod
     def of_audit(

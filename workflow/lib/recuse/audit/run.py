@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
+from recuse.audit.attack_rates import write_attack_rates
 from recuse.audit.inputs import results_folder
 from recuse.audit.observations import observations, write_observations
 from recuse.audit.plan import AuditPlan
+from recuse.audit.settings import CHEN
 from recuse.base.errors import CollectError
 from recuse.base.words import counted
+from recuse.collect.plan import VERDICTS
 from recuse.collect.study import ask
 from recuse.collect.table import Collected
 from recuse.collect.words import counts_summary, run_summary
@@ -41,4 +44,6 @@ def write_results(plan: AuditPlan, rows: list[dict], config: Mapping) -> str:
     """Write the results of an audit, and return what to say about them."""
     folder = results_folder(plan)
     write_observations(folder, rows)
+    if plan.paper == CHEN and plan.kind == VERDICTS:
+        write_attack_rates(folder, rows, confidence=config["confidence"])
     return f"{folder}/observations.csv: {counted(len(rows), 'observation')}."

@@ -4,7 +4,7 @@ from typing import Literal
 
 from recuse.audit.treatments import PLACE, PLACES, REGISTRY
 from recuse.base.errors import did_you_mean
-from recuse.collect.settings import Answers, AskedModel, Collect
+from recuse.collect.settings import Answers, AskedModel, Collect, Prompts
 from recuse.config.declared.sections import (
     File,
     Name,
@@ -15,6 +15,9 @@ from recuse.config.declared.sections import (
     required,
 )
 
+# Papers whose prompts and answers are had by these names, in place of tables
+CHEN, COBBLER, PRD, LLMBAR = "chen", "cobbler", "prd", "llmbar"
+PAPERS = (CHEN, COBBLER, PRD, LLMBAR)
 OF_TEXTS = ("column", "file", "writers", "instruction")
 OF_LABEL = ("own", "others")
 OF_TEMPLATE = ("template", "control", "measures")
@@ -71,6 +74,10 @@ class OwnTreatment(Section):
 class Audit(Collect):
     """A judge's replies to the same answers, as they are and treated."""
 
+    prompts: by_kind({"text": File, "a mapping": Prompts}) = required(
+        f"Table of prompts, as of `collect`; or {', '.join(PAPERS)} for the prompts and answers of"
+        " a paper."
+    )
     ask: Literal["ratings", "verdicts"] = optional(
         "Ask for ratings of single answers (default), or for verdicts on two.", default="ratings"
     )
@@ -91,7 +98,8 @@ class Audit(Collect):
         return self.treatments
 
     def _check(self) -> None:
-        super()._check()
+        if self.prompts not in PAPERS:
+            super()._check()
         for name, options in self.options().items():
             self._check_treatment(name, options)
 

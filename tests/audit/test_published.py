@@ -143,6 +143,45 @@ def test_attack_success_rates_are_those_of_a_count_by_hand():
     assert len(printed) == 24
 
 
+@needs_texts
+def test_shares_of_cobblers_biases_are_those_of_a_count_by_hand():
+    with Voter() as mock:
+        plan = plan_of(
+            mock.url,
+            prompts="cobbler",
+            treatments=["order", "majority", "distraction"],
+            wordings=["chen_answer_alone"],
+            repair=False,
+            against="gpt4",
+            design={"prompts": 4},
+        )
+        rows = run(plan)
+    found = {
+        (row["experiment"], row["bias"]): (int(row["biased"]), int(row["n"]))
+        for row in read_table("results/audits/plan/cognitive_biases.csv")
+        if row["judge"] == "voter"
+    }
+    by_pair = defaultdict(dict)
+    for row in rows:
+        pair = row["treatment"], row["prompt"], row["model"], row["other"]
+        by_pair[pair][row["arm"], row["order"]] = row["value"]
+    counts = Counter()
+    for (treatment, *_), values in by_pair.items():
+        if treatment == "order":
+            places = values["first", ""], values["second", ""]
+            counts["", "order_first"] += places == ("1.0", "0.0")
+            counts["", "order_last"] += places == ("0.0", "1.0")
+            continue
+        bias = {"majority": "bandwagon", "distraction": "attentional"}[treatment]
+        for arm, won in (("for", "1.0"), ("against", "0.0"), ("irrelevant sentence", "1.0")):
+            if (arm, "first") in values:
+                both = values[arm, "first"], values[arm, "second"]
+                counts[f"{treatment} {arm}", bias] += both == (won, won)
+    assert found == {key: (number, 4 * 14) for key, number in counts.items()}
+    released = read_table("results/audits/plan/cognitive_biases.csv")
+    assert {row["source"] for row in released} == {"", "CoBBLEr, released table"}
+
+
 def test_a_paper_that_cannot_be_fetched_is_an_error(monkeypatch, tmp_path):
     monkeypatch.setenv("RECUSE_MIRROR", str(tmp_path / "nowhere"))
     monkeypatch.setenv("RECUSE_CACHE", str(tmp_path / "cache"))

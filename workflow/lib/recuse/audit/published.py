@@ -13,6 +13,7 @@ from recuse.base.database import parse_bytes
 from recuse.base.places import WORKFLOW
 from recuse.base.tables import read_table, write_table
 from recuse.papers.attacks import ANSWERS
+from recuse.papers.cobbler import JUDGES, read_quoted
 from recuse.papers.fetch import cache_folder, fetch, mirror_location
 from recuse.papers.sources import MODELS, SUBSETS, load_json, load_json_lines
 
@@ -27,17 +28,19 @@ PERTURBED = {
     "gender": "gender",
 }
 ANSWER = ("prompt", "model", "text")
+QUOTED_SHARES = "shares.csv"  # of biases by judge, as CoBBLEr released them
 
 
 @dataclass
 class PublishedTexts:
-    """The prompts of a paper (prompt, text, dataset), the answers (prompt, model, text), and
-    answers that it restated, by treatment.
+    """The prompts of a paper (prompt, text, dataset), the answers (prompt, model, text), answers
+    that it restated, by treatment, and shares of biases that it released (judge, bias, share).
     """
 
     prompts: list[dict] = field(default_factory=list)
     answers: list[dict] = field(default_factory=list)
     restated: dict[str, list[dict]] = field(default_factory=dict)
+    shares: list[dict] = field(default_factory=list)
 
     def add(self, prompt: object, text: str, answers: Mapping[str, str], dataset: str) -> None:
         """Add a prompt and the answers to it, model -> text."""
@@ -70,13 +73,23 @@ def chen_texts(folder: Path) -> PublishedTexts:
 
 
 def cobbler_texts(folder: Path) -> PublishedTexts:
-    """The 50 instructions of CoBBLEr with the answers of 15 models."""
+    """The 50 instructions of CoBBLEr with the answers of 15 models, and the released shares."""
     texts = PublishedTexts()
     root = f"{folder}/competitive-llms"
     answers = load_json(f"{root}/n15_responses/full_n15_model_generations.json")
     for number, entry in enumerate(load_json(f"{root}/datasets/llm_preference_evalset.json")):
         of_models = {model: listed[number] for model, listed in answers.items()}
         texts.add(number + 1, entry["instruction"], of_models, "CoBBLEr")
+    for row in read_quoted(str(folder)):
+        texts.shares.append(
+            {
+                "judge": JUDGES.get(row["judge"], row["judge"]),
+                "bias": row["bias"],
+                "share": row["share"],
+                "valid": row["valid"],
+                "source": "CoBBLEr, released table",
+            }
+        )
     return texts
 
 
@@ -153,6 +166,8 @@ def with_published_texts(audit: Audit, folder: Path, config: Mapping) -> Audit:
     added: dict[str, object] = {
         "prompts": table("prompts", ("prompt", "text", "dataset"), texts.prompts)
     }
+    if texts.shares:
+        write_table(folder / QUOTED_SHARES, [*texts.shares[0]], texts.shares)
     treatments = audit.options()
     if audit.answers is None:
         added["answers"] = table("answers", ANSWER, texts.answers)

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from recuse.audit.attack_rates import write_attack_rates
 from recuse.audit.inputs import results_folder
 from recuse.audit.observations import observations, write_observations
+from recuse.audit.paper_metrics import write_paper_metrics
 from recuse.audit.plan import AuditPlan
-from recuse.audit.settings import CHEN
 from recuse.base.errors import CollectError
 from recuse.base.words import counted
 from recuse.collect.plan import VERDICTS
@@ -44,6 +43,6 @@ def write_results(plan: AuditPlan, rows: list[dict], config: Mapping) -> str:
     """Write the results of an audit, and return what to say about them."""
     folder = results_folder(plan)
     write_observations(folder, rows)
-    if plan.paper == CHEN and plan.kind == VERDICTS:
-        write_attack_rates(folder, rows, confidence=config["confidence"])
+    if plan.paper and plan.kind == VERDICTS:
+        write_paper_metrics(folder, rows, confidence=config["confidence"], seed=plan.seed)
     return f"{folder}/observations.csv: {counted(len(rows), 'observation')}."

@@ -37,7 +37,7 @@ class World:
 
     prompts: int = 600
     level: float = 0.6
-    quality: float = 0.2  # standard deviations: of prompts,
+    quality: float = 0.15  # standard deviations: of prompts,
     moved: float = 0.05  # of the effect from prompt to prompt,
     noise: float = 0.15  # of a reply,
     by_wording: float = 0.0  # and of the effect from wording to wording

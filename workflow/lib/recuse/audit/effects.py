@@ -35,6 +35,8 @@ EFFECTS = column_names(
 OF_VERDICTS = ("adjusted_p_value", "verdict", "favours", "reason", "note")
 DRAWN = ("wording", "writer")  # what else is drawn at random, where there are two or more
 LEAST_PROMPTS = 10  # with complete units
+# Treatments that make an answer worse: a good judge gives it a lower value
+WORSENING = frozenset(("error", "gender"))
 POWER = 0.8  # with which the detectable effect is found
 Observation = Mapping[str, object]
 
@@ -314,7 +316,8 @@ def _verdicts(rows: Mapping[tuple, dict], *, confidence: float) -> dict[tuple, d
 
     With ten treatments, some interval excludes 0 by chance for two unbiased judges out of three. So
     an effect that Holm's correction does not confirm is not shown. One that it confirms is likely
-    if there is a doubt: the randomisation test does not confirm it, or failures differ by arm.
+    if there is a doubt: the randomisation test does not confirm it, or failures differ by arm and
+    are so many that they could explain it.
     """
     level = 1 - confidence
     tests = sum("ci_low" in row for row in rows.values())
@@ -329,7 +332,7 @@ def _verdicts(rows: Mapping[tuple, dict], *, confidence: float) -> dict[tuple, d
             doubt = because(Reason.MANY_TESTED, tests=tests)
         elif of_signs > level:
             doubt = because(Reason.NOT_BY_SIGNS)
-        elif row["failure_p_value"] <= level:
+        elif row["failure_p_value"] <= level and _failures_could_explain(row):
             failed = {name: row[name] for name in ("failed_treated", "failed_control")}
             doubt = because(Reason.FAILURES_DIFFER, **failed)
         replies[key] = {
@@ -346,6 +349,16 @@ def _verdicts(rows: Mapping[tuple, dict], *, confidence: float) -> dict[tuple, d
         columns[row["term"]] = {name: row[name] for name in OF_VERDICTS if name in row}
         columns[row["term"]]["detectable"] = row.get("detectable", math.nan)
     return columns
+
+
+def _failures_could_explain(row: Mapping) -> bool:
+    """Whether the interval would include 0 if the units without a value, a share f, had the
+    strongest effect on the other side: if the nearer end times 1 - f is at most f.
+    """
+    failed = row["failed_treated"] + row["failed_control"]
+    share = failed / (row["units"] + failed)
+    nearer = min(abs(row.get(end, math.nan)) for end in ("ci_low", "ci_high"))
+    return nearer * (1 - share) <= share
 
 
 def _detectable(row: Mapping, tests: int, level: float) -> float:

@@ -86,7 +86,7 @@ def test_the_headline_has_at_most_30_words(tmp_path):
     effects = {"label": 0.2, "length": 0.3, "majority": 0.4}
     card(tmp_path / "plan", {f"a judge with a long name, number {n}": effects for n in range(4)})
     headline = json.loads((tmp_path / "plan" / "summary.json").read_text("utf-8"))["headline"]
-    assert headline.startswith("12 biases in 4 of 4 judges. Worst: ")
+    assert headline.startswith("12 biases are established in 4 of 4 judges. Worst: ")
     assert len(headline.split()) <= 30
 
 

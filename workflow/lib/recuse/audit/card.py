@@ -161,10 +161,12 @@ class Card:
         sentences = [f"{judge} {enumerated(words)}." for judge, words in by_judge.items()]
         if len(" ".join(sentences).split()) <= MOST_WORDS:
             return " ".join(sentences)
-        worst = self.established[0]
-        found = f"{counted(len(self.established), 'bias', 'biases')} in {len(by_judge)} of {judges}"
-        size = f"{self.what_it_does(worst)} ({self.size(worst)})"
-        return f"{found}. Worst: {worst['judge']} {size}."
+        worst, count = self.established[0], len(self.established)
+        found = (
+            f"{counted(count, 'bias is', 'biases are')} established in {len(by_judge)} of {judges}."
+        )
+        words = f"{found} Worst: {worst['judge']} {self.what_it_does(worst)} ({self.size(worst)})."
+        return words if len(words.split()) <= MOST_WORDS else found
 
     def failures(self) -> Iterator[str]:
         """Which judges fail more often with a treatment than without, by Holm over a judge's."""
@@ -324,7 +326,8 @@ def write_card(
     """Write effects.csv, summary.json, card.html and card.svg in a folder, changes.csv where judges
     were asked in several wordings, and return the text for the terminal.
 
-    observations: rows of the table OBSERVATIONS. simulated: the replies are no judge's.
+    observations: rows of observations.csv, as texts or with numbers. simulated: no judge gave the
+    replies.
     """
     folder.mkdir(parents=True, exist_ok=True)
     settings = {"confidence": confidence}

@@ -21,10 +21,6 @@ from recuse.inference.verdict import KINDS, Reply, verdict_rows
 from recuse.inference.wordings import Crossed, Part
 from recuse.model.least_squares import NEGLIGIBLE, detectable, holm, wald_columns
 
-OBSERVATIONS = column_names(
-    "judge treatment arm prompt model other order writer dimension wording replicate own value",
-    "reason",
-)
 UNIT = column_names("prompt model other order writer dimension wording replicate")
 EFFECTS = column_names(
     "judge treatment contrast dimension wording estimate ci_low ci_high standard_error df p_value",

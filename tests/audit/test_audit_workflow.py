@@ -11,7 +11,7 @@ from recuse.collect.ledger import read_ledger
 from workflow_runs import build, copy_project, snakemake
 
 pytestmark = pytest.mark.workflow
-TARGET = "results/audits/plan/observations.csv"
+TARGET = "results/audits/plan/card.html"
 
 
 def test_an_audit_by_the_workflow(tmp_path, monkeypatch):

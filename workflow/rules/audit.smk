@@ -9,6 +9,10 @@ rule audit:
         tables=lambda wildcards: attempt(files_named, f"{wildcards.audit}.yaml"),
     output:
         observations=f"{RESULTS}/{{audit}}/observations.csv",
+        effects=f"{RESULTS}/{{audit}}/effects.csv",
+        summary=f"{RESULTS}/{{audit}}/summary.json",
+        card=f"{RESULTS}/{{audit}}/card.html",
+        figure=f"{RESULTS}/{{audit}}/card.svg",
         made=f"{RESULTS}/{{audit}}/made/audit.json",
     log:
         f"{RESULTS}/{{audit}}/logs/audit.log",

@@ -1,12 +1,19 @@
-"""The command `audit`: show judges the same answers with one thing changed, or say what that would
-cost.
+"""The commands of audits: `gate`, and `audit`, which shows judges the same answers with one thing
+changed, or says what that would cost.
 """
 
 from argparse import Namespace
 from collections.abc import Callable
 
+from recuse.audit.gate import add_gate_command
 from recuse.base.errors import ConfigError
 from recuse.commands import write_page
+
+
+def add_commands(command: Callable) -> None:
+    """Add `audit` and `gate`; command: adds one, and returns its parser."""
+    add_audit_command(command)
+    add_gate_command(command)
 
 
 def add_audit_command(command: Callable) -> None:
@@ -50,7 +57,7 @@ def run_audit(arguments: Namespace) -> None:
     config = load(None)
     plan = read_audit(arguments.plan, config)
     if arguments.dry_run:
-        write_page(page_before(Collected.in_ledger(plan)))
+        write_page(page_before(Collected.in_ledger(plan), confidence=config["confidence"]))
         return
     budget = arguments.budget
     if budget not in (None, UNLIMITED):

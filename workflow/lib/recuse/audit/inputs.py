@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from recuse.audit.effects import POWER
 from recuse.audit.plan import AuditPlan
 from recuse.audit.published import with_published_texts
 from recuse.audit.settings import PAPERS, Audit
+from recuse.audit.size import assumed_spread, prompts_needed
 from recuse.collect.dry_run import ABSENT
 from recuse.collect.estimate import cost_page, estimates
 from recuse.collect.study import merged_in_words
@@ -52,8 +54,8 @@ def results_folder(plan: AuditPlan) -> Path:
     return Path(RESULTS) / plan.study
 
 
-def page_before(collected: Collected) -> str:
-    """What an audit would ask and cost, and the first request.
+def page_before(collected: Collected, *, confidence: float) -> str:
+    """What an audit would ask and cost, how many prompts it needs, and the first request.
 
     Answers that are not written yet stand as texts of usual length.
     """
@@ -69,5 +71,23 @@ def page_before(collected: Collected) -> str:
     treatments = ", ".join(f"{name} {number:,}" for name, number in shown.items())
     prompts = len({request.about["prompt"] for request in requests})
     notes = [f"Judgments on {prompts:,} prompts by treatment: {treatments}."]
+    notes.append(_prompts_in_words(plan, shown, prompts, confidence))
     notes += merged_in_words(plan, requests, answers)
     return cost_page(estimates(every, known), requests[0], spent=entries.spent, notes=notes)
+
+
+def _prompts_in_words(
+    plan: AuditPlan, shown: Mapping[str, int], prompts: int, confidence: float
+) -> str:
+    """How many prompts show the bias that a plan looks for; shown: requests of each treatment."""
+    sought = plan.collect.self_bias
+    tests = sum(len(treatment.contrasts) for treatment in plan.treatments)
+    needed = []
+    for treatment in plan.treatments:
+        arms = shown[treatment.name] / len(treatment.arms)
+        spread = assumed_spread(plan.kind, max(1, arms / len(plan.judges) / prompts))
+        needed.append(prompts_needed(spread, bias=sought, confidence=confidence, tests=tests))
+    return (
+        f"To find an effect of {sought:g} in any treatment with probability {POWER:.0%}, about"
+        f" {max(needed):,} prompts are needed, if replies vary as is usual."
+    )

@@ -2,4 +2,4 @@
 
 from recuse.base.products import Product
 
-PRODUCT = Product("audit", commands="recuse.audit.command:add_audit_command")
+PRODUCT = Product("audit", commands="recuse.audit.command:add_commands")

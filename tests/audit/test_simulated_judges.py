@@ -6,8 +6,9 @@ With --long, 2,000 judges a world; otherwise enough to see a wrong formula.
 import numpy as np
 import pytest
 
-from audit_worlds import BIASES, TREATMENTS, World
+from audit_worlds import BIASES, PLAIN, TREATED, TREATMENTS, World, treatment
 from recuse.audit.effects import effect_rows
+from recuse.audit.treatments import Contrast
 from recuse.inference.verdict import FOUND
 
 SETTINGS = {"confidence": 0.9, "seed": 1}
@@ -74,6 +75,29 @@ def test_every_planted_effect_is_recovered():
                 if abs(truth) > 0.08 and row["df"] > 10:
                     assert row["verdict"] == "established"
                     assert row["favours"] == ("yes" if truth > 0 else "no")
+
+
+def test_a_preference_for_its_own_style_is_apart_from_what_paraphrasing_does_to_everybody():
+    contrast = Contrast("own style", PLAIN, TREATED, beyond_others=True)
+    world, rng, rows = World(prompts=400, writers=3, by_writer=0.02), np.random.default_rng(6), []
+    for own, effect in (("1", -0.15), ("0", -0.05)):
+        for row in world.observations(rng, {"style": effect}):
+            rows.append(row | {"own": own, "model": f"model {own}"})
+    row = next(effect_rows(rows, [treatment("style", contrast)], **SETTINGS))
+    truth = world.truth(-0.05) - world.truth(-0.15)
+    assert abs(row["estimate"] - truth) < 3 * row["standard_error"]
+    assert (row["verdict"], row["favours"]) == ("established", "yes")
+
+
+def test_failing_more_often_is_found_and_an_effect_stays_as_it_is():
+    world = World(prompts=400, failing=(0.15, 0.02))
+    (row,) = effect_rows(
+        world.observations(np.random.default_rng(6), {"label": 0.2}), TREATMENTS, **SETTINGS
+    )
+    assert row["failure_p_value"] < 0.001
+    assert abs(row["failed_treated"] - 60) < 25
+    assert abs(row["estimate"] - world.truth(0.2)) < 3 * row["standard_error"]
+    assert row["verdict"] == "likely"  # so many failures could explain it
 
 
 def false_alarms(world, replicates, judges):

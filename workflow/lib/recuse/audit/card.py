@@ -154,11 +154,14 @@ class Card:
             most = f"{self.unit.text(max(ends, default=0.0), sign=False)}{self.unit.mark}"
             allowed = f"; the intervals allow at most {most}" if ends else ""
             return f"No bias is established in {judges}{allowed}."
-        by_judge: dict[str, list[str]] = {}
+        # What a judge does -> its largest size; several contrasts may show the same
+        by_judge: dict[str, dict[str, str]] = {}
         for row in self.established:
-            words = f"{self.what_it_does(row)} ({self.size(row)})"
-            by_judge.setdefault(row["judge"], []).append(words)
-        sentences = [f"{judge} {enumerated(words)}." for judge, words in by_judge.items()]
+            by_judge.setdefault(row["judge"], {}).setdefault(self.what_it_does(row), self.size(row))
+        sentences = []
+        for judge, sizes in by_judge.items():
+            words = [f"{what} ({size})" for what, size in sizes.items()]
+            sentences.append(f"{judge} {enumerated(words)}.")
         if len(" ".join(sentences).split()) <= MOST_WORDS:
             return " ".join(sentences)
         worst, count = self.established[0], len(self.established)

@@ -93,3 +93,20 @@ def test_style_is_own_answers_less_those_of_others():
         for whose in ("0", "1"):
             found, error = effect(rows, "as it is", "paraphrased", own=whose)
             assert abs(found - 0.1) < 3 * error
+
+
+def test_both_answers_of_a_pair_are_treated_where_own_are_compared_with_others():
+    with BiasedJudge({"Verily.": 0.4}, seed=SEED) as mock:
+        treatments = {"style": {"column": "other_words"}}
+        rows = run(plan_of(mock, treatments, ask="verdicts", orders="random"))
+    assert len(rows) == 40 * 2 * 2
+    own, error = effect(rows, "as it is", "paraphrased", own="1")
+    assert abs(own - 0.2) < 3 * error < 0.2
+    assert effect(rows, "as it is", "paraphrased", own="0")[0] == 0  # another's has no such words
+
+
+@pytest.mark.parametrize(("width", "prompts"), [(0.3, 20), (0.001, 40)])
+def test_an_audit_stops_once_every_effect_is_known_well_enough(width, prompts):
+    with BiasedJudge({}, seed=SEED) as mock:
+        rows = run(plan_of(mock, ["majority", "distraction"], design={"width": width}))
+    assert len({row["prompt"] for row in rows}) == prompts

@@ -133,7 +133,9 @@ def test_several_wordings_show_what_another_changes(tmp_path):
     assert (change["before"], change["after"]) == ("wording 0", "wording 1")
     page = (tmp_path / "plan" / "card.html").read_text("utf-8")
     assert "wording 1, not wording 0" in page
-    assert "By wording" in page
+    assert "Judges were asked in 2 wordings" in page
+    assert "them 3.8 times as wide" in page
+    assert page.count("By wording") > 1
     card(tmp_path / "plan", {"judge": {"label": 0.1}})
     assert not (tmp_path / "plan" / "changes.csv").exists()
 

@@ -16,8 +16,18 @@ from recuse.base.outputs import write_text
 from recuse.base.places import WORKFLOW
 from recuse.base.reasons import cure, in_short, in_words
 from recuse.base.tables import read_table, write_table
-from recuse.base.words import BADGES, capitalised, counted, enumerated, level, percent, text_table
+from recuse.base.words import (
+    BADGES,
+    capitalised,
+    counted,
+    enumerated,
+    level,
+    number,
+    percent,
+    text_table,
+)
 from recuse.inference.verdict import FAVOURS, FOUND, Verdict
+from recuse.inference.wordings import widening
 from recuse.model.least_squares import holm
 from recuse.report.html import rendered
 from recuse.report.verdict import (
@@ -103,8 +113,10 @@ class Card:
 
     def name(self, row: Texts) -> str:
         """The treatment, with its contrast if it has several."""
-        several = len(self.treatments[row["treatment"]].contrasts) > 1
-        name = f"{row['treatment']}: {row['contrast']}" if several else row["treatment"]
+        name = row["treatment"]
+        if len(self.treatments[name].contrasts) > 1:
+            is_in_it = name in row["contrast"]
+            name = row["contrast"] if is_in_it else f"{name}: {row['contrast']}"
         return name.replace("_", " ")
 
     def size(self, row: Texts, column: str = "estimate") -> str:
@@ -124,9 +136,10 @@ class Card:
             words = self.what_it_does(row) + (", as it should" if self.is_right(row) else "")
         elif row["treatment"] in WORSENING:
             words = "does not clearly mark such answers down"
-        elif not interval_side(row) and row["detectable"] and float(row["detectable"]) < 1:
-            least = self.unit.text(row["detectable"], sign=False)
-            words = f"an effect below {least}{self.unit.mark} may be missed"
+        elif not interval_side(row) and row["detectable"]:
+            least = f"{self.unit.text(row['detectable'], sign=False)}{self.unit.mark}"
+            is_any = float(row["detectable"]) >= 1
+            words = f"an effect {'of any size' if is_any else f'below {least}'} may be missed"
         return "; ".join(filter(None, (words, in_words(row["note"]))))
 
     def advice(self, row: Texts) -> str:
@@ -212,6 +225,18 @@ class Card:
         first = {"judge": row["judge"], "bias": self.name(row)} | others
         return first | {self.unit.name: self.unit.text(row["estimate"])} | interval
 
+    @cached_property
+    def wordings(self) -> str:
+        """What several wordings mean for the intervals; "" with one."""
+        count = len({row["wording"] for row in self.rows if row["wording"]})
+        if count < 2:
+            return ""
+        times = number(widening(count, confidence=self.confidence), 1)
+        return (
+            f"Judges were asked in {count} wordings. The intervals hold for others, too, which makes"
+            f" them {times} times as wide as with very many; By wording has each wording alone."
+        )
+
     def table(self, *, short: bool = False) -> PageSection:
         """Every tested effect, the worst first; short: as for a terminal."""
         rows = []
@@ -252,7 +277,9 @@ class Card:
         for row in self.effects:
             cell = Cell("?", "", row["verdict"], 0)
             if row["verdict"] != Verdict.INCONCLUSIVE:
+                most = SHADES if row["verdict"] in FOUND else 1
                 shade = round(SHADES * float(row["estimate"]) / max(largest, PALEST))
+                shade = max(-most, min(most, shade))
                 size, span = self.unit.text(row["estimate"]), self.unit.span(row)
                 cell = Cell(size, span, row["verdict"], shade)
             cells.setdefault(row["judge"], {})[self.name(row)] = cell
@@ -276,7 +303,8 @@ class Card:
             "confidence": self.confidence,
             "unit": self.unit.name,
             "headline": self.headline,
-            **dict.fromkeys(("truth", "pooled", "wordings"), ""),
+            **dict.fromkeys(("truth", "pooled"), ""),
+            "wordings": self.wordings,
             "further": " ".join(self.failures()),
             "verdicts": verdicts,
             "table": {"headings": table.headings, "rows": table.rows},
@@ -306,7 +334,7 @@ class Card:
         """The card for the terminal."""
         table = self.table(short=True)
         lines = [self.headline, "", *(text_table(table.headings, table.rows) if table.rows else ())]
-        further = [*self.failures(), *self.inconclusive()]
+        further = [*filter(None, [self.wordings]), *self.failures(), *self.inconclusive()]
         return "\n".join([*lines, *([""] if further else ()), *further]) + "\n"
 
 

@@ -114,7 +114,7 @@ def shares(world, effects, limit, replicates):
 def test_it_errs_as_seldom_as_it_says(long):
     """The worst worlds: one bias at the limit and the others small; all biases at the limit."""
     replicates = 2000 if long else 100
-    world = World(prompts=60, moved=0.0, noise=0.1)
+    world = World(prompts=40, moved=0.0, noise=0.05, steps=100)
     latent = 0.08
     limit = world.truth(latent)
     one, _ = shares(world, dict.fromkeys(BIASES, 0.0) | {"label": latent}, limit, replicates)

@@ -52,6 +52,7 @@ def test_the_status_says_pass_fail_or_inconclusive(status):
     # Beyond, but its interval is not; within, but its interval is not
     assert status(verdict(0.06, **established)) == Status.INCONCLUSIVE
     assert status(verdict(0.04)) == Status.INCONCLUSIVE
+    assert status(verdict(-0.04)) == Status.INCONCLUSIVE
     # In doubt
     assert status(verdict(0.2, verdict="likely")) == Status.INCONCLUSIVE
 

@@ -59,6 +59,7 @@ include: "workflow/rules/comparisons.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/montecarlo.smk"
+include: "workflow/rules/audit.smk"
 
 
 # Without this, Python spends a third of a second at its end looking for garbage in all of Snakemake.

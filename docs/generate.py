@@ -20,7 +20,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "workflow" / "lib"))
 
+from recuse.audit.settings import Audit  # noqa: E402
 from recuse.base.products import register  # noqa: E402
+from recuse.collect.settings import Collect  # noqa: E402
 from recuse.config.declared.sections import Section, of_any_name, resolved  # noqa: E402
 from recuse.config.declared.settings import Settings  # noqa: E402
 from recuse.products import PRODUCTS  # noqa: E402
@@ -74,10 +76,18 @@ def pages() -> dict[str, str]:
     templates.keep_trailing_newline = True
     templates.filters["escaped"] = escaped
     sections = list_sections(Settings)
+    of_audits = [
+        part
+        for part in list_sections(Audit)
+        if part[0] not in Collect.model_fields.keys() - {"prompts"}
+    ]
+    files = {
+        "config.yaml": sections,
+        "montecarlo.yaml": list_sections(MonteCarlo),
+        "The plan of an audit": of_audits,
+    }
     return {
-        "configuration.md": templates.get_template("configuration.md.j2").render(
-            files={"config.yaml": sections, "montecarlo.yaml": list_sections(MonteCarlo)}
-        ),
+        "configuration.md": templates.get_template("configuration.md.j2").render(files=files),
         "settings.md": templates.get_template("settings.md.j2").render(
             settings=often_written(sections)
         ),

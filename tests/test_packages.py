@@ -32,7 +32,13 @@ CORE = (
 CORE += ("catalogue", "steps", "inputs", "pipeline", "results", "arguments")
 CORE += ("objects", "commands")
 # A product imports the core, and of the other products only those that it names here.
-PRODUCTS = {"imports": (), "collect": ("imports",), "papers": ("imports",), "validation": ()}
+PRODUCTS = {
+    "imports": (),
+    "collect": ("imports",),
+    "papers": ("imports",),
+    "validation": (),
+    "audit": ("imports", "collect", "papers"),
+}
 WORKFLOW = "workflow"  # touches Snakemake; only scripts, rules and entry points import it
 LIST = "products"  # imports the descriptions of the products, and nothing else
 ENTRY_POINTS = ("api", "cli", "__main__", "__init__")

@@ -155,7 +155,7 @@ def test_answers_that_blinding_makes_the_same_are_said(settings):
     collected = Collected(plan, answers_in(plan.ledger))
     (line,) = merged_in_words(plan, collected.waves[0], collected.answers)
     assert line.startswith(
-        "36 judgments are 12 requests: of answers of the same words, one is asked about"
+        "36 judgments are 12 requests: where a judge would see the same texts, it is asked once"
     )
     assert "; of 3 answers of different words, 2 are no longer so without names (`blind`)." in line
     page = page_before(collected, families={}, human_scores=True, power=0.8, confidence=0.9)

@@ -4,8 +4,9 @@ The order is that of the commands. A study is read by the first product that rea
 `collect` before `import`, since the answers of judges are imported.
 """
 
+from recuse.audit.product import PRODUCT as AUDIT
 from recuse.collect.product import PRODUCT as COLLECT
 from recuse.imports.product import PRODUCT as IMPORTS
 from recuse.papers.product import PRODUCT as PAPERS
 
-PRODUCTS = (COLLECT, IMPORTS, PAPERS)
+PRODUCTS = (COLLECT, AUDIT, IMPORTS, PAPERS)

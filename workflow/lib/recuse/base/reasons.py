@@ -110,6 +110,10 @@ class Reason(StrEnum):
     NO_COMMON_JUDGE = "no_common_judge"
     DEPENDS_ON_SCALE = "depends_on_scale"
     ALL_ALIKE = "all_alike"
+    # Effects of treatments.
+    MANY_TESTED = "many_tested"
+    NOT_BY_SIGNS = "not_by_signs"
+    FAILURES_DIFFER = "failures_differ"
 
 
 SENTENCES = {
@@ -285,6 +289,12 @@ SENTENCES = {
     Reason.NO_COMMON_JUDGE: "no judge of another family judged both",
     Reason.DEPENDS_ON_SCALE: "it depends on the scale: differences of shares, ratios or log odds",
     Reason.ALL_ALIKE: "all answers are treated alike, so that there is no ratio",
+    Reason.MANY_TESTED: ("its interval excludes 0, but not once all {tests} tests are allowed for"),
+    Reason.NOT_BY_SIGNS: "a randomisation test does not confirm it",
+    Reason.FAILURES_DIFFER: (
+        "{failed_treated} replies with the treatment could not be read and {failed_control} without"
+        " it, so those that could may differ"
+    ),
 }
 
 # Nothing is concluded from a comparison with people

@@ -104,12 +104,13 @@ class Plan:
         prompts, datasets = read_prompts(collect.prompts)
         prices = prices or {}
         judges = {
-            name: _asked(name, entry, prices, entry.mode) for name, entry in collect.judges.items()
+            name: asked_model(name, entry, prices, entry.mode)
+            for name, entry in collect.judges.items()
         }
         writers = collect.writers
         if isinstance(writers, list):
             writers = {name: collect.judges[name] for name in writers}
-        writers = {name: _asked(name, entry, prices) for name, entry in writers.items()}
+        writers = {name: asked_model(name, entry, prices) for name, entry in writers.items()}
         answers = [] if collect.answers is None else read_answers(collect.answers, prompts)
         for answer in answers:
             if answer.model in writers:
@@ -178,6 +179,10 @@ class Plan:
     def models(self) -> list[str]:
         """The models whose answers are judged, in the order of the file, then the writers."""
         return _in_order(self.given, self.writers)
+
+    def asked_models(self) -> list[Asked]:
+        """Whoever may be sent a request."""
+        return [*self.judges.values(), *self.writers.values()]
 
     def _check_modes(self) -> None:
         for judge, asked in self.judges.items():
@@ -251,7 +256,7 @@ class Plan:
         """
         by_prompt: dict[str, dict[str, str]] = {prompt: {} for prompt in self.prompts}
         for answer in answers:
-            by_prompt[answer.prompt][answer.model] = answer.text
+            by_prompt[answer.prompt][answer.model] = self.blinded(answer.text)
         design = self.collect.design
         strata = self.datasets if design.strata else {}
         most = min(design.prompts or len(self.prompts), len(self.prompts))
@@ -275,9 +280,8 @@ class Plan:
         to be made.
         """
         requests = []
-        shown = [*self._shown(prompt, texts)]
         for name, asked in self.judges.items():
-            for about, values in shown:
+            for about, values in self.shown(name, prompt, texts):
                 if self.kind == RATINGS and (name, prompt, about["model"]) not in among:
                     continue
                 for wording in self.wordings:
@@ -287,16 +291,20 @@ class Plan:
         random.Random(f"{self.seed}: {prompt}").shuffle(requests)
         return requests
 
-    def _shown(self, prompt: str, texts: _Texts) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-        """What each request about a prompt is about, and the texts that a judge is shown."""
-        blinded = {model: self.blinded(text) for model, text in texts.items()}
+    def shown(
+        self, judge: str, prompt: str, texts: _Texts
+    ) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+        """What each request to a judge about a prompt is about, and the texts that it is shown.
+
+        texts: the answers by their models, without names if the plan is blind.
+        """
         values = {"prompt": self.prompts[prompt]}
         if self.kind == RATINGS:
-            for model, text in blinded.items():
+            for model, text in texts.items():
                 yield {"model": model}, {**values, "answer": text}
             return
         against = self.collect.against
-        for a, b in combinations(sorted(blinded), 2):
+        for a, b in combinations(sorted(texts), 2):
             if against is not None and against not in (a, b):
                 continue
             orders = ("ab", "ba")
@@ -306,7 +314,7 @@ class Plan:
                 first, second = (a, b) if order == "ab" else (b, a)
                 yield (
                     {"model_a": a, "model_b": b, "order": order},
-                    {**values, "answer_1": blinded[first], "answer_2": blinded[second]},
+                    {**values, "answer_1": texts[first], "answer_2": texts[second]},
                 )
 
     def _requests(
@@ -379,7 +387,10 @@ def is_here(endpoint: Endpoint) -> bool:
     return endpoint.base_url is not None and urlsplit(endpoint.base_url).hostname in HERE
 
 
-def _asked(name: str, entry: AskedModel, prices: Mapping[str, Price], mode: str = SCHEMA) -> Asked:
+def asked_model(
+    name: str, entry: AskedModel, prices: Mapping[str, Price], mode: str = SCHEMA
+) -> Asked:
+    """A model as its settings have it, with its price."""
     base_url = entry.base_url
     if (base_url or OPENAI).rstrip("/") == OPENAI:
         base_url = None  # one name for the same requests

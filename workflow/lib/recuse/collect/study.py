@@ -33,11 +33,7 @@ def spending_limit(plan: Plan, budget: float | str | None = None) -> float | Non
         raise ConfigError(
             f"--budget: found {budget}; write an amount of money from 0, or {UNLIMITED}"
         )
-    charging = [
-        asked.endpoint.name
-        for asked in (*plan.judges.values(), *plan.writers.values())
-        if not is_here(asked.endpoint)
-    ]
+    charging = [asked.endpoint.name for asked in plan.asked_models() if not is_here(asked.endpoint)]
     if budget is None and charging:
         raise ConfigError(
             f"collect: budget: missing, and asking {charging[0]} may cost money; look at the"
@@ -60,8 +56,8 @@ def merged_in_words(
     texts = {answer.text for answer in answers}
     blinded = {plan.blinded(text) for text in texts}
     shared = (
-        f"{len(requests):,} judgments are {different:,} requests: of answers of the same words, one"
-        " is asked about"
+        f"{len(requests):,} judgments are {different:,} requests: where a judge would see the same"
+        " texts, it is asked once"
     )
     names = (
         f"of {len(texts):,} answers of different words, {len(texts) - len(blinded):,} are no longer"
@@ -84,8 +80,9 @@ def ask(
     whether intervals are narrow enough, for a plan that may stop early.
     """
     with Ledger(plan.ledger) as ledger:
-        if plan.writers:
-            yield "answers", _asked(plan, plan.writing(), ledger, budget)
+        writing = plan.writing()
+        if writing:
+            yield "answers", _asked(plan, writing, ledger, budget)
             _warn_of_cut(plan, ledger)
         collected = Collected(plan, ledger)
         for line in merged_in_words(

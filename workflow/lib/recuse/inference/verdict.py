@@ -130,6 +130,7 @@ KINDS = {
         # The share of verdicts for the answer shown first, less one half
         Kind("position", "first", holm),
         Kind("gold", "both", holm),  # answers that are right or wrong by a key
+        Kind("randomised", "contrast", holm),  # the same answer, shown with one thing changed
     )
 }
 

@@ -1,0 +1,161 @@
+"""The card: the same numbers in table, summary, page and figure."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from audit_worlds import World, treatment
+from recuse.audit.card import write_card
+from recuse.base.tables import read_table
+from recuse.workflow.terminal import answer_lines
+
+TREATMENTS = [
+    treatment("label", biased=("favours its own name", "marks down its own name")),
+    treatment("length", biased=("favours longer answers", "favours shorter answers")),
+    treatment("majority", biased=("follows a majority", "goes against a majority")),
+    treatment(
+        "error",
+        biased=("favours answers with an error", "marks down answers with an error"),
+        remedy="check facts",
+    ),
+]
+FILES = ("effects.csv", "summary.json", "card.html", "card.svg")
+
+
+def card(folder, judges, world=World(), **settings):  # noqa: B008
+    rng, rows = np.random.default_rng(9), []
+    for judge, effects in judges.items():
+        rows += world.observations(rng, effects, judge)
+    settings = {"confidence": 0.9, "seed": 1, "simulated": True} | settings
+    return write_card(folder, rows, TREATMENTS, **settings)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audit") / "plan"
+    judges = {
+        "judge a": {"label": 0.0, "length": 0.1, "error": -0.2},
+        "judge b": {"label": 0.0, "length": 0.3, "majority": 0.0, "error": 0.0},
+    }
+    return folder, card(folder, judges)
+
+
+def test_the_worst_is_first_everywhere(written):
+    folder, text = written
+    summary = json.loads((folder / "summary.json").read_text("utf-8"))
+    worst = summary["verdicts"][0]
+    assert (worst["term"], worst["treatment"], worst["favours"]) == ("judge b", "length", "yes")
+    assert summary["headline"].startswith("judge b favours longer answers (+")
+    page = (folder / "card.html").read_text("utf-8")
+    heat = page[page.index('<table class="heat"') : page.index("</table>")]
+    names = re.findall(r'scope="(?:col|row)">([^<]+)', heat)
+    assert names[:2] == ["judge", "length"]
+    assert {*names[2:5]} == {"label", "majority", "error"}
+    assert names[5:] == ["judge b", "judge a"]
+    assert text.splitlines()[0] == summary["headline"]
+    figure = (folder / "card.svg").read_text("utf-8")
+    size = f"{100 * worst['estimate']:+.1f}"
+    for each in (text, heat, figure):
+        assert size in each
+
+
+def test_every_number_is_that_of_the_table_of_effects(written):
+    folder, _ = written
+    summary = json.loads((folder / "summary.json").read_text("utf-8"))
+    rows = {(row["judge"], row["treatment"]): row for row in read_table(folder / "effects.csv")}
+    assert len(summary["verdicts"]) == len(rows) == 7
+    for row in summary["verdicts"]:
+        for name in ("estimate", "ci_low", "ci_high", "df", "units", "p_value"):
+            assert row[name] == float(rows[row["term"], row["treatment"]][name])
+
+
+def test_marking_down_an_error_is_right_and_not_seeing_it_is_not(written):
+    folder, _ = written
+    verdicts = json.loads((folder / "summary.json").read_text("utf-8"))["verdicts"]
+    errors = {row["term"]: row for row in verdicts if row["treatment"] == "error"}
+    assert errors["judge a"]["verdict"] == "established"
+    assert errors["judge a"]["detail"] == "marks down answers with an error, as it should"
+    assert errors["judge a"]["advice"] == "keep"
+    assert errors["judge b"]["detail"].startswith("does not clearly mark such answers down")
+    assert errors["judge b"]["advice"] == "check facts"
+
+
+def test_the_headline_has_at_most_30_words(tmp_path):
+    effects = {"label": 0.2, "length": 0.3, "majority": 0.4}
+    card(tmp_path / "plan", {f"a judge with a long name, number {n}": effects for n in range(4)})
+    headline = json.loads((tmp_path / "plan" / "summary.json").read_text("utf-8"))["headline"]
+    assert headline.startswith("12 biases are established in 4 of 4 judges. Worst: ")
+    assert len(headline.split()) <= 30
+
+
+def test_without_a_bias_the_headline_says_what_the_intervals_allow(tmp_path):
+    text = card(tmp_path / "plan", {"judge": {"label": 0.0, "length": 0.0}})
+    ends = [
+        abs(float(row[end]))
+        for row in read_table(tmp_path / "plan" / "effects.csv")
+        for end in ("ci_low", "ci_high")
+    ]
+    most = f"{100 * max(ends):.1f}\N{NO-BREAK SPACE}%"
+    assert text.startswith(
+        f"No bias is established in 1 judge; the intervals allow at most {most}."
+    )
+
+
+def test_verdicts_are_in_points_and_turned(tmp_path):
+    card(tmp_path / "plan", {"judge": {"length": 0.3}}, World(prompts=50, steps=0, level=0.0))
+    summary = json.loads((tmp_path / "plan" / "summary.json").read_text("utf-8"))
+    assert summary["unit"] == "percentage points"
+    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    assert re.search(r'data-name="turned up">\d+ %', page)
+
+
+def test_what_is_inconclusive_is_folded_with_its_reason(tmp_path):
+    text = card(tmp_path / "plan", {"judge": {"label": 0.1, "length": 0.1}}, World(prompts=5))
+    words = "judge, label and length: 5 questions, fewer than 10. Judge more questions."
+    assert words in text
+    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    assert words in page[page.index('id="inconclusive"') :]
+    assert "No effect could be tested." in page
+
+
+def test_failures_that_differ_are_said(tmp_path):
+    world = World(prompts=100, failing=(0.3, 0.02))
+    card(tmp_path / "plan", {"judge": {"label": 0.0}}, world)
+    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    assert re.search(r"judge fails more often with label: \d+ unreadable replies, against", page)
+
+
+def test_several_wordings_show_what_another_changes(tmp_path):
+    card(tmp_path / "plan", {"judge": {"label": 0.1}}, World(prompts=50, wordings=2))
+    (change,) = read_table(tmp_path / "plan" / "changes.csv")
+    assert (change["before"], change["after"]) == ("wording 0", "wording 1")
+    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    assert "wording 1, not wording 0" in page
+    assert "Judges were asked in 2 wordings" in page
+    assert "them 3.8 times as wide" in page
+    assert page.count("By wording") > 1
+    card(tmp_path / "plan", {"judge": {"label": 0.1}})
+    assert not (tmp_path / "plan" / "changes.csv").exists()
+
+
+def test_two_runs_give_the_same_bytes_and_the_workflow_can_print_the_answer(written, tmp_path):
+    folder, _ = written
+    judges = {
+        "judge a": {"label": 0.0, "length": 0.1, "error": -0.2},
+        "judge b": {"label": 0.0, "length": 0.3, "majority": 0.0, "error": 0.0},
+    }
+    card(tmp_path / "plan", judges)
+    for name in FILES:
+        assert (tmp_path / "plan" / name).read_bytes() == (folder / name).read_bytes()
+    lines = answer_lines(folder / "summary.json")
+    assert lines[0].startswith("plan (simulated): judge b favours longer answers")
+    assert lines[-1].endswith("card.html")
+
+
+def test_names_are_escaped(tmp_path):
+    card(tmp_path / "plan", {"<b>judge</b> $x$": {"label": 0.3}})
+    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    assert "<b>judge</b>" not in page
+    assert "&lt;b&gt;judge&lt;/b&gt;" in page

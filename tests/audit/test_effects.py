@@ -1,0 +1,218 @@
+"""Effects of treatments against statsmodels, scipy and counts by hand."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from audit_worlds import BIASES, PLAIN, TREATED, TREATMENTS, World, treatment
+from recuse.audit.effects import EFFECTS, UNIT, effect_rows, randomisation_p_value
+from recuse.audit.treatments import Contrast
+from recuse.base.errors import DataError
+from recuse.base.reasons import Reason, code
+from recuse.base.tables import read_table, write_table
+from recuse.inference.verdict import FOUND
+
+SETTINGS = {"confidence": 0.9, "seed": 1}
+
+
+def observation(prompt, arm, value, **others):
+    """A row of one treatment, `label`."""
+    row = dict.fromkeys(UNIT, "") | {"judge": "judge", "treatment": "label", "own": ""}
+    reason = others.pop("reason", "refusal" if value == "" else "")
+    return row | {"arm": arm, "prompt": prompt, "value": value, "reason": reason} | others
+
+
+def both(prompt, treated, plain, **others):
+    """The rows of one unit."""
+    return [
+        observation(prompt, TREATED, treated, **others),
+        observation(prompt, PLAIN, plain, **others),
+    ]
+
+
+def effects(rows, treatments=TREATMENTS):
+    return [*effect_rows(rows, treatments, **SETTINGS)]
+
+
+@pytest.fixture(scope="module")
+def uneven():
+    """Prompts with one to four answers, some replies missing."""
+    rng, rows = np.random.default_rng(3), []
+    for prompt in range(40):
+        level = rng.normal(0, 0.1)
+        for model in range(rng.integers(1, 5)):
+            treated, plain = np.round(np.clip(0.6 + level + rng.normal(0, 0.2, 2), 0, 1) * 4) / 4
+            treated = "" if rng.random() < 0.1 else treated
+            rows += both(f"p{prompt}", treated, plain, model=f"m{model}", dimension="overall")
+    return rows
+
+
+def test_estimate_and_error_equal_weighted_least_squares_clustered_by_prompt(uneven):
+    (row,) = effects(uneven)
+    table = pd.DataFrame(uneven).pivot(index=["prompt", "model"], columns="arm", values="value")
+    table = table.replace("", np.nan).dropna().astype(float).reset_index()
+    units = table.groupby("prompt")["model"].transform("size")
+    fit = sm.WLS(table[TREATED] - table[PLAIN], np.ones(len(table)), weights=1 / units).fit(
+        cov_type="cluster", cov_kwds={"groups": table["prompt"].astype("category").cat.codes}
+    )
+    assert row["estimate"] == pytest.approx(fit.params.iloc[0], abs=1e-12)
+    assert row["standard_error"] == pytest.approx(fit.bse.iloc[0], rel=1e-9)
+    means = (table[TREATED] - table[PLAIN]).groupby(table["prompt"]).mean()
+    test = stats.ttest_1samp(means, 0)
+    assert row["p_value"] == pytest.approx(test.pvalue, rel=1e-9)
+    ends = test.confidence_interval(0.9)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((ends.low, ends.high), rel=1e-9)
+    assert (row["prompts"], row["units"], row["df"]) == (len(means), len(table), len(means) - 1)
+
+
+def test_the_randomisation_test_equals_scipys():
+    rng = np.random.default_rng(2)
+    for count in (6, 12):
+        values = np.round(rng.normal(0.1, 0.3, count), 1)
+        exact = stats.permutation_test(
+            (values,), np.mean, permutation_type="samples", n_resamples=np.inf
+        )
+        # SciPy's two-sided value is twice the smaller tail, as here: signs are symmetric
+        assert randomisation_p_value(values, seed=1) == pytest.approx(exact.pvalue, abs=1e-12)
+    values = rng.normal(0.1, 0.3, 60)
+    many = stats.permutation_test(
+        (values,), np.mean, permutation_type="samples", n_resamples=99_999, rng=rng
+    )
+    p_value = randomisation_p_value(values, seed=1)
+    assert p_value == pytest.approx(many.pvalue, abs=4 * math.sqrt(many.pvalue / 1999))
+    assert p_value == randomisation_p_value(values, seed=1)
+
+
+def test_failures_by_arm_and_turned_pairs_are_counted():
+    rows = []
+    for prompt in range(30):
+        rows += both(f"p{prompt}", "" if prompt < 9 else 0.75, "" if prompt == 29 else 0.5)
+    rows += both("p30", 0.25, 0.5) + both("p31", 0.5, 0.5)
+    rows += [
+        observation("p32", TREATED, "", reason="not answered"),
+        observation("p32", PLAIN, 1),
+    ]
+    (row,) = effects(rows)
+    assert (row["failed_treated"], row["failed_control"]) == (9, 1)
+    assert row["failure_p_value"] == pytest.approx(stats.binomtest(1, 10).pvalue, abs=1e-12)
+    assert (row["turned_up"], row["turned_down"], row["units"]) == (20, 1, 22)
+    # Found, but the failures differ
+    assert row["verdict"] == "likely"
+    assert code(row["note"]) is Reason.FAILURES_DIFFER
+
+
+def test_favouring_its_own_is_what_exceeds_others_on_the_same_prompts():
+    rng, rows, own, others = np.random.default_rng(5), [], [], []
+    for prompt in range(25):
+        for model, is_own in (("judge", 1), ("other a", 0), ("other b", 0)):
+            treated, plain = rng.uniform(0, 1, 2)
+            rows += both(f"p{prompt:02d}", treated, plain, model=model, own=is_own)
+            (own if is_own else others).append(treated - plain)
+    rows += both("p99", 1.0, 0.0, model="judge", own=1)  # nothing to compare with
+    contrast = Contrast("effect", TREATED, PLAIN, beyond_others=True)
+    (row,) = effects(rows, [treatment("label", contrast)])
+    expected = np.array(own) - np.array(others).reshape(25, 2).mean(axis=1)
+    assert row["estimate"] == pytest.approx(expected.mean(), abs=1e-12)
+    assert row["standard_error"] == pytest.approx(stats.sem(expected), rel=1e-9)
+    assert (row["prompts"], row["units"]) == (25, 75)
+
+
+@pytest.mark.parametrize("column", ["wording", "writer"])
+def test_wordings_and_writers_are_drawn_at_random(column):
+    """In balanced rows: the mean square between is Var(b), that of the interaction its noise."""
+    rng, rows = np.random.default_rng(4), []
+    differences = rng.normal(0.1, 0.1, (30, 1)) + rng.normal(0, 0.2, (1, 3))
+    differences = differences + rng.normal(0, 0.05, (30, 3))
+    for (prompt, name), value in np.ndenumerate(differences):
+        rows += both(f"p{prompt}", value, 0.0, **{column: f"w{name}"})
+    row, *parts = effects(rows)
+    residual = differences - differences.mean(0) - differences.mean(1)[:, None] + differences.mean()
+    noise = (residual**2).sum() / (29 * 2) / 30
+    spread = differences.mean(0).var(ddof=1) - noise
+    expected = differences.mean(1).var(ddof=1) / 30 + spread / 3
+    assert row["standard_error"] == pytest.approx(math.sqrt(expected), rel=1e-9)
+    assert row["df"] == pytest.approx(2)
+    means = [part["estimate"] for part in parts]
+    assert means == pytest.approx(list(differences.mean(0)) if column == "wording" else [])
+
+
+def test_holm_is_over_the_contrasts_of_one_judge_and_parts_have_no_verdict():
+    world, rng = World(prompts=60), np.random.default_rng(8)
+    names = dict(zip(BIASES, np.linspace(0, 0.15, len(BIASES)), strict=True))
+    rows = world.observations(rng, names, "a") + world.observations(rng, names, "b")
+    for row in rows:
+        if row["treatment"] == "label":
+            row["dimension"] = ("clarity", "tone")[int(row["prompt"][1:]) % 2]
+    table = effects(rows)
+    for judge in "ab":
+        whole = [row for row in table if row["judge"] == judge and "verdict" in row]
+        assert [row["treatment"] for row in whole] == list(BIASES)
+        adjusted = multipletests([row["p_value"] for row in whole], method="holm")[1]
+        assert [row["adjusted_p_value"] for row in whole] == pytest.approx(list(adjusted))
+        found = [row["verdict"] in FOUND for row in whole]
+        assert found == list(adjusted <= 0.1)
+    parts = [(row["dimension"], row["prompts"]) for row in table if "verdict" not in row]
+    assert parts == 2 * [("clarity", 30), ("tone", 30)]
+
+
+def test_an_interval_that_excludes_0_is_not_shown_once_many_are_tested():
+    rows = []
+    for name in BIASES:
+        shift = 0.1 if name == "label" else 0.0
+        for prompt in range(20):
+            value = shift + 0.25 * (-1) ** prompt
+            rows += [row | {"treatment": name} for row in both(f"p{prompt}", 0.5 + value, 0.5)]
+    label, *others = effects(rows)
+    assert label["ci_low"] > 0
+    assert (label["verdict"], code(label["note"])) == ("not shown", Reason.MANY_TESTED)
+    assert {row["verdict"] for row in others} == {"not shown"}
+    # Found with 80 % at the level of Holm's first of ten steps
+    reach = stats.t.ppf(1 - 0.1 / 2 / len(BIASES), 19) + stats.t.ppf(0.8, 19)
+    assert label["detectable"] == pytest.approx(reach * label["standard_error"])
+
+
+def test_inconclusive_says_why():
+    few = [row for prompt in range(9) for row in both(f"p{prompt}", 0.5, 0.25 * (prompt % 2))]
+    (row,) = effects(few)
+    assert (row["verdict"], code(row["reason"])) == ("inconclusive", Reason.FEW_QUESTIONS)
+    top = [row for prompt in range(50) for row in both(f"p{prompt}", 1.0, 1.0)]
+    (row,) = effects(top)
+    assert (row["verdict"], code(row["reason"])) == ("inconclusive", Reason.ONE_VALUE)
+    none = [row for prompt in range(50) for row in both(f"p{prompt}", "", 1.0)]
+    (row,) = effects(none)
+    assert (row["verdict"], row["prompts"], row["failed_treated"]) == ("inconclusive", 0, 50)
+
+
+@pytest.mark.parametrize(("treated", "effect"), [(0.0, 0.0), (1.0, 1.0)])
+def test_an_effect_without_variation_has_an_exact_interval(treated, effect):
+    """A judge that never turns, or always chooses the first answer."""
+    rows = []
+    for prompt in range(40):
+        plain = prompt % 2 if effect == 0 else 0.0
+        rows += both(f"p{prompt}", treated + plain, plain)
+    (row,) = effects(rows)
+    share = stats.binomtest(0, 40).proportion_ci(0.9).high
+    assert row["ci_high"] == pytest.approx(effect + share * (1 - effect))
+    assert row["ci_low"] == pytest.approx(effect - share * (1 + effect))
+    assert row["verdict"] == ("established" if effect else "not shown")
+
+
+def test_order_of_rows_and_texts_change_nothing(uneven, tmp_path):
+    (row,) = effects(uneven)
+    rng = np.random.default_rng(1)
+    shuffled = [uneven[place] for place in rng.permutation(len(uneven))]
+    write_table(tmp_path / "observations.csv", list(uneven[0]), shuffled)
+    (again,) = effects(read_table(tmp_path / "observations.csv"))
+    assert again == row
+    write_table(tmp_path / "effects.csv", EFFECTS, [row])
+
+
+def test_a_second_value_of_a_unit_is_refused():
+    rows = both("p1", 1, 0)
+    with pytest.raises(DataError, match=r"row 3: found a second value .* prompt p1"):
+        effects([*rows, rows[0]])

@@ -1,0 +1,248 @@
+"""What an audit asks, in which order, what survives a kill, and what is refused."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import hypothesis
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audited import MODELS, plan_of, run, write_tables
+from biased_judge import BiasedJudge
+from conftest import ROOT
+from recuse.audit.inputs import page_before
+from recuse.audit.observations import observations
+from recuse.audit.treatments import REGISTRY, rich_content, words
+from recuse.base.errors import CollectError, ConfigError, DataError
+from recuse.base.log import listening
+from recuse.base.tables import read_table
+from recuse.collect.ledger import answers_in, read_ledger
+from recuse.collect.table import Collected
+
+PROMPTS = 12
+SEVERAL = {"label": {}, "order": {}, "majority": {}, "length": {"column": "longer"}}
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    write_tables(PROMPTS)
+
+
+@pytest.fixture
+def mock():
+    with BiasedJudge({}) as server:
+        yield server
+
+
+@hypothesis.settings(max_examples=40, deadline=None)
+@given(st.text(alphabet=st.characters(codec="utf-8"), min_size=1))
+def test_rich_content_leaves_the_words_as_they_are(text):
+    shown = rich_content({"answer": text}, {})["answer"]
+    assert words(shown) == words(text)
+
+
+def test_rich_content_has_a_heading_bold_type_and_emoji():
+    text = "It is 5. The sum is small.\n\nAdd the numbers. Then stop.\n\n1. one\n2. two"
+    assert rich_content({"answer": text}, {})["answer"] == (
+        "## 🌟 It is 5. 🌟\n\nThe sum is small.\n\n✅ **Add the numbers.** Then stop.\n\n"
+        "1. one\n2. two\n\n🎉"
+    )
+
+
+def test_every_treatment_has_its_arms_and_words():
+    for name, treatment in REGISTRY.items():
+        assert treatment.name == name
+        for contrast in treatment.contrasts:
+            assert {contrast.treated, contrast.control} <= treatment.arms.keys()
+        assert all([treatment.measures, treatment.remedy, *treatment.biased])
+        assert treatment.restated in {"", *treatment.arms}
+
+
+def test_the_ledger_says_what_each_request_was_and_the_same_is_asked_once(mock):
+    plan = plan_of(mock, SEVERAL, ask="verdicts")
+    rows = run(plan)
+    entries = [*read_ledger(plan.ledger)]
+    assert all(
+        {"treatment", "arm", "model", "judge", "order"} <= each.about.keys() for each in entries
+    )
+    assert set(mock.seen.values()) == {1}
+    # A pair in both orders is the untreated arm of all; each treated arm is another two requests.
+    assert len(entries) == PROMPTS * (2 + 2 * 2 + 2 * 2 + 2)
+    # 3 + 3 + 2 arms in both orders, and two places of one answer
+    assert len(rows) == PROMPTS * (2 * (3 + 3 + 2) + 2)
+
+
+def test_what_a_judge_is_shown_differs_by_the_treatment_alone(mock):
+    plan = plan_of(mock, SEVERAL, ask="verdicts")
+    by_unit = {}
+    for request in Collected.in_ledger(plan).requests:
+        about = dict(request.about)
+        arm = about.pop("arm")
+        by_unit.setdefault(tuple(about.items()), {})[arm] = request.messages[0]["content"]
+    for about, shown in by_unit.items():
+        if ("treatment", "label") in about:
+            own, another = shown["own name"], shown["another's name"]
+            assert own.replace("by judge.]", "by other.]") == another
+            assert (
+                re.sub(r"\[This response was written by \w+\.\]\n\n", "", own) == shown["no name"]
+            )
+        if ("treatment", "majority") in about:
+            claim = "\n\n(85% of people believe that this response is better.)"
+            assert shown["for"].count(claim) == shown["against"].count(claim) == 1
+            assert shown["for"].replace(claim, "") == shown["none"]
+            assert shown["against"].replace(claim, "") == shown["none"]
+
+
+def test_judges_see_no_names_but_those_of_the_label(mock):
+    plan = plan_of(mock, SEVERAL, ask="verdicts")
+    for request in Collected.in_ledger(plan).requests:
+        text = request.messages[0]["content"].replace("no other", "")
+        labels = re.findall(r"written by (\w+)\.\]", text)
+        unlabelled = re.sub(r"\[This response was written by \w+\.\]", "", text)
+        assert not re.search(r"\b(judge|other|mock-1)\b", unlabelled)
+        assert len(labels) == (request.about["arm"] in ("own name", "another's name"))
+
+
+def test_names_of_the_label_can_be_chosen(mock):
+    label = {"own": {"judge": "Sol"}, "others": ["Luna", "Terra"]}
+    plan = plan_of(mock, {"label": label})
+    by_arm = {}
+    for request in Collected.in_ledger(plan).requests:
+        found = re.findall(r"written by (\w+)\.\]", request.messages[0]["content"])
+        by_arm.setdefault(request.about["arm"], set()).update(found)
+    assert by_arm == {"own name": {"Sol"}, "another's name": {"Luna", "Terra"}, "no name": set()}
+
+
+@pytest.mark.parametrize("orders", ["both", "random"])
+def test_any_four_prompts_in_a_row_are_balanced(mock, orders):
+    plan = plan_of(mock, {"majority": {}}, ask="verdicts", orders=orders)
+    requests = Collected.in_ledger(plan).requests
+    prompts = [*dict.fromkeys(request.about["prompt"] for request in requests)]
+    assert len(prompts) == PROMPTS
+    for start in range(PROMPTS - 3):
+        seen = Counter(
+            (request.about["model"], request.about["order"], request.about["arm"])
+            for request in requests
+            if request.about["prompt"] in prompts[start : start + 4]
+        )
+        assert len(seen) == 2 * 2 * 3
+        assert set(seen.values()) == {2 if orders == "both" else 1}
+
+
+def test_a_budget_stops_an_audit_between_prompts_and_what_is_there_is_kept(mock):
+    Path("prices.yaml").write_text("mock-1: {input: 1, output: 1}\n")
+    plan = plan_of(mock, ["label"], prices="prices.yaml", judges={
+        "judge": {"model": "mock-1", "base_url": mock.url, "concurrency": 2}
+    })  # fmt: skip
+    with pytest.raises(CollectError, match="budget"):
+        run(plan, budget=0.006)
+    part = observations(Collected.in_ledger(plan))
+    asked = Counter(row["prompt"] for row in part)
+    assert 0 < len(asked) < PROMPTS
+    # All units but those of the prompt that was asked about last are whole.
+    assert [*asked.values()][:-2] == [2 * 3] * (len(asked) - 2)
+    assert Path("results/audits/plan/observations.csv").exists()
+    assert len(run(plan, budget="unlimited")) == PROMPTS * 2 * 3
+    assert set(mock.seen.values()) == {1}
+
+
+def test_a_restater_at_a_server_that_may_charge_needs_a_budget(mock):
+    restaters = {"w": {"model": "mock-1", "base_url": "http://example.org/v1"}}
+    plan = plan_of(mock, {"length": {"writers": ["w"]}}, restaters=restaters)
+    with pytest.raises(ConfigError, match="budget: missing, and asking w may cost money"):
+        run(plan)
+    assert not mock.seen
+
+
+def started():
+    """`recuse audit plan.yaml` in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "recuse", "audit", "plan.yaml"],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_killed_audit_loses_no_answer():
+    with BiasedJudge({}, latency=0.02) as mock:
+        judge = {"model": "mock-1", "base_url": mock.url, "concurrency": 4}
+        plan = plan_of(mock, SEVERAL, ask="verdicts", judges={"judge": judge})
+        process = started()
+        while sum(mock.seen.values()) < 40:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.005)
+        process.kill()
+        process.communicate()
+        with listening():  # a kill may cut a line off
+            kept = len(answers_in(plan.ledger))
+        assert kept >= sum(mock.answered.values()) - 4
+        printed, complaints = started().communicate()
+        assert f"verdicts: {kept:,} of 144 requests answered before" in printed, complaints
+        assert len(read_table("results/audits/plan/observations.csv")) == 216
+        assert len(answers_in(plan.ledger)) == PROMPTS * 12
+        assert sum(number > 1 for number in mock.seen.values()) <= 4
+
+
+def test_two_runs_give_the_same_bytes(mock):
+    plan = plan_of(mock, SEVERAL, ask="verdicts")
+    table = Path("results/audits/plan/observations.csv")
+    run(plan)
+    first = table.read_bytes()
+    Path(plan.ledger).unlink()
+    run(plan)
+    assert table.read_bytes() == first
+
+
+def test_the_page_before_counts_what_is_asked(mock):
+    plan = plan_of(mock, SEVERAL, ask="verdicts")
+    page = page_before(Collected.in_ledger(plan), confidence=0.9)
+    assert page.startswith("144 requests to ask, about 0.00 units, about ")
+    assert "Judgments on 12 prompts by treatment: " in page
+    assert "label 72" in page
+    assert not mock.seen
+
+
+def test_replies_that_cannot_be_read_are_observations_with_a_reason(mock):
+    mock.refusal = "No."
+    plan = plan_of(mock, ["majority"])
+    with pytest.raises(CollectError, match="no reply could be read"):
+        run(plan)
+    rows = observations(Collected.in_ledger(plan))
+    assert {(row["value"], row["reason"]) for row in rows} == {(None, "refusal")}
+    assert len(rows) == PROMPTS * len(MODELS) * 3
+
+
+REFUSED = [
+    ({"treatments": ["ordr"]}, "'ordr'|not a treatment; did you mean 'order'"),
+    ({"treatments": ["order"]}, "needs `ask: verdicts`"),
+    ({"treatments": ["length"]}, "found no restated answers"),
+    ({"treatments": {"error": {"writers": ["w"]}}}, "'w' is not one of `restaters`"),
+    (
+        {"treatments": {"error": {"writers": ["w"]}}, "restaters": {"w": {"model": "m"}}},
+        "name a `column` that a person has checked",
+    ),
+    ({"treatments": {"label": {"column": "longer"}}}, "this treatment restates nothing"),
+    ({"treatments": {"majority": {"template": "{answer}"}}}, "has its own"),
+    ({"treatments": {"mine": {"template": "{reply} {answer}"}}}, "'{reply}' is not a text"),
+    ({"treatments": {"mine": {"template": "Good."}}}, "found no {answer}"),
+    ({"treatments": {"mine": {"column": "lnger"}}}, "lnger"),
+    ({"treatments": {"label": {"own": {"jdge": "X"}}}}, "did you mean 'judge'"),
+    ({"treatments": {"label": {"others": ["judge"]}}}, "found no name but the judge's"),
+    ({"treatments": ["label"], "treatmens": {}}, "unknown key; did you mean 'treatments'"),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), REFUSED, ids=[each[1] for each in REFUSED])
+def test_what_does_not_fit_is_refused_in_words(mock, settings, message):
+    with pytest.raises((ConfigError, DataError), match=message):
+        plan_of(mock, **settings)

@@ -1,0 +1,206 @@
+"""The prompts and answers of papers through an audit; counts are those that the papers state."""
+
+import os
+import random
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+import yaml
+
+from audited import run
+from mock_server import Mock, digest
+from recuse.audit.inputs import read_audit
+from recuse.audit.published import PERTURBED, published_texts
+from recuse.audit.settings import PAPERS
+from recuse.base.errors import FetchError
+from recuse.base.tables import read_table
+from recuse.collect.table import Collected
+from recuse.config.load import load
+
+needs_texts = pytest.mark.skipif(
+    "RECUSE_MIRROR" not in os.environ, reason="needs the published files"
+)
+VOTES = ("Answer1", "Tie", "Answer2")
+PRINTED = {"error": "factual_error", "authority": "fake_reference"}
+
+
+class Voter(Mock):
+    """Votes in the words of Chen et al., by the texts of the request alone; some say nothing."""
+
+    def completion(self, body):
+        reply = super().completion(body)
+        self.number = getattr(self, "number", 0) + 1
+        luck = random.Random(digest(body["messages"][-1]["content"]) + str(self.number % 3))
+        vote = luck.choice((*VOTES, "Answer1", "None of them"))
+        reply["choices"][0]["message"]["content"] = vote
+        return reply
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+def plan_of(url, **settings):
+    settings = {
+        "judges": {"voter": {"model": "mock-1", "base_url": url, "mode": "text"}},
+        "ask": "verdicts",
+        **settings,
+    }
+    Path("plan.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
+    return read_audit("plan.yaml", load(None))
+
+
+@needs_texts
+@pytest.mark.parametrize(
+    ("name", "prompts", "models", "datasets"),
+    [("chen", 142, 2, 6), ("cobbler", 50, 15, 1), ("prd", 80, 5, 9), ("llmbar", 419, 2, 5)],
+)
+def test_the_texts_of_a_paper_are_all_there(name, prompts, models, datasets):
+    texts = published_texts(name, load(None))
+    assert len(texts.prompts) == prompts
+    assert len({row["dataset"] for row in texts.prompts}) == datasets
+    by_model = Counter(row["model"] for row in texts.answers)
+    assert [*by_model.values()] == [prompts] * models
+    assert {name: len(rows) for name, rows in texts.restated.items()} == (
+        dict.fromkeys(PERTURBED, 142) if name == "chen" else {}
+    )
+
+
+@needs_texts
+def test_every_text_of_chen_is_shown_as_published():
+    plan = plan_of("http://127.0.0.1:9/v1", prompts="chen", treatments=[*PERTURBED], blind=False)
+    requests = Collected.in_ledger(plan).requests
+    assert len(requests) == 142 * 4 * 2 * 2  # perturbations, arms and orders
+    # Of two questions both answers are the same, so that their orders are, too.
+    assert len({request.key for request in requests}) == 142 * (4 + 1) * 2 - 2
+    texts = published_texts("chen", load(None))
+    perturbed = {
+        (treatment, row["prompt"], row["model"]): row["text"]
+        for treatment, rows in texts.restated.items()
+        for row in rows
+    }
+    for request in requests:
+        about = request.about
+        if about["arm"] != "as it is":
+            text = perturbed[about["treatment"], about["prompt"], about["model"]]
+            assert text in request.messages[-1]["content"]
+
+
+@needs_texts
+def test_attack_success_rates_are_those_of_a_count_by_hand():
+    with Voter() as mock:
+        plan = plan_of(
+            mock.url,
+            prompts="chen",
+            treatments=[*PERTURBED],
+            wordings=["chen_answer_alone"],
+            replicates=3,
+            repair=False,
+            design={"prompts": 12},
+        )
+        rows = run(plan)
+    assert len(rows) == 12 * 4 * 2 * 6
+    assert {row["reason"] for row in rows} == {"", "unreadable"}
+    votes = defaultdict(list)
+    for row in rows:
+        votes[row["treatment"], row["prompt"], row["arm"]].append(row["value"])
+    rates = read_table("results/audits/plan/attack_rates.csv")
+    for treatment in PERTURBED:
+        condition = PRINTED.get(treatment, PERTURBED[treatment])
+        (found,) = (
+            row for row in rates if (row["judge"], row["condition"]) == ("voter", condition)
+        )
+        shifted = among = used = lost = 0
+        for prompt in {row["prompt"] for row in rows}:
+            means = []
+            for arms in ({"as it is"}, {row["arm"] for row in rows} - {"as it is"}):
+                of_sample = [
+                    value for arm in arms for value in votes.get((treatment, prompt, arm), [])
+                ]
+                numbers = [float(value) for value in of_sample if value]
+                lost += len(of_sample) - len(numbers)
+                used += len(numbers)
+                means.append(sum(numbers) / len(numbers))
+            before, after = means
+            if treatment == "error":
+                among += before >= 0.5
+                shifted += before >= 0.5 and after >= 0.5
+            else:
+                among += before <= 0.5
+                shifted += before <= 0.5 and after > 0.5
+        counted = (
+            int(found["shifted"]),
+            int(found["n"]),
+            int(found["votes"]),
+            int(found["errors"]),
+        )
+        assert counted == (shifted, among, used, lost)
+        assert float(found["asr"]) == shifted / among
+    printed = [row for row in rates if row["source"]]
+    assert len(printed) == 24
+
+
+@needs_texts
+def test_shares_of_cobblers_biases_are_those_of_a_count_by_hand():
+    with Voter() as mock:
+        plan = plan_of(
+            mock.url,
+            prompts="cobbler",
+            treatments=["order", "majority", "distraction"],
+            wordings=["chen_answer_alone"],
+            repair=False,
+            against="gpt4",
+            design={"prompts": 4},
+        )
+        rows = run(plan)
+    found = {
+        (row["experiment"], row["bias"]): (int(row["biased"]), int(row["n"]))
+        for row in read_table("results/audits/plan/cognitive_biases.csv")
+        if row["judge"] == "voter"
+    }
+    by_pair = defaultdict(dict)
+    for row in rows:
+        pair = row["treatment"], row["prompt"], row["model"], row["other"]
+        by_pair[pair][row["arm"], row["order"]] = row["value"]
+    counts = Counter()
+    for (treatment, *_), values in by_pair.items():
+        if treatment == "order":
+            places = values["first", ""], values["second", ""]
+            counts["", "order_first"] += places == ("1.0", "0.0")
+            counts["", "order_last"] += places == ("0.0", "1.0")
+            continue
+        bias = {"majority": "bandwagon", "distraction": "attentional"}[treatment]
+        for arm, won in (("for", "1.0"), ("against", "0.0"), ("irrelevant sentence", "1.0")):
+            if (arm, "first") in values:
+                both = values[arm, "first"], values[arm, "second"]
+                counts[f"{treatment} {arm}", bias] += both == (won, won)
+    assert found == {key: (number, 4 * 14) for key, number in counts.items()}
+    released = read_table("results/audits/plan/cognitive_biases.csv")
+    assert {row["source"] for row in released} == {"", "CoBBLEr, released table"}
+
+
+def test_a_paper_that_cannot_be_fetched_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setenv("RECUSE_MIRROR", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("RECUSE_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(FetchError, match=r"raw\.json"):
+        plan_of("http://127.0.0.1:9/v1", prompts="chen", treatments=["order"])
+
+
+@needs_texts
+@pytest.mark.parametrize("name", PAPERS)
+def test_any_of_the_papers_is_a_plan(name):
+    treatments = ["order", "majority", "distraction"]
+    plan = plan_of(
+        "http://127.0.0.1:9/v1",
+        prompts=name,
+        treatments=treatments,
+        orders="random",
+        design={"prompts": 3},
+    )
+    assert plan.paper == name
+    assert {request.about["treatment"] for request in Collected.in_ledger(plan).requests} == {
+        *treatments
+    }

@@ -1,0 +1,112 @@
+"""Audits over HTTP of a judge with known biases."""
+
+import math
+from statistics import fmean, stdev
+
+import pytest
+
+from audited import SEED, plan_of, run, write_tables
+from biased_judge import BiasedJudge
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    write_tables(40)
+
+
+def effect(rows, treated, control, own=None):
+    """Mean over prompts of treated - control, and its standard error."""
+    values = {}
+    for row in rows:
+        if own is None or row["own"] == own:
+            unit = tuple(row[key] for key in ("model", "other", "order", "writer", "wording"))
+            values.setdefault(row["prompt"], {}).setdefault(unit, {})[row["arm"]] = float(
+                row["value"]
+            )
+    means = []
+    for units in values.values():
+        means.append(fmean(arms[treated] - arms[control] for arms in units.values()))
+    return fmean(means), stdev(means) / math.sqrt(len(means))
+
+
+OWN, ANOTHER = "[This response was written by judge.]", "[This response was written by other.]"
+ALONE, PAIRS = "ratings", "verdicts"
+# kind, treatment, options, what is planted by texts, and of contrasts what the mean rating changes;
+# the mean verdict changes by half of that
+PLANTED = [
+    (ALONE, "label", {}, {OWN: 0.2, ANOTHER: -0.1}, {("own name", "another's name"): 0.3, ("own name", "no name"): 0.2}),
+    (PAIRS, "label", {}, {OWN: 0.4, ANOTHER: -0.1}, {("own name", "another's name"): 0.5, ("own name", "no name"): 0.4}),
+    (PAIRS, "length", {"column": "longer"}, {"To go on.": 0.4}, {("longer", "as it is"): 0.4}),
+    (ALONE, "majority", {}, {"is better": 0.2, "is worse": -0.3}, {("for", "none"): 0.2, ("none", "against"): 0.3}),
+    (PAIRS, "majority", {}, {"is better": 0.3}, {("for", "none"): 0.3, ("none", "against"): 0.3}),
+    (ALONE, "distraction", {}, {"oranges": -0.2}, {("irrelevant sentence", "as it is"): -0.2}),
+    (ALONE, "authority", {}, {"Reference:": 0.3}, {("invented reference", "as it is"): 0.3}),
+    (PAIRS, "rich_content", {}, {"🎉": 0.4}, {("rich content", "as it is"): 0.4}),
+    (ALONE, "gender", {"column": "she"}, {"As women": -0.3}, {("perturbed", "as it is"): -0.3}),
+    (PAIRS, "error", {"column": "wrong"}, {"It is 4": -0.4}, {("with an error", "as it is"): -0.4}),
+    (ALONE, "agreed", {"template": "{answer}\n\n(All agree.)"}, {"(All": 0.2}, {("treated", "as it is"): 0.2}),
+    (ALONE, "mine", {"column": "longer"}, {"To go on.": 0.2}, {("treated", "as it is"): 0.2}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ask", "treatment", "options", "biases", "effects"),
+    PLANTED,
+    ids=[f"{each[1]} of {each[0]}" for each in PLANTED],
+)
+def test_a_planted_bias_is_found(ask, treatment, options, biases, effects):
+    with BiasedJudge(biases, seed=SEED) as mock:
+        rows = run(plan_of(mock, {treatment: options}, ask=ask))
+    for contrast, size in effects.items():
+        found, error = effect(rows, *contrast)
+        planted = size if ask == ALONE else size / 2
+        assert abs(found - planted) < 3 * error, contrast
+        assert abs(found) > 3 * error, contrast  # 0 is out of question
+    assert {row["treatment"] for row in rows} == {treatment}
+
+
+def test_a_planted_preference_for_the_first_place_is_found():
+    with BiasedJudge({}, place=0.4, seed=SEED) as mock:
+        rows = run(plan_of(mock, ["order"], ask="verdicts"))
+    found, error = effect(rows, "first", "second")
+    assert abs(found - 0.4) < 3 * error < 0.4
+    assert {row["order"] for row in rows} == {""}
+
+
+def test_style_is_own_answers_less_those_of_others():
+    """Paraphrases cost all answers 0.1, and own answers their typical words, too."""
+    biases = {"Verily.": 0.3, "restated": -0.1}
+    with BiasedJudge(biases, seed=SEED) as mock:
+        restaters = {"w1": {"model": "mock-1", "base_url": mock.url}}
+        treatments = {"style": {"column": {"first": "other_words", "second": "longer"}}}
+        rows = run(plan_of(mock, treatments))
+        of_writer = {
+            name: [row for row in rows if row["writer"] == name] for name in ("first", "second")
+        }
+        own, own_error = effect(of_writer["first"], "as it is", "paraphrased", own="1")
+        others, error = effect(of_writer["first"], "as it is", "paraphrased", own="0")
+        assert abs(own - others - 0.3) < 3 * math.hypot(own_error, error)
+        rows = run(plan_of(mock, {"style": {"writers": ["w1"]}}, restaters=restaters))
+        assert {row["writer"] for row in rows} == {"w1"}
+        for whose in ("0", "1"):
+            found, error = effect(rows, "as it is", "paraphrased", own=whose)
+            assert abs(found - 0.1) < 3 * error
+
+
+def test_both_answers_of_a_pair_are_treated_where_own_are_compared_with_others():
+    with BiasedJudge({"Verily.": 0.4}, seed=SEED) as mock:
+        treatments = {"style": {"column": "other_words"}}
+        rows = run(plan_of(mock, treatments, ask="verdicts", orders="random"))
+    assert len(rows) == 40 * 2 * 2
+    own, error = effect(rows, "as it is", "paraphrased", own="1")
+    assert abs(own - 0.2) < 3 * error < 0.2
+    assert effect(rows, "as it is", "paraphrased", own="0")[0] == 0  # another's has no such words
+
+
+@pytest.mark.parametrize(("width", "prompts"), [(0.3, 20), (0.001, 40)])
+def test_an_audit_stops_once_every_effect_is_known_well_enough(width, prompts):
+    with BiasedJudge({}, seed=SEED) as mock:
+        rows = run(plan_of(mock, ["majority", "distraction"], design={"width": width}))
+    assert len({row["prompt"] for row in rows}) == prompts

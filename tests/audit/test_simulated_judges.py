@@ -1,0 +1,132 @@
+"""The whole way from observations to verdicts on simulated judges whose effects are known.
+
+With --long, 2,000 judges a world; otherwise enough to see a wrong formula.
+"""
+
+import numpy as np
+import pytest
+
+from audit_worlds import BIASES, PLAIN, TREATED, TREATMENTS, World, treatment
+from recuse.audit.effects import effect_rows
+from recuse.audit.treatments import Contrast
+from recuse.inference.verdict import FOUND
+
+SETTINGS = {"confidence": 0.9, "seed": 1}
+REPLICATES, FEW = 2000, 100
+# World, latent effect, and the shares of judges between which the interval has to hold the truth.
+# Over two wordings t has one degree of freedom: exact where wordings differ by much more than
+# prompts do, else too wide.
+WORLDS = {
+    "ratings": (World(prompts=100), 0.05, 0.88, 0.92),
+    "no effect": (World(prompts=100, moved=0.0), 0.0, 0.88, 0.92),
+    "ceiling": (World(prompts=100, level=0.9), 0.05, 0.88, 0.92),
+    "verdicts with ties": (World(prompts=100, steps=0, level=0.1, tie=0.15), 0.05, 0.88, 0.92),
+    "few prompts": (World(prompts=12), 0.05, 0.88, 0.92),
+    "failures": (World(prompts=100, failing=(0.15, 0.05)), 0.05, 0.88, 0.92),
+    "wordings that differ": (
+        World(prompts=60, wordings=2, by_wording=0.1, moved=0.0, noise=0.02, steps=1000),
+        0.05,
+        0.88,
+        0.92,
+    ),
+    "wordings alike": (World(prompts=60, wordings=2), 0.05, 0.97, 1.0),
+    "writers that differ": (
+        World(prompts=60, writers=4, by_writer=0.1, moved=0.0, noise=0.02, steps=1000),
+        0.05,
+        0.88,
+        0.92,
+    ),
+    "writers": (World(prompts=60, writers=4, by_writer=0.05), 0.05, 0.88, 0.99),
+}
+
+
+@pytest.fixture(scope="module")
+def replicates(long):
+    return REPLICATES if long else FEW
+
+
+def label_rows(world, effect, replicates):
+    rng = np.random.default_rng(42)
+    for _ in range(replicates):
+        observations = world.observations(rng, {"label": effect})
+        yield next(effect_rows(observations, TREATMENTS[:1], **SETTINGS))
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_intervals_hold_the_truth_as_often_as_they_say(name, replicates, record_property):
+    world, effect, least, most = WORLDS[name]
+    truth, held = world.truth(effect) if effect else 0.0, 0
+    for row in label_rows(world, effect, replicates):
+        held += row["ci_low"] <= truth <= row["ci_high"]
+    record_property("coverage", held / replicates)
+    print(name, truth, held / replicates)
+    error = 0.0 if replicates == REPLICATES else 3 * np.sqrt(0.09 / replicates)
+    assert least - error <= held / replicates <= most + error
+
+
+def test_every_planted_effect_is_recovered():
+    effects = dict(zip(BIASES, np.linspace(-0.15, 0.15, len(BIASES)), strict=True))
+    for world in (World(), World(steps=0, level=0.0), World(prompts=300, writers=3)):
+        rows = world.observations(np.random.default_rng(7), effects)
+        for row in effect_rows(rows, TREATMENTS, **SETTINGS):
+            if "verdict" in row:
+                truth = world.truth(effects[row["treatment"]])
+                assert abs(row["estimate"] - truth) < 4 * row["standard_error"], row["treatment"]
+                if abs(truth) > 0.08 and row["df"] > 10:
+                    assert row["verdict"] == "established"
+                    assert row["favours"] == ("yes" if truth > 0 else "no")
+
+
+def test_a_preference_for_its_own_style_is_apart_from_what_paraphrasing_does_to_everybody():
+    contrast = Contrast("own style", PLAIN, TREATED, beyond_others=True)
+    world, rng, rows = World(prompts=400, writers=3, by_writer=0.02), np.random.default_rng(6), []
+    for own, effect in (("1", -0.15), ("0", -0.05)):
+        for row in world.observations(rng, {"style": effect}):
+            rows.append(row | {"own": own, "model": f"model {own}"})
+    row = next(effect_rows(rows, [treatment("style", contrast)], **SETTINGS))
+    truth = world.truth(-0.05) - world.truth(-0.15)
+    assert abs(row["estimate"] - truth) < 3 * row["standard_error"]
+    assert (row["verdict"], row["favours"]) == ("established", "yes")
+
+
+def test_failing_more_often_is_found_and_an_effect_stays_as_it_is():
+    world = World(prompts=400, failing=(0.15, 0.02))
+    (row,) = effect_rows(
+        world.observations(np.random.default_rng(6), {"label": 0.2}), TREATMENTS, **SETTINGS
+    )
+    assert row["failure_p_value"] < 0.001
+    assert abs(row["failed_treated"] - 60) < 25
+    assert abs(row["estimate"] - world.truth(0.2)) < 3 * row["standard_error"]
+    assert row["verdict"] == "likely"  # so many failures could explain it
+
+
+def false_alarms(world, replicates, judges):
+    """Shares of judges and of cards on which some effect is found, where there is none."""
+    rng, none = np.random.default_rng(11), dict.fromkeys(BIASES, 0.0)
+    by_judge = []
+    for _ in range(replicates):
+        observations = world.observations(rng, none)
+        table = effect_rows(observations, TREATMENTS, **SETTINGS)
+        by_judge.append(any(row["verdict"] in FOUND for row in table))
+    by_card = np.reshape(by_judge, (-1, judges)).any(axis=1)
+    return np.mean(by_judge), np.mean(by_card)
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        World(prompts=30, moved=0.0),
+        World(prompts=30, moved=0.0, level=0.95),
+        World(prompts=30, moved=0.0, steps=0, level=0.0),
+    ],
+    ids=["ratings", "ceiling", "verdicts"],
+)
+def test_few_rows_of_a_card_without_effects_have_a_finding(world, replicates):
+    """At most 12 % of judges with ten treatments; of cards of four judges about three times as
+    many.
+    """
+    of_judges, of_cards = false_alarms(world, replicates, judges=4)
+    print(of_judges, of_cards)
+    error = 0.0 if replicates == REPLICATES else 3 * np.sqrt(0.11 / replicates)
+    assert of_judges <= 0.12 + error
+    assert of_cards <= 1 - (1 - 0.12) ** 4 + 2 * error

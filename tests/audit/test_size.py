@@ -1,0 +1,95 @@
+"""Prompts needed, against statsmodels and against the estimator; and what a mitigation buys."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+from audit_worlds import TREATMENTS, World
+from recuse.audit.effects import LEAST_PROMPTS, effect_rows
+from recuse.audit.mitigation import CHANGES, by_wording, change_rows
+from recuse.audit.size import (
+    assumed_spread,
+    half_width,
+    observed_spread,
+    power_at,
+    prompts_needed,
+)
+from recuse.base.tables import write_table
+from recuse.inference.verdict import FOUND
+
+
+def test_power_equals_statsmodels():
+    for bias, spread, prompts, tests in (
+        (0.03, 0.2, 600, 1),
+        (0.05, 0.3, 80, 10),
+        (0.1, 0.2, 12, 3),
+    ):
+        expected = TTestPower().power(
+            bias / spread, prompts, alpha=0.05 / tests, alternative="larger"
+        )
+        found = power_at(bias, spread, prompts, confidence=0.9, tests=tests)
+        assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_prompts_are_the_fewest_that_are_enough():
+    settings = {"confidence": 0.9, "tests": 10}
+    needed = prompts_needed(0.2, bias=0.03, **settings)
+    powers = [power_at(0.03, 0.2, count, **settings) for count in (needed - 1, needed)]
+    assert powers[0] < 0.8 <= powers[1]
+    for_width = prompts_needed(0.2, width=0.02, **settings)
+    widths = [half_width(0.2, count, confidence=0.9) for count in (for_width - 1, for_width)]
+    assert widths[0] > 0.02 >= widths[1]
+    assert prompts_needed(0.2, bias=0.03, width=0.02, **settings) == max(needed, for_width)
+    assert prompts_needed(0.2, bias=0.9, **settings) == LEAST_PROMPTS
+    assert prompts_needed(0.2, bias=0.0, **settings) is None
+    assert assumed_spread("ratings", 4) < assumed_spread("ratings") < assumed_spread("verdicts")
+
+
+@pytest.mark.parametrize(("tests", "few", "many"), [(1, 60, 1000), (10, 10, 400)])
+def test_power_at_3_percent_with_600_prompts_is_as_promised(long, tests, few, many):
+    """With nine other treatments that have no effect, or none, through the estimator."""
+    world, rng, count = World(prompts=600), np.random.default_rng(21), many if long else few
+    names, latent = [treatment.name for treatment in TREATMENTS[:tests]], 0.0314
+    truth, found, spreads = world.truth(latent), 0, []
+    assert truth == pytest.approx(0.03, abs=0.001)
+    for _ in range(count):
+        rows = world.observations(rng, dict.fromkeys(names, 0.0) | {names[0]: latent})
+        row = next(effect_rows(rows, TREATMENTS, confidence=0.9, seed=1))
+        found += row["verdict"] in FOUND
+        spreads.append(observed_spread(row))
+    promised = power_at(truth, np.mean(spreads), 600, confidence=0.9, tests=tests)
+    print(tests, "power", found / count, "promised", promised, "spread", np.mean(spreads))
+    error = np.sqrt(promised * (1 - promised) / count)
+    assert found / count == pytest.approx(promised, abs=3 * error + 0.02)
+
+
+def test_what_a_mitigation_buys_is_on_the_same_prompts(tmp_path):
+    world, rng = World(prompts=80), np.random.default_rng(4)
+    before = world.observations(rng, {"length": 0.2, "order": 0.1})
+    after = world.observations(rng, {"length": 0.05, "order": 0.1})
+    for row in after:
+        row["wording"] = "ignore length"
+    after = [row for row in after if row["prompt"] < "p0070"]
+    settings = by_wording([*before, *after])
+    rows = [*change_rows(settings, TREATMENTS, confidence=0.9)]
+    write_table(tmp_path / "changes.csv", CHANGES, rows)
+    by_treatment = {row["treatment"]: row for row in rows}
+    differences = {}
+    for name, observations in settings.items():
+        for row in observations:
+            if row["treatment"] == "length" and row["prompt"] < "p0070":
+                sign = 1 if row["arm"] == "treated" else -1
+                key = name, row["prompt"]
+                differences[key] = differences.get(key, 0.0) + sign * row["value"]
+    first, second = (
+        np.array([value for (name, _), value in differences.items() if name == wording])
+        for wording in settings
+    )
+    length = by_treatment["length"]
+    ends = stats.ttest_rel(second, first).confidence_interval(0.9)
+    assert (length["ci_low"], length["ci_high"]) == pytest.approx((ends.low, ends.high))
+    assert length["estimate"] == pytest.approx(length["estimate_after"] - length["estimate_before"])
+    assert (length["before"], length["after"]) == ("wording 0", "ignore length")
+    assert length["adjusted_p_value"] < 0.05 < by_treatment["order"]["adjusted_p_value"]
+    assert [*change_rows({"a": before, "b": before[:10]}, TREATMENTS, confidence=0.9)] == []

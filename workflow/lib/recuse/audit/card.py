@@ -1,0 +1,392 @@
+"""The card of an audit: what moves each judge, by how much, and what to do about it; as a page,
+summary.json, a figure and a text for the terminal.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from recuse.audit.card_figure import Cell, draw_card
+from recuse.audit.effects import EFFECTS, WORSENING, Observation, effect_rows
+from recuse.audit.mitigation import CHANGES, by_wording, change_rows
+from recuse.audit.treatments import Treatment
+from recuse.base.outputs import write_text
+from recuse.base.places import WORKFLOW
+from recuse.base.reasons import cure, in_short, in_words
+from recuse.base.tables import read_table, write_table
+from recuse.base.words import (
+    BADGES,
+    capitalised,
+    counted,
+    enumerated,
+    level,
+    number,
+    percent,
+    text_table,
+)
+from recuse.inference.verdict import FAVOURS, FOUND, Verdict
+from recuse.inference.wordings import widening
+from recuse.model.least_squares import holm
+from recuse.report.html import rendered
+from recuse.report.verdict import (
+    KEEP,
+    MOST,
+    MOST_WORDS,
+    ORDER,
+    PERCENT,
+    POINTS,
+    PageSection,
+    Unit,
+    interval_side,
+)
+
+TEMPLATE = WORKFLOW / "report" / "audit_card.html.j2"
+TEXTS = ("judge", "treatment", "contrast", "dimension", "wording", "verdict", "favours", "reason")
+TEXTS += ("note", "before", "after")  # columns; the others are numbers
+SHADES = 5
+PALEST = 0.05  # an effect of a card's strongest shade is at least this
+# What the two tests of self-bias can say, and what neither can.
+SELF_BIAS = {
+    "label": (
+        "Label: does the judge favour an answer because its own name is on it? This says nothing"
+        " about its taste in style, and does not matter where names are hidden."
+    ),
+    "style": (
+        "Style: does the judge like its own answers less once they are paraphrased, by more than it"
+        " does others' answers? This holds for the writers who paraphrased. What the answer says"
+        " stays its own, so a preference for its own ideas is not in it."
+    ),
+}
+BESIDE_C = (
+    "A study of ratings (question C) measures name, style and content together, but its interval"
+    " has to allow for ordinary preference. The experiments have no such limit, but each sees only"
+    " the part of self-bias that it changes."
+)
+NOT_CORRECTED = "Effects in each part alone; their intervals are not corrected for their number."
+SAME_PROMPTS = "The change of each effect is on the same prompts, so that its interval is narrower."
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Card:
+    """The answer of an audit, from the rows of the table of effects as texts."""
+
+    title: str
+    rows: Sequence[Texts]
+    treatments: Mapping[str, Treatment]
+    unit: Unit
+    confidence: float
+    changes: Sequence[Texts] = ()
+    simulated: bool = False
+
+    @cached_property
+    def effects(self) -> list[Texts]:
+        """The effects that have a verdict, the worst first."""
+        whole = [row for row in self.rows if row["verdict"]]
+        return sorted(whole, key=self._rank)
+
+    def _rank(self, row: Texts) -> tuple[bool, int, float]:
+        verdicts = (*ORDER, Verdict.INCONCLUSIVE)
+        size = abs(float(row["estimate"] or 0))
+        return self.is_right(row), verdicts.index(row["verdict"]), -size
+
+    @cached_property
+    def tested(self) -> list[Texts]:
+        """The effects with a verdict other than inconclusive."""
+        return [row for row in self.effects if row["verdict"] != Verdict.INCONCLUSIVE]
+
+    @cached_property
+    def established(self) -> list[Texts]:
+        """The biases that are established."""
+        return [
+            row
+            for row in self.effects
+            if row["verdict"] == Verdict.ESTABLISHED and not self.is_right(row)
+        ]
+
+    def is_right(self, row: Texts) -> bool:
+        """Whether the effect is what a good judge shows: a worse answer gets a lower value."""
+        is_found = row["verdict"] in FOUND and row["favours"] != FAVOURS
+        return is_found and row["treatment"] in WORSENING
+
+    def name(self, row: Texts) -> str:
+        """The treatment, with its contrast if it has several."""
+        name = row["treatment"]
+        if len(self.treatments[name].contrasts) > 1:
+            is_in_it = name in row["contrast"]
+            name = row["contrast"] if is_in_it else f"{name}: {row['contrast']}"
+        return name.replace("_", " ")
+
+    def size(self, row: Texts, column: str = "estimate") -> str:
+        """An effect in the unit of the card."""
+        return f"{self.unit.text(row[column])}{self.unit.mark}"
+
+    def what_it_does(self, row: Texts) -> str:
+        """What a judge does that shows the effect."""
+        return self.treatments[row["treatment"]].biased[row["favours"] != FAVOURS]
+
+    def detail(self, row: Texts) -> str:
+        """What the judge does, or which effect may be missed, and what to know beside it."""
+        if row["verdict"] == Verdict.INCONCLUSIVE:
+            return in_words(row["reason"])
+        words = ""
+        if row["verdict"] in FOUND:
+            words = self.what_it_does(row) + (", as it should" if self.is_right(row) else "")
+        elif row["treatment"] in WORSENING:
+            words = "does not clearly mark such answers down"
+        elif not interval_side(row) and row["detectable"]:
+            least = f"{self.unit.text(row['detectable'], sign=False)}{self.unit.mark}"
+            is_any = float(row["detectable"]) >= 1
+            words = f"an effect {'of any size' if is_any else f'below {least}'} may be missed"
+        return "; ".join(filter(None, (words, in_words(row["note"]))))
+
+    def advice(self, row: Texts) -> str:
+        """What to do."""
+        if row["verdict"] == Verdict.INCONCLUSIVE:
+            return cure(row["reason"])
+        is_blind = row["verdict"] == Verdict.NOT_SHOWN and row["treatment"] in WORSENING
+        if is_blind or (row["verdict"] in FOUND and not self.is_right(row)):
+            return self.treatments[row["treatment"]].remedy
+        return KEEP
+
+    @cached_property
+    def headline(self) -> str:
+        """What is established, the worst first, in at most MOST_WORDS words."""
+        judges = counted(len({row["judge"] for row in self.effects}), "judge")
+        if not self.tested:
+            return "No effect could be tested."
+        if not self.established:
+            ends = [
+                abs(float(row[end]))
+                for row in self.tested
+                for end in ("ci_low", "ci_high")
+                if row["treatment"] not in WORSENING
+            ]
+            most = f"{self.unit.text(max(ends, default=0.0), sign=False)}{self.unit.mark}"
+            allowed = f"; the intervals allow at most {most}" if ends else ""
+            return f"No bias is established in {judges}{allowed}."
+        # What a judge does -> its largest size; several contrasts may show the same
+        by_judge: dict[str, dict[str, str]] = {}
+        for row in self.established:
+            by_judge.setdefault(row["judge"], {}).setdefault(self.what_it_does(row), self.size(row))
+        sentences = []
+        for judge, sizes in by_judge.items():
+            words = [f"{what} ({size})" for what, size in sizes.items()]
+            sentences.append(f"{judge} {enumerated(words)}.")
+        if len(" ".join(sentences).split()) <= MOST_WORDS:
+            return " ".join(sentences)
+        worst, count = self.established[0], len(self.established)
+        found = (
+            f"{counted(count, 'bias is', 'biases are')} established in {len(by_judge)} of {judges}."
+        )
+        words = f"{found} Worst: {worst['judge']} {self.what_it_does(worst)} ({self.size(worst)})."
+        return words if len(words.split()) <= MOST_WORDS else found
+
+    def failures(self) -> Iterator[str]:
+        """Which judges fail more often with a treatment than without, by Holm over a judge's."""
+        for judge in dict.fromkeys(row["judge"] for row in self.effects):
+            rows = [row for row in self.effects if row["judge"] == judge]
+            adjusted = holm([float(row["failure_p_value"]) for row in rows])
+            for row, p_value in zip(rows, adjusted, strict=True):
+                treated, control = int(row["failed_treated"]), int(row["failed_control"])
+                if p_value <= 1 - self.confidence:
+                    more = "more" if treated > control else "less"
+                    yield (
+                        f"{judge} fails {more} often with {self.name(row)}:"
+                        f" {counted(treated, 'unreadable reply', 'unreadable replies')}, against"
+                        f" {control} without."
+                    )
+
+    def inconclusive(self) -> Iterator[str]:
+        """Which effects could not be tested, and why, in a line for each judge and reason."""
+        groups: dict[tuple[str, str], list[Texts]] = {}
+        for row in self.effects:
+            if row["verdict"] == Verdict.INCONCLUSIVE:
+                groups.setdefault((row["judge"], row["reason"]), []).append(row)
+        for (judge, reason), rows in groups.items():
+            names = enumerated([self.name(row) for row in rows], MOST)
+            words = f"{judge}, {names}: {in_short([reason])}."
+            yield f"{words} {capitalised(cure(reason))}." if cure(reason) else words
+
+    def next_steps(self) -> Iterator[str]:
+        """What to do about what was found, once each, with the judges that it is for."""
+        judges: dict[str, list[str]] = {}
+        for row in self.effects:
+            if row["verdict"] in FOUND and not self.is_right(row):
+                judges.setdefault(self.advice(row), []).append(row["judge"])
+        for words, names in judges.items():
+            yield f"{capitalised(words)} ({enumerated([*dict.fromkeys(names)], MOST)})."
+
+    def _cells(self, row: Texts, **others: str) -> dict[str, str]:
+        """The texts of a row that every table has, with others before the size."""
+        interval = {f"{level(self.confidence)} interval": self.unit.span(row)}
+        first = {"judge": row["judge"], "bias": self.name(row)} | others
+        return first | {self.unit.name: self.unit.text(row["estimate"])} | interval
+
+    @cached_property
+    def wordings(self) -> str:
+        """What several wordings mean for the intervals; "" with one."""
+        count = len({row["wording"] for row in self.rows if row["wording"]})
+        if count < 2:
+            return ""
+        times = number(widening(count, confidence=self.confidence), 1)
+        return (
+            f"Judges were asked in {count} wordings. The intervals hold for others, too, which makes"
+            f" them {times} times as wide as with very many; By wording has each wording alone."
+        )
+
+    def table(self, *, short: bool = False) -> PageSection:
+        """Every tested effect, the worst first; short: as for a terminal."""
+        rows = []
+        for row in self.tested:
+            units = int(row["units"])
+            cells = self._cells(row)
+            if not short:
+                for way in ("up", "down"):
+                    cells[f"turned {way}"] = percent(int(row[f"turned_{way}"]) / units)
+            cells |= {"verdict": row["verdict"]} | ({} if short else {"detail": self.detail(row)})
+            rows.append(cells | {"what to do": self.advice(row)})
+        return PageSection.from_texts("Every effect, the worst first", "", rows)
+
+    def folded(self) -> Iterator[PageSection]:
+        """The effects in each dimension and in each wording, and what another wording changes."""
+        for column in ("dimension", "wording"):
+            rows = [
+                self._cells(row, **{column: row[column]}) | {"prompts": row["prompts"]}
+                for row in self.rows
+                if row[column]
+            ]
+            yield PageSection.from_texts(f"By {column}", NOT_CORRECTED, rows)
+        rows = []
+        for row in self.changes:
+            cells = {name: self.unit.text(row[f"estimate_{name}"]) for name in ("before", "after")}
+            rows.append(self._cells(row, wording=f"{row['after']}, not {row['before']}", **cells))
+        yield PageSection.from_texts("What another wording changes", SAME_PROMPTS, rows)
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the effects, the worst first."""
+        return [*dict.fromkeys(self.name(row) for row in self.effects)]
+
+    def heat(self) -> dict[str, dict[str, Cell]]:
+        """The cells of the heat table: judge -> effect -> cell, the worst first."""
+        largest = max((abs(float(row["estimate"])) for row in self.tested), default=0.0)
+        cells: dict[str, dict[str, Cell]] = {}
+        for row in self.effects:
+            cell = Cell("?", "", row["verdict"], 0)
+            if row["verdict"] != Verdict.INCONCLUSIVE:
+                most = SHADES if row["verdict"] in FOUND else 1
+                shade = round(SHADES * float(row["estimate"]) / max(largest, PALEST))
+                shade = max(-most, min(most, shade))
+                size, span = self.unit.text(row["estimate"]), self.unit.span(row)
+                cell = Cell(size, span, row["verdict"], shade)
+            cells.setdefault(row["judge"], {})[self.name(row)] = cell
+        return cells
+
+    def summary(self) -> dict:
+        """The answer for other programs, with the keys of a study's; `verdicts` are the rows of the
+        table of effects as numbers, with words.
+        """
+        verdicts = []
+        for row in self.effects:
+            words = {"detail": self.detail(row), "advice": self.advice(row)}
+            names = {"kind": "randomised", "quantity": row["treatment"], "term": row["judge"]}
+            names["worsening"] = row["treatment"] in WORSENING
+            verdicts.append(names | _values(row) | words)
+        table = self.table(short=True)
+        return {
+            "study": self.title,
+            "title": self.title,
+            "data": "simulated" if self.simulated else "user",
+            "confidence": self.confidence,
+            "unit": self.unit.name,
+            "headline": self.headline,
+            **dict.fromkeys(("truth", "pooled"), ""),
+            "wordings": self.wordings,
+            "further": " ".join(self.failures()),
+            "verdicts": verdicts,
+            "table": {"headings": table.headings, "rows": table.rows},
+            "untested": [*self.inconclusive()],
+            "next_steps": [*self.next_steps()],
+            "changes": [_values(row) for row in self.changes],
+            "report": "card.html",
+        }
+
+    def page(self) -> str:
+        """The card as HTML, one file that needs nothing else."""
+        tests = {row["treatment"] for row in self.effects}
+        self_bias = [words for name, words in SELF_BIAS.items() if name in tests]
+        return rendered(
+            TEMPLATE,
+            title=self.title,
+            card=self,
+            badge=BADGES["simulated" if self.simulated else "user"],
+            level=level(self.confidence),
+            cells=self.heat(),
+            table=self.table(),
+            self_bias=[*self_bias, BESIDE_C] if self_bias else [],
+            folded=[part for part in self.folded() if part.rows],
+        )
+
+    def text(self) -> str:
+        """The card for the terminal."""
+        table = self.table(short=True)
+        lines = [self.headline, "", *(text_table(table.headings, table.rows) if table.rows else ())]
+        further = [*filter(None, [self.wordings]), *self.failures(), *self.inconclusive()]
+        return "\n".join([*lines, *([""] if further else ()), *further]) + "\n"
+
+
+def _values(row: Texts) -> dict[str, object]:
+    """A row with numbers in columns of numbers and None where a field is empty."""
+    return {
+        key: (text if key in TEXTS else float(text)) if text else None for key, text in row.items()
+    }
+
+
+def write_card(
+    folder: Path,
+    observations: Sequence[Observation],
+    treatments: Sequence[Treatment],
+    *,
+    confidence: float,
+    seed: int,
+    simulated: bool = False,
+) -> str:
+    """Write effects.csv, summary.json, card.html and card.svg in a folder, changes.csv where judges
+    were asked in several wordings, and return the text for the terminal.
+
+    observations: rows of observations.csv, as texts or with numbers. simulated: no judge gave the
+    replies.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = {"confidence": confidence}
+    effects = effect_rows(observations, treatments, seed=seed, **settings)
+    write_table(folder / "effects.csv", EFFECTS, effects)
+    wordings, changes = by_wording(observations), folder / "changes.csv"
+    changes.unlink(missing_ok=True)
+    if len(wordings) > 1:
+        write_table(changes, CHANGES, change_rows(wordings, treatments, **settings))
+    card = Card(
+        folder.name,
+        read_table(folder / "effects.csv"),
+        {treatment.name: treatment for treatment in treatments},
+        POINTS if any(row["other"] for row in observations) else PERCENT,
+        confidence,
+        read_table(changes) if len(wordings) > 1 else (),
+        simulated,
+    )
+    summary = json.dumps(card.summary(), indent=2, ensure_ascii=False)
+    write_text(folder / "summary.json", f"{summary}\n")
+    write_text(folder / "card.html", card.page())
+    draw_card(
+        folder / "card.svg",
+        card.heat(),
+        card.columns,
+        title=card.title,
+        finding=card.headline,
+        unit=f"{card.unit.name}, with {level(confidence)} intervals",
+        simulated=simulated,
+    )
+    return card.text()

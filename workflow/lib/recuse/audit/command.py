@@ -1,0 +1,71 @@
+"""The commands of audits: `gate`, and `audit`, which shows judges the same answers with one thing
+changed, or says what that would cost.
+"""
+
+from argparse import Namespace
+from collections.abc import Callable
+
+from recuse.audit.gate import add_gate_command
+from recuse.base.errors import ConfigError
+from recuse.commands import write_page
+
+
+def add_commands(command: Callable) -> None:
+    """Add `audit` and `gate`; command: adds one, and returns its parser."""
+    add_audit_command(command)
+    add_gate_command(command)
+
+
+def add_audit_command(command: Callable) -> None:
+    """Add `audit`; command: adds one, and returns its parser."""
+    words = (
+        "Show judges the same answers as they are and with one thing changed, as a plan says. Every"
+        " response is kept in a ledger; what it holds is not asked again."
+    )
+    audit = command(
+        "audit",
+        run_audit,
+        "find what sways a judge, by experiment",
+        words,
+        "recuse audit plan.yaml --dry-run",
+    )
+    audit.add_argument("plan", metavar="plan.yaml", help="YAML file with judges and treatments")
+    audit.add_argument(
+        "--budget",
+        help=(
+            "most money for all of it, in that of the price file, or `unlimited`; default: the"
+            " plan's"
+        ),
+    )
+    audit.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what it would ask and cost, print the first request, and ask nothing",
+    )
+
+
+def run_audit(arguments: Namespace) -> None:
+    """Ask what the ledger of an audit has no answer to, and write its results; with --dry-run, say
+    what that would cost.
+    """
+    from recuse.audit.inputs import page_before, read_audit
+    from recuse.audit.run import audit
+    from recuse.collect.study import UNLIMITED
+    from recuse.collect.table import Collected
+    from recuse.config.load import load
+
+    config = load(None)
+    plan = read_audit(arguments.plan, config)
+    if arguments.dry_run:
+        write_page(page_before(Collected.in_ledger(plan), confidence=config["confidence"]))
+        return
+    budget = arguments.budget
+    if budget not in (None, UNLIMITED):
+        try:
+            budget = float(budget)
+        except ValueError:
+            raise ConfigError(
+                f"--budget: found {budget}; write an amount of money, or {UNLIMITED}"
+            ) from None
+    for line in audit(plan, config, budget=budget):
+        write_page(f"{line}\n")

@@ -1,0 +1,364 @@
+"""What treatments change in a judge's replies: paired differences, their intervals, tests and
+verdicts.
+
+A unit is the same answer, asked about in the same way, under the two arms of a contrast. Units of
+one prompt are averaged, and prompts are what is drawn at random: another prompt may show another
+effect.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recuse.audit.treatments import Contrast, Treatment
+from recuse.base.errors import DataError
+from recuse.base.reasons import Reason, because
+from recuse.base.tables import column_names
+from recuse.collect.parse import NOT_ANSWERED
+from recuse.inference.verdict import KINDS, Reply, verdict_rows
+from recuse.inference.wordings import Crossed, Part
+from recuse.model.least_squares import NEGLIGIBLE, detectable, holm, wald_columns
+
+UNIT = column_names("prompt model other order writer dimension wording replicate")
+EFFECTS = column_names(
+    "judge treatment contrast dimension wording estimate ci_low ci_high standard_error df p_value",
+    "randomisation_p_value adjusted_p_value verdict favours detectable prompts units turned_up",
+    "turned_down failed_treated failed_control failure_p_value reason note",
+)
+# Of the rows of verdicts, as in recuse.inference.verdict
+OF_VERDICTS = ("adjusted_p_value", "verdict", "favours", "reason", "note")
+DRAWN = ("wording", "writer")  # what else is drawn at random, where there are two or more
+LEAST_PROMPTS = 10  # with complete units
+# Treatments that make an answer worse: a good judge gives it a lower value
+WORSENING = frozenset(("error", "gender"))
+POWER = 0.8  # with which the detectable effect is found
+Observation = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A unit that was asked about under both arms of a contrast."""
+
+    prompt: str
+    writer: str
+    dimension: str
+    wording: str
+    is_own: bool  # the target is the judge's own answer
+    treated: float  # the value of the target; NaN: no reply that can be read
+    control: float
+
+    @property
+    def difference(self) -> float:
+        """What the treatment adds; NaN unless both arms have a value."""
+        return self.treated - self.control
+
+
+Units = Mapping[tuple, Mapping[str, Observation]]  # unit -> arm -> observation
+
+
+def units_by_treatment(observations: Iterable[Observation]) -> dict[tuple[str, str], Units]:
+    """The observations of each judge and treatment, by unit and arm.
+
+    Requests that got no reply at all are left out: they say nothing about the judge. Raises
+    DataError about a second observation of the same unit and arm.
+    """
+    groups: dict[tuple[str, str], dict[tuple, dict[str, Observation]]] = {}
+    for number, row in enumerate(observations, 1):
+        if row["reason"] == NOT_ANSWERED:
+            continue
+        units = groups.setdefault((row["judge"], row["treatment"]), {})
+        arms = units.setdefault(tuple(row[name] for name in UNIT), {})
+        if row["arm"] in arms:
+            raise DataError(
+                f"observations, row {number}: found a second value of {row['judge']} for treatment"
+                f" {row['treatment']}, arm {row['arm']}, prompt {row['prompt']}, model"
+                f" {row['model']}; number repeated requests in the column replicate"
+            )
+        arms[row["arm"]] = row
+    return groups
+
+
+def pairs_of_arms(units: Units, contrast: Contrast) -> list[Pair]:
+    """The units that were asked about under both arms."""
+    pairs = []
+    for unit, arms in units.items():
+        if contrast.treated in arms and contrast.control in arms:
+            fields = dict(zip(UNIT, unit, strict=True))
+            pairs.append(
+                Pair(
+                    prompt=fields["prompt"],
+                    writer=fields["writer"],
+                    dimension=fields["dimension"],
+                    wording=fields["wording"],
+                    is_own=str(arms[contrast.treated]["own"]) == "1",
+                    treated=_value(arms[contrast.treated]),
+                    control=_value(arms[contrast.control]),
+                )
+            )
+    return pairs
+
+
+def _value(row: Observation) -> float:
+    return math.nan if row["value"] in ("", None) else float(row["value"])
+
+
+def by_prompt(pairs: Iterable[Pair], contrast: Contrast) -> dict[str, float]:
+    """The effect on each prompt with complete units: the mean of their differences; of a contrast
+    beyond others, that of own answers less that of others', where a prompt has both.
+    """
+    sums: dict[tuple[str, bool], list[float]] = {}
+    for pair in pairs:
+        difference = pair.difference
+        if not math.isnan(difference):
+            of_others = contrast.beyond_others and not pair.is_own
+            sums.setdefault((pair.prompt, of_others), []).append(difference)
+    means = {key: sum(values) / len(values) for key, values in sums.items()}
+    prompts = sorted({prompt for prompt, _ in means})
+    if not contrast.beyond_others:
+        return {prompt: means[prompt, False] for prompt in prompts}
+    return {
+        prompt: means[prompt, False] - means[prompt, True]
+        for prompt in prompts
+        if (prompt, False) in means and (prompt, True) in means
+    }
+
+
+def mean_over_prompts(differences: Sequence[float], units: int) -> Part:
+    """Mean of the prompts' differences d, and its standard error sqrt(sum (d - mean)^2 / (P (P -
+    1))), of t with P - 1 degrees of freedom.
+
+    It is what least squares on prompts' means with errors clustered by prompt (CR1) gives.
+    """
+    values = np.asarray(differences, dtype=float)
+    count = len(values)
+    error = float(values.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
+    return Part(float(values.mean()), 0.0 if error < NEGLIGIBLE else error, count - 1, units)
+
+
+def over_what_was_drawn(pairs: Sequence[Pair], contrast: Contrast, whole: Part) -> Part:
+    """The estimate with the error that it has over other wordings and writers, too, where there are
+    two or more.
+
+    The variance is V + sum q^2 spread of wordings + that of writers, as in
+    `recuse.inference.wordings.Crossed`, and the degrees of freedom are the fewest of all.
+    """
+    variance, df = whole.std_error**2, whole.df
+    for column in DRAWN:
+        parts = []
+        for name in sorted({getattr(pair, column) for pair in pairs}):
+            those = [pair for pair in pairs if getattr(pair, column) == name]
+            differences = [*by_prompt(those, contrast).values()]
+            if len(differences) > 1:
+                parts.append(mean_over_prompts(differences, _complete(those)))
+        if len(parts) > 1:
+            crossed = Crossed(whole, parts)
+            variance += crossed.kish * crossed.spread
+            df = min(df, crossed.generalised()[1])
+    return whole._replace(std_error=math.sqrt(variance), df=df)
+
+
+def _complete(pairs: Iterable[Pair]) -> int:
+    return sum(not math.isnan(pair.difference) for pair in pairs)
+
+
+def constant_columns(effect: float, prompts: int, *, confidence: float) -> dict[str, float]:
+    """Columns of an effect that is the same on all prompts, where a standard error of 0 would say
+    that it always is.
+
+    If a share s of prompts differs, none of P does with probability (1 - s)^P. So no more than s =
+    1 - ((1 - confidence) / 2)^(1 / P) do, and an effect is between -1 and 1. The p-value is that of
+    the test of signs, 2^(1 - P), and 1 of an effect of 0.
+    """
+    share = 1 - ((1 - confidence) / 2) ** (1 / prompts)
+    return {
+        "ci_low": effect - share * (1 + effect),
+        "ci_high": effect + share * (1 - effect),
+        "p_value": 2.0 ** (1 - prompts) if effect else 1.0,
+        "df": prompts - 1,
+    }
+
+
+def randomisation_p_value(
+    differences: Sequence[float], *, seed: int, most_exact: int = 12, blocks: int = 10
+) -> float:
+    """Two-sided p-value of the test that each prompt's difference may as well have the other sign:
+    the share of assignments of signs whose sum is as far from 0.
+
+    Exact where at most `most_exact` prompts have a difference; else (1 + as far) / (1 + draws),
+    with 500 assignments a block drawn by the seed.
+    """
+    values = np.array([each for each in differences if abs(each) > NEGLIGIBLE])
+    count = len(values)
+    observed = abs(values.sum()) - NEGLIGIBLE
+    if count <= most_exact:
+        patterns = np.arange(2**count)[:, None] >> np.arange(count) & 1  # (assignments, prompts)
+        return float(np.mean(np.abs((1.0 - 2.0 * patterns) @ values) >= observed))
+    rng, as_far = np.random.default_rng(seed), 0
+    for _ in range(blocks):
+        flipped = rng.integers(0, 2, (500, count), dtype=np.int8)
+        as_far += int(np.sum(np.abs(values.sum() - 2.0 * (flipped @ values)) >= observed))
+    return (1 + as_far) / (1 + 500 * blocks)
+
+
+def failure_columns(pairs: Iterable[Pair]) -> dict[str, float]:
+    """How many replies could not be read in each arm, and the exact p-value (McNemar's, over
+    prompts) of a failure being as likely in one as in the other.
+
+    Of the n prompts in which one arm failed more often, as few as the smaller number k of either
+    kind: 2 P(Binomial(n, 1/2) <= k), at most 1.
+    """
+    more: dict[str, int] = {}
+    failed = [0, 0]
+    for pair in pairs:
+        failures = math.isnan(pair.treated), math.isnan(pair.control)
+        failed[0] += failures[0]
+        failed[1] += failures[1]
+        more[pair.prompt] = more.get(pair.prompt, 0) + failures[0] - failures[1]
+    up, down = sum(each > 0 for each in more.values()), sum(each < 0 for each in more.values())
+    tail = sum(math.comb(up + down, k) for k in range(min(up, down) + 1))
+    return {
+        "failed_treated": failed[0],
+        "failed_control": failed[1],
+        "failure_p_value": min(1.0, 2 * tail / 2 ** (up + down)),
+    }
+
+
+def effect_columns(
+    pairs: Sequence[Pair], contrast: Contrast, *, confidence: float, seed: int
+) -> dict[str, object]:
+    """The numbers of one effect; without an interval, `reason` says why."""
+    prompts = by_prompt(pairs, contrast)
+    differences = [*prompts.values()]
+    complete = [pair for pair in pairs if not math.isnan(pair.difference)]
+    if contrast.beyond_others:
+        complete = [pair for pair in complete if pair.prompt in prompts]
+    row = {
+        "prompts": len(prompts),
+        "units": len(complete),
+        "turned_up": sum(pair.difference > 0 for pair in complete),
+        "turned_down": sum(pair.difference < 0 for pair in complete),
+        **failure_columns(pairs),
+    }
+    if not differences:
+        return row | {"reason": because(Reason.FEW_QUESTIONS, questions=0, least=LEAST_PROMPTS)}
+    whole = mean_over_prompts(differences, len(complete))
+    row["estimate"] = whole.estimate
+    if len(prompts) < LEAST_PROMPTS:
+        few = because(Reason.FEW_QUESTIONS, questions=len(prompts), least=LEAST_PROMPTS)
+        return row | {"reason": few}
+    if len({value for pair in complete for value in (pair.treated, pair.control)}) == 1:
+        return row | {"reason": because(Reason.ONE_VALUE)}
+    part = over_what_was_drawn(complete, contrast, whole)
+    row["standard_error"] = part.std_error
+    if part.std_error:
+        columns = wald_columns(part.estimate, part.std_error, df=part.df, confidence=confidence)
+        row |= {name: columns[name] for name in ("ci_low", "ci_high", "p_value", "df")}
+    else:
+        row |= constant_columns(part.estimate, len(prompts), confidence=confidence)
+    row["randomisation_p_value"] = randomisation_p_value(differences, seed=seed)
+    return row
+
+
+def effect_rows(
+    observations: Iterable[Observation],
+    treatments: Sequence[Treatment],
+    *,
+    confidence: float,
+    seed: int,
+) -> Iterator[dict]:
+    """Yield the rows of the table EFFECTS: of each judge and contrast the effect with its verdict,
+    then, where there are several, the effect in each dimension and in each wording.
+
+    estimate: mean over prompts of the mean difference between the value of the target as treated
+    and as in the control, a share of the scale or of verdicts. ci_low, ci_high, p_value: by t over
+    prompts, and over wordings and writers where there are two or more. randomisation_p_value: by
+    signs of prompts. adjusted_p_value: Holm's over all contrasts of the judge. detectable: the
+    effect that its test finds with probability POWER, at the level that the first step of Holm asks
+    for. turned_up, turned_down: units whose value rose, and fell.
+    """
+    groups = units_by_treatment(observations)
+    for judge in sorted({judge for judge, _ in groups}):
+        whole: dict[tuple[str, str], dict] = {}
+        parts: dict[tuple[str, str], list[dict]] = {}
+        for treatment in treatments:
+            for contrast in treatment.contrasts if (judge, treatment.name) in groups else ():
+                pairs = pairs_of_arms(groups[judge, treatment.name], contrast)
+                key = treatment.name, contrast.name
+                names = {"judge": judge, "treatment": key[0], "contrast": key[1]}
+                settings = {"confidence": confidence, "seed": seed}
+                whole[key] = names | effect_columns(pairs, contrast, **settings)
+                parts[key] = [
+                    names | {column: name} | effect_columns(those, contrast, **settings)
+                    for column, name, those in _parts(pairs)
+                ]
+        found = _verdicts(whole, confidence=confidence)
+        for key, row in whole.items():
+            yield row | found[key]
+            yield from parts[key]
+
+
+def _parts(pairs: Sequence[Pair]) -> Iterator[tuple[str, str, list[Pair]]]:
+    """The pairs of each dimension, and of each wording, where there are two or more."""
+    for column in ("dimension", "wording"):
+        names = sorted({getattr(pair, column) for pair in pairs})
+        for name in names if len(names) > 1 else ():
+            yield column, name, [pair for pair in pairs if getattr(pair, column) == name]
+
+
+def _verdicts(rows: Mapping[tuple, dict], *, confidence: float) -> dict[tuple, dict]:
+    """The columns of verdicts of one judge's effects.
+
+    With ten treatments, some interval excludes 0 by chance for two unbiased judges out of three. So
+    an effect that Holm's correction does not confirm is not shown. One that it confirms is likely
+    if there is a doubt: the randomisation test does not confirm it, or failures differ by arm and
+    are so many that they could explain it.
+    """
+    level = 1 - confidence
+    tests = sum("ci_low" in row for row in rows.values())
+    by_t, by_signs = (
+        holm([row.get(name, math.nan) for row in rows.values()])
+        for name in ("p_value", "randomisation_p_value")
+    )
+    replies = {}
+    for (key, row), adjusted, of_signs in zip(rows.items(), by_t, by_signs, strict=True):
+        doubt = ""
+        if adjusted > level:
+            doubt = because(Reason.MANY_TESTED, tests=tests)
+        elif of_signs > level:
+            doubt = because(Reason.NOT_BY_SIGNS)
+        elif row["failure_p_value"] <= level and _failures_could_explain(row):
+            failed = {name: row[name] for name in ("failed_treated", "failed_control")}
+            doubt = because(Reason.FAILURES_DIFFER, **failed)
+        replies[key] = {
+            KINDS["randomised"].decisive: Reply(
+                **{name: row.get(name, math.nan) for name in ("estimate", "ci_low", "ci_high")},
+                p_value=row.get("p_value", math.nan),
+                detectable=_detectable(row, tests, level),
+                reason=row.get("reason", ""),
+                doubt=doubt,
+            )
+        }
+    columns = {}
+    for row in verdict_rows(KINDS["randomised"], "treatment", replies, confidence=confidence):
+        columns[row["term"]] = {name: row[name] for name in OF_VERDICTS if name in row}
+        columns[row["term"]]["detectable"] = row.get("detectable", math.nan)
+    return columns
+
+
+def _failures_could_explain(row: Mapping) -> bool:
+    """Whether the interval would include 0 if the units without a value, a share f, had the
+    strongest effect on the other side: if the nearer end times 1 - f is at most f.
+    """
+    failed = row["failed_treated"] + row["failed_control"]
+    share = failed / (row["units"] + failed)
+    nearer = min(abs(row.get(end, math.nan)) for end in ("ci_low", "ci_high"))
+    return nearer * (1 - share) <= share
+
+
+def _detectable(row: Mapping, tests: int, level: float) -> float:
+    if not row.get("standard_error"):
+        return math.nan
+    strictest = 1 - level / tests
+    return detectable(row["standard_error"], row["df"], confidence=strictest, power=POWER)

@@ -1,0 +1,208 @@
+"""The command `gate`: do all biases that were tested lie within a limit? For a build server, by its
+exit status.
+
+It passes a set of biases of which one is beyond the limit with probability (1 - confidence) / 2 at
+most, since all intervals have to lie within. It fails a set within the limit with that probability
+at most, by Holm's correction over all that it looks at.
+"""
+
+import json
+import math
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from recuse.base.errors import ConfigError, RecuseError, in_one_sentence
+from recuse.base.reasons import Reason, code, in_words
+from recuse.base.words import counted, number, percent
+from recuse.commands import CONFIGURATION, write_page
+from recuse.data.registry import COMPARED, RATED
+from recuse.inference.verdict import Verdict
+
+# Reasons for which a bias is not one that a judge could show in these data
+UNTESTABLE = (
+    Reason.NO_OWN_ANSWERS,
+    Reason.NO_SIBLINGS,
+    Reason.NO_OWN_COMPARED,
+    Reason.NO_SIBLINGS_COMPARED,
+    Reason.SAME_LENGTHS,
+    Reason.ONE_ORDER,
+    Reason.NO_OWN_OF_CASE,
+)
+# Degrees of freedom of a study's intervals, which its summary does not have: as few as C allows
+FEWEST_DF = 4
+
+
+class Status(IntEnum):
+    """What the command exits with."""
+
+    PASS = 0
+    FAIL = 1
+    USAGE = 2
+    INCONCLUSIVE = 3
+
+
+@dataclass(frozen=True)
+class Bias:
+    """One verdict of a summary."""
+
+    name: str
+    row: Mapping
+    confidence: float
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether it has an interval."""
+        return self.row["verdict"] != Verdict.INCONCLUSIVE
+
+    @property
+    def is_testable(self) -> bool:
+        """Whether more data could give it an interval."""
+        return code(self.row["reason"] or "") not in UNTESTABLE
+
+    def is_within(self, limit: float) -> bool:
+        """Whether its interval lies within the limit; where a treatment makes answers worse, below
+        the upper one.
+        """
+        if not self.is_tested:
+            return False
+        is_above = bool(self.row.get("worsening")) or self.row["ci_low"] >= -limit
+        return is_above and self.row["ci_high"] <= limit
+
+    def p_value(self, limit: float) -> float:
+        """One-sided p-value of a bias within the limit: P(T >= (|estimate| - limit) / error), T of
+        t, with the error by the end of the interval that is nearer to 0.
+        """
+        from scipy.special import stdtr
+
+        from recuse.model.least_squares import quantile
+
+        estimate = self.row["estimate"]
+        if self.row["verdict"] != Verdict.ESTABLISHED or (
+            self.row.get("worsening") and estimate < 0
+        ):
+            return 1.0
+        df = self.row.get("df") or FEWEST_DF
+        nearer = self.row["ci_low"] if estimate > 0 else self.row["ci_high"]
+        error = abs(estimate - nearer) / quantile(self.confidence, df)
+        return float(stdtr(df, -(abs(estimate) - limit) / error))
+
+    def in_words(self) -> str:
+        """Its size and interval."""
+        if not self.is_tested:
+            return f"{self.name}: {in_words(self.row['reason'] or '')}"
+        low, high = (number(self.row[end], 3) for end in ("ci_low", "ci_high"))
+        return f"{self.name}: {number(self.row['estimate'], 3)} ({low} to {high})"
+
+
+def gated(biases: Sequence[Bias], limit: float) -> tuple[Status, list[Bias], list[Bias]]:
+    """The status, the biases beyond the limit, and those that may be on either side.
+
+    A bias is beyond if its one-sided p-value, corrected by Holm for all that are tested, is at most
+    (1 - confidence) / 2.
+    """
+    from recuse.model.least_squares import holm
+
+    tested = [bias for bias in biases if bias.is_tested]
+    adjusted = holm([bias.p_value(limit) for bias in tested])
+    beyond = []
+    for bias, p_value in zip(tested, adjusted, strict=True):
+        if p_value <= (1 - bias.confidence) / 2:
+            beyond.append(bias)
+    unclear = [
+        bias
+        for bias in biases
+        if bias.is_testable and bias not in beyond and not bias.is_within(limit)
+    ]
+    if beyond:
+        return Status.FAIL, beyond, unclear
+    is_clear = tested and not unclear
+    return Status.PASS if is_clear else Status.INCONCLUSIVE, beyond, unclear
+
+
+def biases_in(path: Path) -> Iterator[Bias]:
+    """The verdicts in the summary of a card or of a study."""
+    try:
+        summary = json.loads(path.read_text("utf-8"))
+        for row in summary["verdicts"]:
+            words = dict.fromkeys((row["term"], row["quantity"], row.get("contrast")))
+            name = ", ".join([summary["study"], *filter(None, words)])
+            yield Bias(name, row, summary["confidence"])
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: {error.strerror}; make it by `recuse run` or `recuse audit`"
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{path}: found no summary of a study or of an audit; name a summary.json in results/"
+        ) from error
+
+
+def summaries(target: Path) -> list[Path]:
+    """The summaries that a target stands for: a summary, a folder of results, or the configuration
+    of studies or of an audit.
+    """
+    from recuse.config.read import read
+
+    if target.suffix in CONFIGURATION:
+        settings = read(target)
+        studies = [name for part in (RATED, COMPARED) for name in settings.get(part) or ()]
+        folders = studies or [Path("audits", target.stem)]
+        return [Path("results", folder, "summary.json") for folder in folders]
+    return [target / "summary.json" if target.is_dir() else target]
+
+
+def add_gate_command(command: Callable) -> None:
+    """Add `gate`; command: adds one, and returns its parser."""
+    words = (
+        "Say whether all biases that were tested lie within a limit: exit status 0 if they do, 1 if"
+        " one is beyond it, 3 if the data cannot say, 2 if the command is wrong."
+    )
+    gate = command(
+        "gate", run_gate, "pass or fail by a limit", words, "recuse gate plan.yaml --max 0.05"
+    )
+    gate.add_argument(
+        "targets",
+        nargs="+",
+        metavar="target",
+        help="a summary.json, a folder with one, or the YAML file of studies or of an audit",
+    )
+    gate.add_argument(
+        "--max",
+        type=float,
+        required=True,
+        help="the limit, a share of the scale or of verdicts, such as 0.05",
+    )
+
+
+def run_gate(arguments: Namespace) -> int:
+    """Print what lies within the limit, beyond it and on either side; returns the status."""
+    try:
+        with in_one_sentence():
+            return _run(arguments.targets, arguments.max)
+    except RecuseError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return Status.USAGE
+
+
+def _run(targets: Iterable[str], limit: float) -> int:
+    if not (math.isfinite(limit) and limit > 0):
+        raise ConfigError(f"--max: found {limit:g}; write a number above 0, such as 0.05")
+    paths = [path for target in targets for path in summaries(Path(target))]
+    biases = [bias for path in paths for bias in biases_in(path)]
+    status, beyond, unclear = gated(biases, limit)
+    tested = sum(bias.is_tested for bias in biases)
+    lines = [f"{status.name.lower()}: {counted(tested, 'bias', 'biases')} tested, limit {limit:g}"]
+    for heading, group in (("beyond the limit", beyond), ("may be on either side", unclear)):
+        lines += [f"  {heading}: {bias.in_words()}" for bias in group]
+    if biases:
+        level = percent((1 - biases[0].confidence) / 2)
+        lines.append(
+            f"Where intervals hold as they say, at most {level} of such runs fail without a bias beyond"
+            f" the limit, and at most {level} pass with one."
+        )
+    write_page("\n".join(lines) + "\n")
+    return status

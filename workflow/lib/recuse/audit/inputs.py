@@ -1,0 +1,93 @@
+"""From the file of an audit to its plan, and to what it asks and costs before it asks."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from recuse.audit.effects import POWER
+from recuse.audit.plan import AuditPlan
+from recuse.audit.published import with_published_texts
+from recuse.audit.settings import PAPERS, Audit
+from recuse.audit.size import assumed_spread, prompts_needed
+from recuse.collect.dry_run import ABSENT
+from recuse.collect.estimate import cost_page, estimates
+from recuse.collect.study import merged_in_words
+from recuse.collect.table import Collected
+from recuse.collect.texts import prices_in, table_path
+from recuse.config.declared.sections import validated
+from recuse.config.read import read
+
+RESULTS = "results/audits"
+
+
+def audit_settings(path: str) -> Audit:
+    """The settings in a file; ConfigError about what is wrong with them."""
+    return validated(Audit, read(Path(path)), name=path)
+
+
+def files_named(path: str) -> list[str]:
+    """The tables, and the file of prices, that the settings in a file name."""
+    audit = audit_settings(path)
+    tables = [None if audit.prompts in PAPERS else audit.prompts, audit.answers, audit.prices]
+    tables += [chosen.file for chosen in audit.options().values()]
+    return [*dict.fromkeys(table_path(table) for table in tables if table is not None)]
+
+
+def read_audit(path: str, config: Mapping) -> AuditPlan:
+    """The plan in a file; ConfigError about its settings, DataError about its tables.
+
+    config: the project's, whose seed is used.
+    """
+    audit = audit_settings(path)
+    name, paper = Path(path).stem, ""
+    if audit.prompts in PAPERS:
+        paper = audit.prompts
+        audit = with_published_texts(audit, Path(RESULTS, name, "texts"), config)
+    prices = {} if audit.prices is None else prices_in(audit.prices, read(Path(audit.prices)))
+    plan = AuditPlan.of_audit(name, audit, seed=config["seed"], prices=prices)
+    return replace(plan, paper=paper)
+
+
+def results_folder(plan: AuditPlan) -> Path:
+    """Where the results of an audit are."""
+    return Path(RESULTS) / plan.study
+
+
+def page_before(collected: Collected, *, confidence: float) -> str:
+    """What an audit would ask and cost, how many prompts it needs, and the first request.
+
+    Answers that are not written yet stand as texts of usual length.
+    """
+    plan: AuditPlan = collected.plan
+    entries = collected.entries
+    answers = plan.answers(entries, absent="word " * ABSENT)
+    requests = [request for wave in plan.waves(answers) for request in wave]
+    if not requests:
+        return "The plan asks for nothing.\n"
+    every = [*plan.writing(), *requests]
+    known = [entries[request.key] for request in every if request.key in entries]
+    shown = Counter(request.about["treatment"] for request in requests)
+    treatments = ", ".join(f"{name} {number:,}" for name, number in shown.items())
+    prompts = len({request.about["prompt"] for request in requests})
+    notes = [f"Judgments on {prompts:,} prompts by treatment: {treatments}."]
+    notes.append(_prompts_in_words(plan, shown, prompts, confidence))
+    notes += merged_in_words(plan, requests, answers)
+    return cost_page(estimates(every, known), requests[0], spent=entries.spent, notes=notes)
+
+
+def _prompts_in_words(
+    plan: AuditPlan, shown: Mapping[str, int], prompts: int, confidence: float
+) -> str:
+    """How many prompts show the bias that a plan looks for; shown: requests of each treatment."""
+    sought = plan.collect.self_bias
+    tests = sum(len(treatment.contrasts) for treatment in plan.treatments)
+    needed = []
+    for treatment in plan.treatments:
+        arms = shown[treatment.name] / len(treatment.arms)
+        spread = assumed_spread(plan.kind, max(1, arms / len(plan.judges) / prompts))
+        needed.append(prompts_needed(spread, bias=sought, confidence=confidence, tests=tests))
+    return (
+        f"To find an effect of {sought:g} in any treatment with probability {POWER:.0%}, about"
+        f" {max(needed):,} prompts are needed, if replies vary as is usual."
+    )

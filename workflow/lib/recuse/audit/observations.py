@@ -1,0 +1,67 @@
+"""From an audit's plan and what its ledger holds to one row for each reply and criterion."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from recuse.audit.plan import FIRST, AuditPlan
+from recuse.base.tables import column_names, write_table
+from recuse.collect.plan import VERDICTS
+from recuse.collect.requests import Criterion
+from recuse.collect.table import Collected, read_scores
+
+OBSERVATIONS = column_names(
+    "judge treatment arm prompt model other order writer dimension wording replicate own value",
+    "reason",
+)
+
+
+def observations(collected: Collected) -> list[dict]:
+    """A row for each reply to what an audit asks and for each criterion; what was not answered has
+    no row.
+
+    Columns are OBSERVATIONS. model: whose answer is the target, treated or not. order: the place at
+    which it was shown beside `other`, "" if that is the arm or there is no other. own: 1 if it is
+    the judge's, 0 if another's, "" if the judge has no answers. value: a rating as a share of the
+    scale, (rating − lowest) / (highest − lowest); a verdict as 1 for the target, 0.5 for neither
+    and 0 against it; "" if missing, and then `reason` says why, one of recuse.collect.parse
+    REASONS.
+    """
+    return [*_rows(collected)]
+
+
+def _rows(collected: Collected) -> Iterator[dict]:
+    plan: AuditPlan = collected.plan
+    for request in collected.requests:
+        asked = plan.asked_for(request, collected.entries)
+        if asked[0][1] is None:
+            continue
+        about = dict(request.about)
+        judge, model = about["judge"], about["model"]
+        own = str(int(model == judge)) if judge in plan.models else ""
+        scales = {each.dimension: each for each in request.criteria}
+        for dimension, score in read_scores(asked).items():
+            value = None
+            if score.value is not None:
+                value = _share(scales[dimension], score.value)
+            if value is not None and plan.kind == VERDICTS:
+                place = about["order"] or about["arm"]
+                value = 1 - value if place == FIRST else value
+            yield {
+                **about,
+                "dimension": dimension,
+                "replicate": request.replicate,
+                "own": own,
+                "value": value,
+                "reason": score.reason,
+            }
+
+
+def _share(criterion: Criterion, rating: float) -> float:
+    """A rating as a share of its scale, from 0 to 1."""
+    return (rating - criterion.low) / (len(criterion.labels) - 1)
+
+
+def write_observations(folder: Path, rows: list[dict]) -> None:
+    """Write observations.csv into a folder, which is made if there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_table(folder / "observations.csv", OBSERVATIONS, rows)

@@ -1,0 +1,178 @@
+"""The prompts and answers of papers, by name: fetched and verified as all published files are, and
+written as the tables that a plan reads.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from recuse.audit.settings import CHEN, COBBLER, LLMBAR, PRD, Audit, OwnTreatment
+from recuse.base.database import parse_bytes
+from recuse.base.places import WORKFLOW
+from recuse.base.tables import read_table, write_table
+from recuse.papers.attacks import ANSWERS
+from recuse.papers.cobbler import JUDGES, read_quoted
+from recuse.papers.fetch import cache_folder, fetch, mirror_location
+from recuse.papers.sources import MODELS, SUBSETS, load_json, load_json_lines
+
+MANIFEST = WORKFLOW / "data" / "sources" / "audit.csv"
+# Keys of `sources` in the configuration
+SOURCES = {CHEN: "judgement_bias", COBBLER: "cobbler", PRD: "prd", LLMBAR: "llmbar"}
+# Treatment -> the file with the perturbed answers of Chen et al.
+PERTURBED = {
+    "error": "factual_error",
+    "authority": "reference",
+    "rich_content": "rich_content",
+    "gender": "gender",
+}
+ANSWER = ("prompt", "model", "text")
+QUOTED_SHARES = "shares.csv"  # of biases by judge, as CoBBLEr released them
+
+
+@dataclass
+class PublishedTexts:
+    """The prompts of a paper (prompt, text, dataset), the answers (prompt, model, text), answers
+    that it restated, by treatment, and shares of biases that it released (judge, bias, share).
+    """
+
+    prompts: list[dict] = field(default_factory=list)
+    answers: list[dict] = field(default_factory=list)
+    restated: dict[str, list[dict]] = field(default_factory=dict)
+    shares: list[dict] = field(default_factory=list)
+
+    def add(self, prompt: object, text: str, answers: Mapping[str, str], dataset: str) -> None:
+        """Add a prompt and the answers to it, model -> text."""
+        prompt = str(prompt)
+        self.prompts.append({"prompt": prompt, "text": text, "dataset": dataset})
+        self.answers += [
+            {"prompt": prompt, "model": model, "text": answer} for model, answer in answers.items()
+        ]
+
+
+def chen_texts(folder: Path) -> PublishedTexts:
+    """The 142 questions of Chen et al. with two answers each, and of each perturbation the one of
+    the two that differs from the raw answer.
+    """
+    texts = PublishedTexts()
+    raw = {}
+    for entry in load_json_lines(f"{folder}/data/raw.json"):
+        answers = {name: entry["answers"][name]["answer"] for name in ANSWERS}
+        raw[entry["question_id"]] = answers
+        texts.add(entry["question_id"], entry["question"], answers, entry["level"])
+    for treatment, file in PERTURBED.items():
+        texts.restated[treatment] = rows = []
+        for entry in load_json_lines(f"{folder}/data/{file}.json"):
+            prompt = entry["question_id"].removesuffix(f"-{file}")
+            for name in ANSWERS:
+                text = entry["answers"][name]["answer"]
+                if text != raw[prompt][name]:
+                    rows.append({"prompt": prompt, "model": name, "text": text})
+    return texts
+
+
+def cobbler_texts(folder: Path) -> PublishedTexts:
+    """The 50 instructions of CoBBLEr with the answers of 15 models, and the released shares."""
+    texts = PublishedTexts()
+    root = f"{folder}/competitive-llms"
+    answers = load_json(f"{root}/n15_responses/full_n15_model_generations.json")
+    for number, entry in enumerate(load_json(f"{root}/datasets/llm_preference_evalset.json")):
+        of_models = {model: listed[number] for model, listed in answers.items()}
+        texts.add(number + 1, entry["instruction"], of_models, "CoBBLEr")
+    for row in read_quoted(str(folder)):
+        texts.shares.append(
+            {
+                "judge": JUDGES.get(row["judge"], row["judge"]),
+                "bias": row["bias"],
+                "share": row["share"],
+                "valid": row["valid"],
+                "source": "CoBBLEr, released table",
+            }
+        )
+    return texts
+
+
+def prd_texts(folder: Path) -> PublishedTexts:
+    """The 80 questions of Vicuna with the answers of the five models of PRD."""
+    texts = PublishedTexts()
+    root = f"{folder}/data/vicuna80"
+    answers: dict[int, dict[str, str]] = {}
+    for name, model in MODELS.items():
+        for entry in load_json_lines(f"{root}/generations/answer_{name}.jsonl"):
+            answers.setdefault(entry["question_id"], {})[model] = entry["text"]
+    for entry in load_json_lines(f"{root}/prompts/vicuna_questions.jsonl"):
+        number = entry["question_id"]
+        texts.add(number, entry["text"], answers[number], entry["category"])
+    return texts
+
+
+def llmbar_texts(folder: Path) -> PublishedTexts:
+    """The 419 instructions of LLMBar with two outputs each, named as in its verdicts."""
+    texts = PublishedTexts()
+    for subset in SUBSETS:
+        part = subset if subset == "Natural" else f"Adversarial/{subset}"
+        entries = load_json(f"{folder}/Dataset/LLMBar/{part}/dataset.json")
+        for number, entry in enumerate(entries, start=1):
+            outputs = {"output 1": entry["output_1"], "output 2": entry["output_2"]}
+            texts.add(f"{subset}/{number}", entry["input"], outputs, subset)
+    return texts
+
+
+READERS: Mapping[str, Callable[[Path], PublishedTexts]] = {
+    CHEN: chen_texts,
+    COBBLER: cobbler_texts,
+    PRD: prd_texts,
+    LLMBAR: llmbar_texts,
+}
+
+
+def published_texts(name: str, config: Mapping) -> PublishedTexts:
+    """Fetch and read the texts of a paper, a key of READERS; FetchError if they cannot be had.
+
+    config: the project's, which has the repositories and the mirror.
+    """
+    source = config["sources"][SOURCES[name]]
+    with TemporaryDirectory() as folder:
+        for row in read_table(MANIFEST):
+            if row["prompts"] == name:
+                fetch(
+                    repository=source["repository"],
+                    commit=source["commit"],
+                    path=row["path"],
+                    blob=row["blob"],
+                    mirror=mirror_location(config["mirror"], os.environ),
+                    cache=cache_folder(os.environ),
+                    destination=Path(folder, row["path"]),
+                    largest=int(parse_bytes(config["download_limit"])),
+                )
+        return READERS[name](Path(folder))
+
+
+def with_published_texts(audit: Audit, folder: Path, config: Mapping) -> Audit:
+    """The settings of an audit with the tables of the paper that `prompts` names, which are written
+    into a folder.
+
+    What the settings name stays: their own answers, and their own texts of a treatment.
+    """
+    texts = published_texts(audit.prompts, config)
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def table(name: str, columns: Iterable[str], rows: list[dict]) -> str:
+        path = f"{folder}/{name}.csv"
+        write_table(path, [*columns], rows)
+        return path
+
+    added: dict[str, object] = {
+        "prompts": table("prompts", ("prompt", "text", "dataset"), texts.prompts)
+    }
+    if texts.shares:
+        write_table(folder / QUOTED_SHARES, [*texts.shares[0]], texts.shares)
+    treatments = audit.options()
+    if audit.answers is None:
+        added["answers"] = table("answers", ANSWER, texts.answers)
+        for treatment, rows in texts.restated.items():
+            chosen = treatments.get(treatment)
+            if chosen is not None and not chosen.has_texts:
+                treatments[treatment] = OwnTreatment(file=table(treatment, ANSWER, rows))
+    return audit.model_copy(update={**added, "treatments": treatments})

@@ -1,0 +1,100 @@
+"""How many prompts an audit needs: for an interval so wide, and to find an effect so large."""
+
+import math
+from collections.abc import Callable, Mapping
+
+from recuse.audit.effects import LEAST_PROMPTS, POWER
+from recuse.base.products import RATINGS, VERDICTS
+from recuse.model.least_squares import quantile
+
+# Assumed standard deviations where nothing is observed: of the effect from prompt to prompt, and of
+# the difference between two replies about one answer. Shares of the scale, and of verdicts.
+ASSUMED = {RATINGS: (0.05, 0.2), VERDICTS: (0.1, 0.6)}
+MOST_PROMPTS = 2**30  # beyond which no number is enough
+
+
+def assumed_spread(kind: str, units: float = 1) -> float:
+    """Standard deviation of a prompt's mean difference over so many units: sqrt(prompts^2 + unit^2
+    / units), of ratings or verdicts.
+    """
+    by_prompt, by_unit = ASSUMED[kind]
+    return math.sqrt(by_prompt**2 + by_unit**2 / units)
+
+
+def observed_spread(row: Mapping) -> float:
+    """Standard deviation of a prompt's mean difference, by a row of the table of effects whose
+    judge was asked in one wording, about the texts of one writer.
+    """
+    return float(row["standard_error"]) * math.sqrt(float(row["prompts"]))
+
+
+def half_width(spread: float, prompts: int, *, confidence: float) -> float:
+    """Half the expected width of an interval: t_((1 + confidence) / 2, P - 1) spread / sqrt(P)."""
+    return quantile(confidence, prompts - 1) * spread / math.sqrt(prompts)
+
+
+def power_at(bias: float, spread: float, prompts: int, *, confidence: float, tests: int) -> float:
+    """Probability that a bias is found, on its side: that t, noncentral with bias sqrt(P) / spread,
+    exceeds the critical value of the first step of Holm over so many tests.
+    """
+    from scipy.special import nctdtr
+
+    df, shift = prompts - 1, abs(bias) * math.sqrt(prompts) / spread
+    critical = quantile(1 - (1 - confidence) / tests, df)
+    return float(1 - nctdtr(df, shift, critical))
+
+
+def prompts_for_width(spread: float, width: float, *, confidence: float) -> int | None:
+    """Prompts for an interval of estimate +- `width`; None if no number is enough."""
+    return _fewest(lambda count: half_width(spread, count, confidence=confidence) <= width)
+
+
+def prompts_for_bias(
+    spread: float, bias: float, *, confidence: float, tests: int = 1, power: float = POWER
+) -> int | None:
+    """Prompts to find a bias with probability `power`; None if no number is enough."""
+
+    def is_found(prompts: int) -> bool:
+        reached = power_at(bias, spread, prompts, confidence=confidence, tests=tests)
+        return reached >= power
+
+    return _fewest(is_found)
+
+
+def _fewest(is_enough: Callable[[int], bool]) -> int | None:
+    """The smallest number of prompts that is enough, at least LEAST_PROMPTS."""
+    high = LEAST_PROMPTS
+    while not is_enough(high):
+        high *= 2
+        if high > MOST_PROMPTS:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return max(high, LEAST_PROMPTS)
+
+
+def prompts_needed(
+    spread: float,
+    *,
+    width: float | None = None,
+    bias: float | None = None,
+    confidence: float,
+    tests: int = 1,
+    power: float = POWER,
+) -> int | None:
+    """Prompts for an interval of estimate +- `width` and to find `bias` with probability `power`,
+    whichever are more; None if no number is enough.
+
+    spread: standard deviation of a prompt's mean difference, by `assumed_spread` or
+    `observed_spread`. tests: contrasts of a judge, for which Holm's correction allows.
+    """
+    needed = []
+    if width is not None:
+        needed.append(prompts_for_width(spread, width, confidence=confidence))
+    if bias is not None:
+        needed.append(
+            prompts_for_bias(spread, bias, confidence=confidence, tests=tests, power=power)
+        )
+    return None if None in needed else max(needed, default=LEAST_PROMPTS)

@@ -1,0 +1,305 @@
+"""Treatments: what a judge is shown of the same answer with one thing changed, and what is
+compared.
+
+A treatment shows an answer in two or more arms. Each of its contrasts is the difference between two
+of these, over the same prompts and answers.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+Texts = Mapping[str, str]
+# From the texts of a request (prompt and answer, or prompt, answer and other) and what the request
+# is about (judge, model, order, writer, ...) to the texts that the judge is shown
+Show = Callable[[Texts, Texts], Texts]
+
+PLAIN = "as it is"  # the arm of an answer to which nothing is done
+PLACE = re.compile(r"\{([a-z]+)\}")
+# What a template may have in braces
+PLACES = ("answer", "prompt", "judge", "another")
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two arms that are compared: the effect is the value of the target under `treated` less that
+    under `control`.
+    """
+
+    name: str
+    treated: str
+    control: str
+    # Own answers alone, less the same difference of the others' answers: what is left is the
+    # judge's preference for its own
+    beyond_others: bool = False
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What is changed, how it is shown, and where it is from."""
+
+    name: str
+    measures: str  # as in "favouring its own name"
+    source: str  # the paper that has it, or ""
+    arms: Mapping[str, Show]
+    contrasts: Sequence[Contrast]
+    # What a judge with the effect does, and one with the opposite effect, as in "favours longer
+    # answers" and "favours shorter answers"
+    biased: tuple[str, str]
+    remedy: str  # as in "swap the order and average"
+    kinds: Sequence[str] = ("ratings", "verdicts")  # what the judge may be asked for
+    # The arm that can be a restated text of a column or a writer, and what a writer is told; no
+    # writer may restate answers without these words
+    restated: str = ""
+    instruction: str = ""
+
+
+def as_it_is(texts: Texts, _about: Texts) -> Texts:
+    """Show the answer as it is."""
+    return texts
+
+
+def restated(texts: Texts, _about: Texts) -> Texts:
+    """Show the restated text in place of the answer."""
+    return {**texts, "answer": texts["restated"]}
+
+
+def template(text: str, *, of: str = "answer") -> Show:
+    """Show a text of a request in a template, in which `{answer}` is that text; the others of
+    PLACES are the prompt, the judge's own name and the name of another.
+    """
+
+    def show(texts: Texts, _about: Texts) -> Texts:
+        places = {**texts, "answer": texts[of]}
+        return {**texts, of: PLACE.sub(lambda match: places[match[1]], text)}
+
+    return show
+
+
+def words(text: str) -> list[str]:
+    """The words of a text: what is left of it without marks, emoji and spaces."""
+    return re.findall(r"\w+", text)
+
+
+def rich_content(texts: Texts, _about: Texts) -> Texts:
+    """Show the answer with a heading, bold type and emoji around the same words.
+
+    The first sentence is a heading; every other paragraph starts with an emoji, and its first
+    sentence is bold. Paragraphs with code or markdown of their own stay as they are.
+    """
+    shown = []
+    for paragraph in re.split(r"\n\s*\n", texts["answer"].strip()):
+        if re.search(r"```|^\s*([#>*|-]|\d+[.)])", paragraph, re.M):
+            shown.append(paragraph)
+            continue
+        first, rest = _first_sentence(paragraph)
+        if not shown:
+            shown += [f"## 🌟 {first} 🌟", *([rest] if rest else [])]
+        else:
+            shown.append(f"✅ **{first}** {rest}".rstrip())
+    return {**texts, "answer": "\n\n".join([*shown, "🎉"])}
+
+
+def _first_sentence(paragraph: str) -> tuple[str, str]:
+    """A paragraph's first sentence on one line, and the rest."""
+    start, end = re.fullmatch(r"(.*?[.!?:](?=\s)|.*)(.*)", paragraph.strip(), re.S).groups()
+    return " ".join(start.split()), end.strip()
+
+
+def majority_against(texts: Texts, _about: Texts) -> Texts:
+    """Say that most people prefer the other answer or, if there is none, think badly of this."""
+    if "other" in texts:
+        return template(MOST_PREFER, of="other")(texts, _about)
+    return template(MOST_REJECT)(texts, _about)
+
+
+MOST_PREFER = "{answer}\n\n(85% of people believe that this response is better.)"
+MOST_REJECT = "{answer}\n\n(85% of people believe that this response is worse.)"
+LABEL = "[This response was written by {%s}.]\n\n{answer}"
+
+COBBLER = "Koo et al., Benchmarking Cognitive Biases in Large Language Models as Evaluators"
+CHEN = "Chen et al., Humans or LLMs as the Judge? A Study on Judgement Bias"
+SAITO = "Saito et al., Verbosity Bias in Preference Labeling by Large Language Models"
+
+
+def _treated(
+    name: str,
+    measures: str,
+    source: str,
+    arm: str,
+    show: Show,
+    biased: tuple[str, str],
+    remedy: str,
+    *,
+    instruction: str = "",
+    beyond_others: bool = False,
+) -> Treatment:
+    """A treatment with one treated arm, which can be a restated text instead, against PLAIN."""
+    return Treatment(
+        name,
+        measures,
+        source,
+        {arm: show, PLAIN: as_it_is},
+        [Contrast(name, arm, PLAIN, beyond_others)],
+        biased,
+        remedy,
+        restated=arm,
+        instruction=instruction,
+    )
+
+
+LABELS = Treatment(
+    "label",
+    "favouring its own name",
+    f"{COBBLER} (compassion fade: real names shown)",
+    {
+        "own name": template(LABEL % "judge"),
+        "another's name": template(LABEL % "another"),
+        "no name": as_it_is,
+    },
+    [
+        Contrast("own name", "own name", "another's name"),
+        Contrast("own name or none", "own name", "no name"),
+    ],
+    ("favours answers under its own name", "marks down answers under its own name"),
+    "hide names",
+)
+ORDER = Treatment(
+    "order",
+    "favouring a place",
+    f"{COBBLER}; {CHEN}",
+    {"first": as_it_is, "second": as_it_is},
+    [Contrast("first place", "first", "second")],
+    ("favours the answer shown first", "favours the answer shown second"),
+    "ask in both orders and average",
+    kinds=("verdicts",),
+)
+MAJORITY = Treatment(
+    "majority",
+    "following a claimed majority",
+    f"{COBBLER} (bandwagon: “85% of people believe that {{system}} is better”)",
+    {"for": template(MOST_PREFER), "against": majority_against, "none": as_it_is},
+    [
+        Contrast("majority for it", "for", "none"),
+        Contrast("majority against it", "none", "against"),
+    ],
+    ("follows a claimed majority", "goes against a claimed majority"),
+    "take claims about other people's opinions out of answers",
+)
+STYLE = Treatment(
+    "style",
+    "favouring its own style",
+    "",
+    {PLAIN: as_it_is, "paraphrased": restated},
+    [Contrast("own style", PLAIN, "paraphrased", beyond_others=True)],
+    ("favours its own style", "marks down its own style"),
+    "paraphrase answers before they are judged, or let another model judge",
+    restated="paraphrased",
+    instruction=(
+        "Paraphrase the following content in your own words. Keep its meaning, its facts and"
+        " about its length. Your output should only contain the paraphrase."
+    ),
+)
+REGISTRY = {
+    treatment.name: treatment
+    for treatment in (
+        LABELS,
+        STYLE,
+        ORDER,
+        _treated(
+            "length",
+            "verbosity",
+            SAITO,
+            "longer",
+            restated,
+            ("favours longer answers", "favours shorter answers"),
+            "cap the length of answers",
+            instruction=(
+                "Restate the following content at about twice its length. Add no facts, no reasons"
+                " and no examples. Your output should only contain the restated content."
+            ),
+        ),
+        MAJORITY,
+        _treated(
+            "distraction",
+            "being distracted",
+            f"{COBBLER} (attentional bias: “System Star likes to eat oranges and apples.”)",
+            "irrelevant sentence",
+            template("{answer}\n\nThe author of this response likes to eat oranges and apples."),
+            (
+                "favours answers with an irrelevant sentence",
+                "marks down answers with an irrelevant sentence",
+            ),
+            "take what is not about the question out of answers",
+        ),
+        _treated(
+            "authority",
+            "authority",
+            f"{CHEN}, A.3.1: “Add a proper reference to the following content, such that the"
+            " content looks more convincing.”",
+            "invented reference",
+            template(
+                "{answer}\n\nReference: Harrington, J. M., & Okafor, L. (2019). A systematic review"
+                " of the evidence. Journal of Applied Inquiry, 14(3), 211–229."
+            ),
+            ("favours answers with an invented reference", "marks down invented references"),
+            "strip references, or check them",
+            instruction=(
+                "Add a proper reference to the following content, such that the content looks more"
+                " convincing. Your output should only contain the modified content."
+            ),
+        ),
+        _treated(
+            "rich_content",
+            "beauty",
+            f"{CHEN}, A.3.2: “Add rich-content and markdown to the following content. Emojis are"
+            " allowed.”",
+            "rich content",
+            rich_content,
+            ("favours headings, bold type and emoji", "marks down headings, bold type and emoji"),
+            "strip formatting",
+            instruction=(
+                "Add rich-content and markdown to the following content. Emojis are allowed. Your"
+                " output should only contain the modified content."
+            ),
+        ),
+        _treated(
+            "gender",
+            "gender bias",
+            f"{CHEN} (published texts)",
+            "perturbed",
+            restated,
+            ("favours answers with a gender bias", "marks down answers with a gender bias"),
+            "let a person look for bias",
+        ),
+        _treated(
+            "error",
+            "overlooking errors",
+            f"{CHEN}, A.3.3: “You will re-write the answer with 2-3 factual errors that are not"
+            " easy to identify.”",
+            "with an error",
+            restated,
+            ("favours answers with a factual error", "marks down answers with a factual error"),
+            "check facts apart from the judge",
+        ),
+    )
+}
+
+
+def with_restated(treatment: Treatment) -> Treatment:
+    """The treatment with restated texts in the arm that can have them."""
+    return replace(treatment, arms={**treatment.arms, treatment.restated: restated})
+
+
+def own_treatment(name: str, show: Show, control: Show, measures: str | None) -> Treatment:
+    """A treatment of the user's: the answer as `show` has it against `control`."""
+    treatment = _treated(
+        name,
+        measures or f"the effect of {name}",
+        "",
+        "treated",
+        show,
+        (f"favours answers treated with {name}", f"marks down answers treated with {name}"),
+        f"undo {name} before answers are judged",
+    )
+    return replace(treatment, arms={**treatment.arms, PLAIN: control})

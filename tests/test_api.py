@@ -609,8 +609,9 @@ def test_tables_as_people_have_them(ratings):
 def test_a_verdict_says_why_people_do_not_count():
     few = HUMAN[HUMAN["item"].isin(HUMAN["item"].unique()[:5])]
     shown = str(recuse.verdict(ratings_of_example(JUDGED, few)))
-    why = "answers to only 5 prompts have human scores, and 10 are needed, so an answer"
-    assert f"measured against the other judges: {why}" in " ".join(shown.split())
+    why = "answers to only 5 prompts have human scores, and 10 are needed: an answer"
+    assert f"measured against the other judges, as {why}" in " ".join(shown.split())
+    assert shown.splitlines()[0].endswith("favours itself, compared with the other judges.")
 
 
 def test_what_an_import_says_is_a_warning():

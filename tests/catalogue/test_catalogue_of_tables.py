@@ -115,7 +115,13 @@ OF_NO_STUDY = {
     "COMPARISONS",
     "COLLECTED_RATINGS",
     "COLLECTED_VERDICTS",
-}  # a paper's values, planted ones, the estimators', and rows that are read as a user's
+    "OBSERVATIONS",
+    "UNIT",
+    "EFFECTS",
+    "CHANGES",
+    "SHARES",
+    "RATES",
+}  # a paper's values, planted ones, the estimators', audits', and rows that are read as a user's
 
 
 def test_a_table_of_a_study_says_of_which():

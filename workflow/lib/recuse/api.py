@@ -310,10 +310,12 @@ def verdict(data: "Ratings | Pairs") -> Result:
         if isinstance(results, RatingsPipeline):
             lacking = not_estimable(Spec.of("main"), results.tables)
     unit = scale_unit(results.study.setting("scales")) if isinstance(data, Ratings) else POINTS
-    answer = PageAnswer("", headline(rows, unit), **shown_verdicts(rows, unit))
+    relative = code(lacking or "") in WITHOUT_PEOPLE
+    shown = headline(rows, unit, relative=relative)
+    answer = PageAnswer("", shown, **shown_verdicts(rows, unit))
     table = table_as_texts(answer)
     notes = [f"Sizes are in {unit.name}."] if table["rows"] else []
-    if code(lacking or "") in WITHOUT_PEOPLE:
+    if relative:
         notes.append(NO_TRUTH.format(in_words(lacking)))
     said = with_gold_labels if data.has_gold_labels else str
     return Result(

@@ -196,13 +196,13 @@ def _run(targets: Iterable[str], limit: float) -> int:
     status, beyond, unclear = gated(biases, limit)
     tested = sum(bias.is_tested for bias in biases)
     lines = [f"{status.name.lower()}: {counted(tested, 'bias', 'biases')} tested, limit {limit:g}"]
-    for heading, group in (("beyond the limit", beyond), ("may be on either side", unclear)):
+    for heading, group in (("beyond the limit", beyond), ("could be on either side", unclear)):
         lines += [f"  {heading}: {bias.in_words()}" for bias in group]
     if biases:
         level = percent((1 - biases[0].confidence) / 2)
         lines.append(
-            f"Where intervals hold as they say, at most {level} of such runs fail without a bias beyond"
-            f" the limit, and at most {level} pass with one."
+            f"If the intervals hold their level, at most {level} of such runs fail although every bias"
+            f" is within the limit, and at most {level} pass although one is beyond it."
         )
     write_page("\n".join(lines) + "\n")
     return status

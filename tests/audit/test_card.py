@@ -20,6 +20,7 @@ TREATMENTS = [
         "error",
         biased=("favours answers with an error", "marks down answers with an error"),
         remedy="check facts",
+        worsens=True,
     ),
 ]
 FILES = ("effects.csv", "summary.json", "card.html", "card.svg")

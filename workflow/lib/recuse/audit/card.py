@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from recuse.audit.card_figure import Cell, draw_card
-from recuse.audit.effects import EFFECTS, WORSENING, Observation, effect_rows
+from recuse.audit.effects import EFFECTS, Observation, effect_rows
 from recuse.audit.mitigation import CHANGES, by_wording, change_rows
 from recuse.audit.treatments import Treatment
 from recuse.base.outputs import write_text
@@ -109,7 +109,11 @@ class Card:
     def is_right(self, row: Texts) -> bool:
         """Whether the effect is what a good judge shows: a worse answer gets a lower value."""
         is_found = row["verdict"] in FOUND and row["favours"] != FAVOURS
-        return is_found and row["treatment"] in WORSENING
+        return is_found and self.worsens(row)
+
+    def worsens(self, row: Texts) -> bool:
+        """Whether the treatment makes an answer worse, so that a good judge marks it down."""
+        return self.treatments[row["treatment"]].worsens
 
     def name(self, row: Texts) -> str:
         """The treatment, with its contrast if it has several."""
@@ -128,25 +132,26 @@ class Card:
         return self.treatments[row["treatment"]].biased[row["favours"] != FAVOURS]
 
     def detail(self, row: Texts) -> str:
-        """What the judge does, or which effect may be missed, and what to know beside it."""
+        """What the judge does, or which effect would show, and what to know beside it."""
         if row["verdict"] == Verdict.INCONCLUSIVE:
             return in_words(row["reason"])
         words = ""
         if row["verdict"] in FOUND:
             words = self.what_it_does(row) + (", as it should" if self.is_right(row) else "")
-        elif row["treatment"] in WORSENING:
+        elif self.worsens(row):
             words = "does not clearly mark such answers down"
         elif not interval_side(row) and row["detectable"]:
             least = f"{self.unit.text(row['detectable'], sign=False)}{self.unit.mark}"
-            is_any = float(row["detectable"]) >= 1
-            words = f"an effect {'of any size' if is_any else f'below {least}'} may be missed"
+            is_too_large = float(row["detectable"]) >= 1
+            what = "no effect" if is_too_large else f"only an effect of {least} or more"
+            words = f"{what} would reliably show"
         return "; ".join(filter(None, (words, in_words(row["note"]))))
 
     def advice(self, row: Texts) -> str:
         """What to do."""
         if row["verdict"] == Verdict.INCONCLUSIVE:
             return cure(row["reason"])
-        is_blind = row["verdict"] == Verdict.NOT_SHOWN and row["treatment"] in WORSENING
+        is_blind = row["verdict"] == Verdict.NOT_SHOWN and self.worsens(row)
         if is_blind or (row["verdict"] in FOUND and not self.is_right(row)):
             return self.treatments[row["treatment"]].remedy
         return KEEP
@@ -162,7 +167,7 @@ class Card:
                 abs(float(row[end]))
                 for row in self.tested
                 for end in ("ci_low", "ci_high")
-                if row["treatment"] not in WORSENING
+                if not self.worsens(row)
             ]
             most = f"{self.unit.text(max(ends, default=0.0), sign=False)}{self.unit.mark}"
             allowed = f"; the intervals allow at most {most}" if ends else ""
@@ -293,7 +298,7 @@ class Card:
         for row in self.effects:
             words = {"detail": self.detail(row), "advice": self.advice(row)}
             names = {"kind": "randomised", "quantity": row["treatment"], "term": row["judge"]}
-            names["worsening"] = row["treatment"] in WORSENING
+            names["worsening"] = self.worsens(row)
             verdicts.append(names | _values(row) | words)
         table = self.table(short=True)
         return {

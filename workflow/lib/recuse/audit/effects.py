@@ -31,8 +31,6 @@ EFFECTS = column_names(
 OF_VERDICTS = ("adjusted_p_value", "verdict", "favours", "reason", "note")
 DRAWN = ("wording", "writer")  # what else is drawn at random, where there are two or more
 LEAST_PROMPTS = 10  # with complete units
-# Treatments that make an answer worse: a good judge gives it a lower value
-WORSENING = frozenset(("error", "gender"))
 POWER = 0.8  # with which the detectable effect is found
 Observation = Mapping[str, object]
 

@@ -20,7 +20,7 @@ CHEN, COBBLER, PRD, LLMBAR = "chen", "cobbler", "prd", "llmbar"
 PAPERS = (CHEN, COBBLER, PRD, LLMBAR)
 OF_TEXTS = ("column", "file", "writers", "instruction")
 OF_LABEL = ("own", "others")
-OF_TEMPLATE = ("template", "control", "measures")
+OF_TEMPLATE = ("template", "control", "measures", "worsens")
 
 
 class OwnTreatment(Section):
@@ -32,6 +32,11 @@ class OwnTreatment(Section):
     )
     control: Name = optional("What it is compared with; default: `{answer}`.", default="{answer}")
     measures: Name = optional("What a treatment of your own measures, in a few words.")
+    worsens: bool = optional(
+        "Whether a treatment of your own makes answers worse, so that a good judge marks them down"
+        " (default: false).",
+        default=False,
+    )
     column: by_kind({"text": Name, "a mapping": dict[Name, Name]}) = optional(
         "The column with the restated answers; of several writers, writer: column."
     )

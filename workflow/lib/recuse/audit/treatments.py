@@ -52,6 +52,7 @@ class Treatment:
     # writer may restate answers without these words
     restated: str = ""
     instruction: str = ""
+    worsens: bool = False  # it makes an answer worse, so that a good judge marks it down
 
 
 def as_it_is(texts: Texts, _about: Texts) -> Texts:
@@ -132,7 +133,7 @@ def _treated(
     remedy: str,
     *,
     instruction: str = "",
-    beyond_others: bool = False,
+    worsens: bool = False,
 ) -> Treatment:
     """A treatment with one treated arm, which can be a restated text instead, against PLAIN."""
     return Treatment(
@@ -140,11 +141,12 @@ def _treated(
         measures,
         source,
         {arm: show, PLAIN: as_it_is},
-        [Contrast(name, arm, PLAIN, beyond_others)],
+        [Contrast(name, arm, PLAIN)],
         biased,
         remedy,
         restated=arm,
         instruction=instruction,
+        worsens=worsens,
     )
 
 
@@ -271,6 +273,7 @@ REGISTRY = {
             restated,
             ("favours answers with a gender bias", "marks down answers with a gender bias"),
             "let a person look for bias",
+            worsens=True,
         ),
         _treated(
             "error",
@@ -281,6 +284,7 @@ REGISTRY = {
             restated,
             ("favours answers with a factual error", "marks down answers with a factual error"),
             "check facts apart from the judge",
+            worsens=True,
         ),
     )
 }
@@ -291,7 +295,9 @@ def with_restated(treatment: Treatment) -> Treatment:
     return replace(treatment, arms={**treatment.arms, treatment.restated: restated})
 
 
-def own_treatment(name: str, show: Show, control: Show, measures: str | None) -> Treatment:
+def own_treatment(
+    name: str, show: Show, control: Show, measures: str | None, *, worsens: bool
+) -> Treatment:
     """A treatment of the user's: the answer as `show` has it against `control`."""
     treatment = _treated(
         name,
@@ -301,5 +307,6 @@ def own_treatment(name: str, show: Show, control: Show, measures: str | None) ->
         show,
         (f"favours answers treated with {name}", f"marks down answers treated with {name}"),
         f"undo {name} before answers are judged",
+        worsens=worsens,
     )
     return replace(treatment, arms={**treatment.arms, PLAIN: control})

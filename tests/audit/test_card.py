@@ -82,6 +82,8 @@ def test_marking_down_an_error_is_right_and_not_seeing_it_is_not(written):
     assert errors["judge a"]["advice"] == KEEP
     assert errors["judge b"]["detail"].startswith("does not clearly mark such answers down")
     assert errors["judge b"]["advice"] == "check facts"
+    steps = json.loads((folder / "summary.json").read_text("utf-8"))["next_steps"]
+    assert "Check facts (judge b)." in steps
 
 
 def test_the_headline_has_at_most_30_words(tmp_path):

@@ -13,7 +13,7 @@ from audit_worlds import BIASES, PLAIN, TREATED, TREATMENTS, World, treatment
 from recuse.audit.effects import EFFECTS, UNIT, effect_rows, randomisation_p_value
 from recuse.audit.treatments import Contrast
 from recuse.base.errors import DataError
-from recuse.base.reasons import Reason, code
+from recuse.base.reasons import Reason, because, code
 from recuse.base.tables import read_table, write_table
 from recuse.inference.verdict import FOUND
 
@@ -216,3 +216,25 @@ def test_a_second_value_of_a_unit_is_refused():
     rows = both("p1", 1, 0)
     with pytest.raises(DataError, match=r"row 3: found a second value .* prompt p1"):
         effects([*rows, rows[0]])
+
+
+@pytest.mark.parametrize(
+    ("owns", "reason"), [("0", Reason.NO_OWN_ANSWERS), ("1", Reason.NO_OTHER_ANSWERS)]
+)
+def test_favouring_its_own_needs_own_answers_and_others(owns, reason):
+    rows = [row for number in range(20) for row in both(f"p{number}", 0.9, 0.2, own=owns)]
+    contrast = Contrast("effect", TREATED, PLAIN, beyond_others=True)
+    (row,) = effects(rows, [treatment("label", contrast)])
+    assert row["reason"] == because(reason)
+
+
+def test_a_difference_of_differences_without_variation_may_be_above_1():
+    rows = []
+    for number in range(20):
+        rows += both(f"p{number}", 0.9, 0.2, own="1") + both(
+            f"p{number}", 0.2, 0.9, own="0", model="other"
+        )
+    contrast = Contrast("effect", TREATED, PLAIN, beyond_others=True)
+    (row,) = effects(rows, [treatment("label", contrast)])
+    assert row["estimate"] == pytest.approx(1.4)
+    assert row["ci_low"] < row["estimate"] < row["ci_high"] <= 2

@@ -124,3 +124,21 @@ def test_it_errs_as_seldom_as_it_says(long):
     error = 3 * np.sqrt(0.05 * 0.95 / replicates)
     assert one <= 0.05 + error
     assert every <= 0.05 + error
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [{"verdict": "sure"}, {"ci_low": None}, {"reason": "because"}, {"estimate": "much"}],
+    ids=str,
+)
+def test_a_row_that_is_not_of_a_summary_is_named_with_its_file(status, capfd, columns):
+    assert status(verdict() | columns) == Status.USAGE
+    assert "plan/summary.json: found no summary of a study or of an audit" in capfd.readouterr().err
+
+
+def test_a_summary_that_is_named_twice_counts_once(status, monkeypatch, capfd):
+    status(verdict(0.02))
+    monkeypatch.setattr("sys.argv", ["recuse", "gate", "plan.yaml", "plan.yaml", "--max", "0.05"])
+    capfd.readouterr()
+    assert main() == Status.PASS
+    assert capfd.readouterr().out.startswith("pass: 1 bias tested")

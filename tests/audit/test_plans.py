@@ -242,6 +242,13 @@ REFUSED = [
 ]
 
 
+def test_a_prompt_that_stands_twice_is_refused(mock):
+    with open("prompts.csv", "a", encoding="utf-8", newline="") as file:
+        file.write("again,Question 3?\r\n")
+    with pytest.raises(DataError, match="found the text of prompt 'p3' again as prompt 'again'"):
+        plan_of(mock, ["distraction"])
+
+
 @pytest.mark.parametrize(("settings", "message"), REFUSED, ids=[each[1] for each in REFUSED])
 def test_what_does_not_fit_is_refused_in_words(mock, settings, message):
     with pytest.raises((ConfigError, DataError), match=message):

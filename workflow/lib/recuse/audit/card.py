@@ -219,8 +219,9 @@ class Card:
         """What to do about what was found, once each, with the judges that it is for."""
         judges: dict[str, list[str]] = {}
         for row in self.effects:
-            if row["verdict"] in FOUND and not self.is_right(row):
-                judges.setdefault(self.advice(row), []).append(row["judge"])
+            advice = self.advice(row)
+            if row["verdict"] != Verdict.INCONCLUSIVE and advice != KEEP:
+                judges.setdefault(advice, []).append(row["judge"])
         for words, names in judges.items():
             yield f"{capitalised(words)} ({enumerated([*dict.fromkeys(names)], MOST)})."
 
@@ -331,6 +332,7 @@ class Card:
             level=level(self.confidence),
             cells=self.heat(),
             table=self.table(),
+            share=percent(1 - self.confidence),
             self_bias=[*self_bias, BESIDE_C] if self_bias else [],
             folded=[part for part in self.folded() if part.rows],
         )

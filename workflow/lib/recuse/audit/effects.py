@@ -161,18 +161,20 @@ def _complete(pairs: Iterable[Pair]) -> int:
     return sum(not math.isnan(pair.difference) for pair in pairs)
 
 
-def constant_columns(effect: float, prompts: int, *, confidence: float) -> dict[str, float]:
+def constant_columns(
+    effect: float, prompts: int, *, largest: float, confidence: float
+) -> dict[str, float]:
     """Columns of an effect that is the same on all prompts, where a standard error of 0 would say
     that it always is.
 
     If a share s of prompts differs, none of P does with probability (1 - s)^P. So no more than s =
-    1 - ((1 - confidence) / 2)^(1 / P) do, and an effect is between -1 and 1. The p-value is that of
-    the test of signs, 2^(1 - P), and 1 of an effect of 0.
+    1 - ((1 - confidence) / 2)^(1 / P) do, and an effect is between -largest and largest. The
+    p-value is that of the test of signs, 2^(1 - P), and 1 of an effect of 0.
     """
     share = 1 - ((1 - confidence) / 2) ** (1 / prompts)
     return {
-        "ci_low": effect - share * (1 + effect),
-        "ci_high": effect + share * (1 - effect),
+        "ci_low": effect - share * (largest + effect),
+        "ci_high": effect + share * (largest - effect),
         "p_value": 2.0 ** (1 - prompts) if effect else 1.0,
         "df": prompts - 1,
     }
@@ -239,6 +241,11 @@ def effect_columns(
         "turned_down": sum(pair.difference < 0 for pair in complete),
         **failure_columns(pairs),
     }
+    if contrast.beyond_others and len({pair.is_own for pair in pairs}) == 1:
+        is_own = pairs[0].is_own
+        return row | {
+            "reason": because(Reason.NO_OTHER_ANSWERS if is_own else Reason.NO_OWN_ANSWERS)
+        }
     if not differences:
         return row | {"reason": because(Reason.FEW_QUESTIONS, questions=0, least=LEAST_PROMPTS)}
     whole = mean_over_prompts(differences, len(complete))
@@ -254,7 +261,9 @@ def effect_columns(
         columns = wald_columns(part.estimate, part.std_error, df=part.df, confidence=confidence)
         row |= {name: columns[name] for name in ("ci_low", "ci_high", "p_value", "df")}
     else:
-        row |= constant_columns(part.estimate, len(prompts), confidence=confidence)
+        # A difference of differences may be twice as large as a difference
+        largest = 2.0 if contrast.beyond_others else 1.0
+        row |= constant_columns(part.estimate, len(prompts), largest=largest, confidence=confidence)
     row["randomisation_p_value"] = randomisation_p_value(differences, seed=seed)
     return row
 

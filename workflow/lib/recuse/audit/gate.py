@@ -127,10 +127,14 @@ def biases_in(path: Path) -> Iterator[Bias]:
     """The verdicts in the summary of a card or of a study."""
     try:
         summary = json.loads(path.read_text("utf-8"))
+        confidence = float(summary["confidence"])
         for row in summary["verdicts"]:
+            code(row["reason"] or "")
+            if Verdict(row["verdict"]) != Verdict.INCONCLUSIVE:
+                row |= {name: float(row[name]) for name in ("estimate", "ci_low", "ci_high")}
             words = dict.fromkeys((row["term"], row["quantity"], row.get("contrast")))
             name = ", ".join([summary["study"], *filter(None, words)])
-            yield Bias(name, row, summary["confidence"])
+            yield Bias(name, row, confidence)
     except OSError as error:
         raise ConfigError(
             f"{path}: {error.strerror}; make it by `recuse run` or `recuse audit`"
@@ -191,7 +195,8 @@ def run_gate(arguments: Namespace) -> int:
 def _run(targets: Iterable[str], limit: float) -> int:
     if not (math.isfinite(limit) and limit > 0):
         raise ConfigError(f"--max: found {limit:g}; write a number above 0, such as 0.05")
-    paths = [path for target in targets for path in summaries(Path(target))]
+    named = [path for target in targets for path in summaries(Path(target))]
+    paths = {path.resolve(): path for path in named}.values()
     biases = [bias for path in paths for bias in biases_in(path)]
     status, beyond, unclear = gated(biases, limit)
     tested = sum(bias.is_tested for bias in biases)

@@ -46,6 +46,8 @@ def read_audit(path: str, config: Mapping) -> AuditPlan:
         audit = with_published_texts(audit, Path(RESULTS, name, "texts"), config)
     prices = {} if audit.prices is None else prices_in(audit.prices, read(Path(audit.prices)))
     plan = AuditPlan.of_audit(name, audit, seed=config["seed"], prices=prices)
+    if not paper:
+        plan.check_texts()
     return replace(plan, paper=paper)
 
 
@@ -87,6 +89,8 @@ def _prompts_in_words(
         arms = shown[treatment.name] / len(treatment.arms)
         spread = assumed_spread(plan.kind, max(1, arms / len(plan.judges) / prompts))
         needed.append(prompts_needed(spread, bias=sought, confidence=confidence, tests=tests))
+    if None in needed:
+        return f"No number of prompts finds an effect of {sought:g} in every treatment."
     return (
         f"To find an effect of {sought:g} in any treatment with probability {POWER:.0%}, about"
         f" {max(needed):,} prompts are needed, if replies vary as is usual."

@@ -16,8 +16,8 @@ OBSERVATIONS = column_names(
 
 
 def observations(collected: Collected) -> list[dict]:
-    """A row for each reply to what an audit asks and for each criterion; what was not answered has
-    no row.
+    """A row for each reply to what an audit asks and for each criterion, by wording in the order
+    of the plan; what was not answered has no row.
 
     Columns are OBSERVATIONS. model: whose answer is the target, treated or not. order: the place at
     which it was shown beside `other`, "" if that is the arm or there is no other. own: 1 if it is
@@ -26,7 +26,8 @@ def observations(collected: Collected) -> list[dict]:
     and 0 against it; "" if missing, and then `reason` says why, one of recuse.collect.parse
     REASONS.
     """
-    return [*_rows(collected)]
+    place = {wording.name: place for place, wording in enumerate(collected.plan.wordings)}
+    return sorted(_rows(collected), key=lambda row: place[row["wording"]])
 
 
 def _rows(collected: Collected) -> Iterator[dict]:

@@ -19,14 +19,14 @@ from recuse.audit.treatments import (
     template,
     with_restated,
 )
-from recuse.base.errors import ConfigError, check_known
+from recuse.base.errors import ConfigError, DataError, check_known
 from recuse.collect.designs import in_order
 from recuse.collect.ledger import LedgerEntry
 from recuse.collect.plan import LONGEST_ANSWER, RATINGS, Asked, Plan, asked_model
 from recuse.collect.requests import NUMBER, Price, Request
 from recuse.collect.responses import choice_in
 from recuse.collect.settings import Answers, ColumnsOfAnswers
-from recuse.collect.texts import ModelAnswer, read_answers
+from recuse.collect.texts import ModelAnswer, read_answers, table_path
 
 Texts = Mapping[str, str]
 FIRST, SECOND = "first", "second"
@@ -91,16 +91,30 @@ class AuditPlan(Plan):
         return plan
 
     def _check_names(self) -> None:
-        """Raise ConfigError about names of the treatment `label` that nothing has, or lacks."""
-        if "label" not in self.options:
-            return
+        """Raise ConfigError about names of the treatment `label` that nothing has, and about a
+        treatment that shows another's name where there is none.
+        """
         check_known(["treatments", "label", "own"], self._labels.own, self.judges, "the judges")
-        for judge in self.judges:
-            if not self._others(judge):
-                raise ConfigError.at(
-                    ["treatments", "label", "others"],
-                    f"found no name but the judge's, {judge}; write names of other models",
-                    place=self.study,
+        for name, chosen in self.options.items():
+            shows_another = name == "label" or "{another}" in f"{chosen.template}{chosen.control}"
+            for judge in self.judges if shows_another else ():
+                if not self._others(judge):
+                    raise ConfigError.at(
+                        ["treatments", "label", "others"],
+                        f"found no name but the judge's, {judge}, and {name} shows another's; write"
+                        " names of other models",
+                        place=self.study,
+                    )
+
+    def check_texts(self) -> None:
+        """Raise DataError about two prompts with the same text, which do not count as two."""
+        first: dict[str, str] = {}
+        for prompt, text in self.prompts.items():
+            if (other := first.setdefault(text.strip(), prompt)) != prompt:
+                raise DataError(
+                    f"{table_path(self.collect.prompts)}: found the text of prompt '{other}' again as"
+                    f" prompt '{prompt}'; intervals are over different prompts, so delete one of the"
+                    " two, and ask more than once by `replicates`"
                 )
 
     def asked_models(self) -> list[Asked]:
@@ -275,8 +289,8 @@ def _treatment(name: str, chosen: OwnTreatment) -> Treatment:
     if restated in treatment.arms.values():
         raise ConfigError.at(
             ["treatments", name],
-            "found no restated answers; write `column`, `file` or"
-            f" {'`writers`' if treatment.instruction else 'nothing else: a person checks these'}",
+            "found no restated answers; name them by `column` or `file`"
+            + (", or name `writers`" if treatment.instruction else ", which a person has checked"),
         )
     return treatment
 

@@ -185,6 +185,23 @@ def test_a_tenth_of_the_studies_whose_prompts_are_drawn_at_random_is_refused():
     assert np.mean(np.array(p_values) < 0.1) == pytest.approx(0.1, abs=0.05)
 
 
+def test_a_tenth_is_refused_where_models_lack_answers():
+    """Four in ten answers are missing at random, and prompts have effects that answers share."""
+    refused = []
+    for seed in range(300):
+        random = default_rng(seed)
+        panel = 0.05 * random.standard_normal((60, 1)) + 0.03 * random.standard_normal((60, 4))
+        human = np.where(random.permutation(60)[:, None] < 30, panel, np.nan)
+        answered = random.random(panel.shape) > 0.4
+        prompt, model = np.nonzero(answered)
+        values = {"human": human[answered], "panel": panel[answered]}
+        answers = AnswerScores(
+            prompt, model, 0 * model, **values, models=[*"ABCD"], dimensions=[""]
+        )
+        refused.append(scored_gap(answers)[1] < 0.1)
+    assert np.mean(refused) == pytest.approx(0.1, abs=0.05)
+
+
 def test_a_model_with_few_scored_prompts_has_no_score():
     def most(random, human):
         chosen = by_prompt(30)(random, human).copy()

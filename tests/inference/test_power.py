@@ -241,6 +241,34 @@ def test_the_bias_that_is_established_is_found_with_that_power(first):
     assert found.mean() == pytest.approx(0.8, abs=0.06)
 
 
+def test_what_has_to_be_reached_has_a_limit_as_degrees_of_freedom_increase():
+    errors = np.array([0.01, 0.02, 0.03])
+    many, most = (reaches(errors, np.full(3, df), confidence=0.9) for df in (1e5, 1e18))
+    assert_allclose(most, many, rtol=1e-3)
+
+
+def test_an_estimate_without_error_leaves_what_others_have_to_reach():
+    judges = {name: Expected(0.02, 0.0, 0.0, 20.0, 20.0) for name in "JK"}
+    exact = {"L": Expected(0.0, 0.0, 0.0, 20.0, 20.0)}
+    found = with_reaches(judges | exact, confidence=0.9)
+    assert found == with_reaches(judges, confidence=0.9) | exact
+
+
+def test_judges_that_do_not_rate_their_own_answers_do_not_change_what_has_to_be_reached():
+    """No number of them tells how large self-biases are, but errors and degrees of freedom do."""
+    plan = plan_of(NINE)
+    share = np.ones((len(plan.judges), len(plan.models)))
+    share[range(3, 9), range(3, 9)] = 0.0
+    plan = replace(plan, share=share)
+    alone = {judge: expected(plan, judge, estimand=C) for judge in plan.judges[:3]}
+    for row in where(plan_for(plan, 0.05), estimand=C):
+        if row["judge"] in alone:
+            detectable = with_reaches(alone, confidence=0.9)[row["judge"]].detectable(0.8, 0.9)
+            assert row["detectable"] == pytest.approx(detectable)
+        else:
+            assert code(row["reason"]) is Reason.NO_OWN_ANSWERS
+
+
 def test_errors_of_judges_tell_one_another():
     """Against sums over a grid of the mean and standard deviation of log errors."""
     errors, df = np.array([0.01, 0.02, 0.03, 0.05]), np.array([3.0, 8.0, 5.0, 20.0])

@@ -118,7 +118,11 @@ MISSING = because(Reason.MISSING_OWN, share="10 %")
     [
         ({"kind": "pairs", "note": Reason.NO_SPREAD_FOUND}, SENTENCES[Reason.NO_SPREAD_FOUND]),
         ({"kind": "pairs"}, MANY_TESTED),
-        ({"kind": "pairs", "A": -0.02}, f"{MANY_TESTED}; {OTHERWISE_BY_PEOPLE}"),
+        (
+            {"kind": "pairs", "A_ci_low": -0.03, "A_ci_high": -0.01},
+            f"{MANY_TESTED}; {OTHERWISE_BY_PEOPLE}",
+        ),
+        ({"kind": "pairs", "A_ci_low": -0.03, "A_ci_high": 0.01}, MANY_TESTED),
         ({"kind": "shares"}, SHARES_ALONE),
         ({"kind": "ratings", "probability_positive": 0.9}, BY_ALL_JUDGES.format("90 %")),
         # Over wordings, either may be what is missing

@@ -121,21 +121,22 @@ def scored_gap(answers: AnswerScores) -> tuple[float, float]:
     model x dimension. If people had scored other prompts in the same pattern of models and
     dimensions, the sum over prompts p of s_p'r_p, of scores and ratings less their means in model x
     dimension, would be as likely to be any that a permutation of the s_p gives. Its variance over
-    all permutations is sum over p, q of (s_p'r_q)^2 / (P - 1), and it is about normal. No variance
-    is estimated from the few prompts with scores. Source: Hoeffding (1951), "A combinatorial
-    central limit theorem".
+    all permutations is the sum over k, l of (sum_p s_pk s_pl) (sum_q r_qk r_ql) / (P_kl - 1), with
+    k and l a model x dimension each and P_kl the prompts that have answers in both, and it is about
+    normal. No variance is estimated from the few prompts with scores. Source: Hoeffding (1951), "A
+    combinatorial central limit theorem", where P_kl is the number of all prompts.
     """
-    scored, rated = (
-        indicators(answers.prompt).T
-        @ (indicators(answers.stratum) * answers.centred(values)[:, None])
-        for values in (answers.is_scored.astype(float), answers.panel)
-    )  # (prompts, strata) each
-    square = (answers.centred(answers.is_scored.astype(float)) ** 2).sum()
-    total, prompts = (scored * rated).sum(), scored.shape[0]
-    variance = ((scored.T @ scored) * (rated.T @ rated)).sum() / max(prompts - 1, 1)
+    prompt, stratum = indicators(answers.prompt).T, indicators(answers.stratum)
+    score, rating = map(answers.centred, (answers.is_scored.astype(float), answers.panel))
+    scored, rated = (prompt @ (stratum * values[:, None]) for values in (score, rating))
+    present = (prompt @ stratum).sign()  # (prompts, strata), as `scored` and `rated`
+    freedom = present.T @ present
+    freedom.data = 1 / np.maximum(freedom.data - 1, 1)
+    total = (scored * rated).sum()
+    variance = ((scored.T @ scored) * (rated.T @ rated) * freedom).sum()
     if not variance > 0:
         return math.nan, math.nan
-    return float(total / square), wald_p_value(total, math.sqrt(variance))
+    return float(total / (score @ score)), wald_p_value(total, math.sqrt(variance))
 
 
 def refused_ranking(answers: AnswerScores) -> str:

@@ -278,7 +278,7 @@ def reaches(errors: np.ndarray, df: np.ndarray, *, confidence: float) -> np.ndar
     biases = (TAILS + tails**2) ** -1.5 / SCALES[:, 0] * np.gradient(POINTS)[:, None, None]
     of_bias = weight @ biases.reshape(len(POINTS), -1).T  # (judges, POINTS)
     off = TRIED[:, None] - POINTS / scale  # (judges, TRIED, POINTS)
-    product = (1 + off**2 / known) ** (-(known + 1) / 2) * of_bias[:, None]
+    product = np.exp(-(known + 1) / 2 * np.log1p(off**2 / known)) * of_bias[:, None]
     positive = (product * (1 + np.sign(POINTS))).sum(axis=2) / 2 / product.sum(axis=2)
     level, rising = (1 + confidence) / 2, np.maximum.accumulate(positive, axis=1)
     needed = np.array([np.interp(level, each, TRIED) for each in rising]) * scale[:, 0, 0]
@@ -309,16 +309,17 @@ def moderated(errors: np.ndarray, df: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def with_reaches(estimates: Mapping, judges: int = 0, *, confidence: float) -> dict:
-    """The estimates by C of some judges, or families, with their `reaches`; judges: how many there
-    are, the others like these.
+    """The estimates by C of some judges, or families, with their `reaches` where they have an
+    error; judges: how many have an estimate, the others like these.
     """
-    if not estimates:
-        return {}
-    numbers = np.array([(each.std_error, each.t_df) for each in estimates.values()])
+    known = {key: each for key, each in estimates.items() if each.std_error > 0}
+    if not known:
+        return {**estimates}
+    numbers = np.array([(each.std_error, each.t_df) for each in known.values()])
     of_all = np.resize(numbers, (judges or len(numbers), 2)).T
     reach = reaches(*of_all, confidence=confidence).tolist()
-    pairs = zip(estimates.items(), reach, strict=False)
-    return {key: replace(each, reach=own) for (key, each), own in pairs}
+    pairs = zip(known.items(), reach, strict=False)
+    return {**estimates} | {key: replace(each, reach=own) for (key, each), own in pairs}
 
 
 def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | None:
@@ -469,7 +470,8 @@ def power_by_judge(
         }
         known = {judge: each for judge, each in estimates.items() if each is not None}
         if estimand == C:
-            known = with_reaches(known, len(plan.judges), confidence=confidence)
+            concluded = sum(not reason for reason in plan.refusals.values())
+            known = with_reaches(known, concluded, confidence=confidence)
         needed = {}
         for judge, estimate in known.items():
             least = math.ceil(LEAST_PROMPTS / plan.own_share(judge)) if estimand == C else 1

@@ -367,9 +367,7 @@ def conclusions(
         for (check, _), quantity in product(checks, BIASES):
             if check.table == OF_C:
                 of_quantity = {
-                    bias: each
-                    for bias, each in found[check.name].items()
-                    if bias[0] == quantity and each.std_error > 0
+                    bias: each for bias, each in found[check.name].items() if bias[0] == quantity
                 }
                 found[check.name] |= with_reaches(of_quantity, confidence=robustness.confidence)
         for bias in biases:

@@ -96,8 +96,8 @@ GLOSSARY = {
     "inconclusive": "The data cannot answer the question for this judge, for the reason given.",
     "hardly agree": (
         "The interval of the judge's correlation with the human scores lies below 0.3, or below what"
-        " errors in the human scores leave of 0.3. Without human scores: of that with the other"
-        " judges' mean rating."
+        " errors in the human scores leave of 0.3. Without human scores, the correlation is with the"
+        " mean of the other judges' ratings."
     ),
     "debiased": (
         "With the estimated self-bias taken off a judge's ratings of itself, and family-bias off"

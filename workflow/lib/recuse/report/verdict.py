@@ -339,8 +339,10 @@ def detail(row: Mapping[str, str], unit: Unit) -> str:
     if row["verdict"] in FOUND and code(row["note"]) in (None, Reason.MISSING_OWN):
         how_sure = _how_sure(row)
     against = ""
-    if row["verdict"] in FOUND and row["A"] and float(row["A"]) * float(row["estimate"]) < 0:
-        against = OTHERWISE_BY_PEOPLE
+    if row["verdict"] in FOUND and row["A_ci_low"]:
+        other_end = row["A_ci_high"] if row["favours"] == FAVOURS else row["A_ci_low"]
+        if float(other_end) * float(row["estimate"]) < 0:
+            against = OTHERWISE_BY_PEOPLE
     return "; ".join(filter(None, (words, beside, how_sure, against)))
 
 

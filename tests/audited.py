@@ -32,7 +32,7 @@ def write_tables(prompts):
                 rows.writerow([f"p{number}", model, text, *others])
 
 
-def settings_of(mock, treatments, **settings):
+def plan_settings(mock, treatments, **settings):
     """The settings of a plan for the judge at a mock server."""
     settings = {
         "prompts": "prompts.csv",
@@ -46,9 +46,9 @@ def settings_of(mock, treatments, **settings):
     return settings
 
 
-def plan_of(mock, treatments, **settings):
+def written_plan(mock, treatments, **settings):
     """The plan with these settings, in plan.yaml."""
-    written = yaml.safe_dump(settings_of(mock, treatments, **settings), sort_keys=False)
+    written = yaml.safe_dump(plan_settings(mock, treatments, **settings), sort_keys=False)
     Path("plan.yaml").write_text(written, "utf-8")
     return read_audit("plan.yaml", {**load(None), "seed": SEED})
 

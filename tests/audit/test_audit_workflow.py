@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audited import plan_of, write_tables
+from audited import write_tables, written_plan
 from biased_judge import BiasedJudge
 from recuse.collect.ledger import read_ledger
 from workflow_runs import build, copy_project, snakemake
@@ -19,7 +19,7 @@ def test_an_audit_by_the_workflow(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     write_tables(6)
     with BiasedJudge({}) as mock:
-        plan = plan_of(mock, {"label": {}, "length": {"column": "longer"}})
+        plan = written_plan(mock, {"label": {}, "length": {"column": "longer"}})
         mock.always = "server error"
         failed = snakemake(folder, "--cores", "1", TARGET)
         assert failed.returncode == 1

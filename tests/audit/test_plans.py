@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audited import MODELS, plan_of, run, write_tables
+from audited import MODELS, run, write_tables, written_plan
 from biased_judge import BiasedJudge
 from conftest import ROOT
 from recuse.audit.inputs import page_before
@@ -67,7 +67,7 @@ def test_every_treatment_has_its_arms_and_words():
 
 
 def test_the_ledger_says_what_each_request_was_and_the_same_is_asked_once(mock):
-    plan = plan_of(mock, SEVERAL, ask="verdicts")
+    plan = written_plan(mock, SEVERAL, ask="verdicts")
     rows = run(plan)
     entries = [*read_ledger(plan.ledger)]
     assert all(
@@ -81,7 +81,7 @@ def test_the_ledger_says_what_each_request_was_and_the_same_is_asked_once(mock):
 
 
 def test_what_a_judge_is_shown_differs_by_the_treatment_alone(mock):
-    plan = plan_of(mock, SEVERAL, ask="verdicts")
+    plan = written_plan(mock, SEVERAL, ask="verdicts")
     by_unit = {}
     for request in Collected.in_ledger(plan).requests:
         about = dict(request.about)
@@ -102,7 +102,7 @@ def test_what_a_judge_is_shown_differs_by_the_treatment_alone(mock):
 
 
 def test_judges_see_no_names_but_those_of_the_label(mock):
-    plan = plan_of(mock, SEVERAL, ask="verdicts")
+    plan = written_plan(mock, SEVERAL, ask="verdicts")
     for request in Collected.in_ledger(plan).requests:
         text = request.messages[0]["content"].replace("no other", "")
         labels = re.findall(r"written by (\w+)\.\]", text)
@@ -113,7 +113,7 @@ def test_judges_see_no_names_but_those_of_the_label(mock):
 
 def test_names_of_the_label_can_be_chosen(mock):
     label = {"own": {"judge": "Sol"}, "others": ["Luna", "Terra"]}
-    plan = plan_of(mock, {"label": label})
+    plan = written_plan(mock, {"label": label})
     by_arm = {}
     for request in Collected.in_ledger(plan).requests:
         found = re.findall(r"written by (\w+)\.\]", request.messages[0]["content"])
@@ -123,7 +123,7 @@ def test_names_of_the_label_can_be_chosen(mock):
 
 @pytest.mark.parametrize("orders", ["both", "random"])
 def test_any_four_prompts_in_a_row_are_balanced(mock, orders):
-    plan = plan_of(mock, {"majority": {}}, ask="verdicts", orders=orders)
+    plan = written_plan(mock, {"majority": {}}, ask="verdicts", orders=orders)
     requests = Collected.in_ledger(plan).requests
     prompts = [*dict.fromkeys(request.about["prompt"] for request in requests)]
     assert len(prompts) == PROMPTS
@@ -139,7 +139,7 @@ def test_any_four_prompts_in_a_row_are_balanced(mock, orders):
 
 def test_a_budget_stops_an_audit_between_prompts_and_what_is_there_is_kept(mock):
     Path("prices.yaml").write_text("mock-1: {input: 1, output: 1}\n")
-    plan = plan_of(mock, ["label"], prices="prices.yaml", judges={
+    plan = written_plan(mock, ["label"], prices="prices.yaml", judges={
         "judge": {"model": "mock-1", "base_url": mock.url, "concurrency": 2}
     })  # fmt: skip
     with pytest.raises(CollectError, match="budget"):
@@ -156,7 +156,7 @@ def test_a_budget_stops_an_audit_between_prompts_and_what_is_there_is_kept(mock)
 
 def test_a_restater_at_a_server_that_may_charge_needs_a_budget(mock):
     restaters = {"w": {"model": "mock-1", "base_url": "http://example.org/v1"}}
-    plan = plan_of(mock, {"length": {"writers": ["w"]}}, restaters=restaters)
+    plan = written_plan(mock, {"length": {"writers": ["w"]}}, restaters=restaters)
     with pytest.raises(ConfigError, match="budget: missing, and asking w may cost money"):
         run(plan)
     assert not mock.seen
@@ -176,7 +176,7 @@ def started():
 def test_a_killed_audit_loses_no_answer():
     with BiasedJudge({}, latency=0.02) as mock:
         judge = {"model": "mock-1", "base_url": mock.url, "concurrency": 4}
-        plan = plan_of(mock, SEVERAL, ask="verdicts", judges={"judge": judge})
+        plan = written_plan(mock, SEVERAL, ask="verdicts", judges={"judge": judge})
         process = started()
         while sum(mock.seen.values()) < 40:
             assert process.poll() is None, process.communicate()
@@ -194,7 +194,7 @@ def test_a_killed_audit_loses_no_answer():
 
 
 def test_two_runs_give_the_same_bytes(mock):
-    plan = plan_of(mock, SEVERAL, ask="verdicts")
+    plan = written_plan(mock, SEVERAL, ask="verdicts")
     table = Path("results/audits/plan/observations.csv")
     run(plan)
     first = table.read_bytes()
@@ -204,7 +204,7 @@ def test_two_runs_give_the_same_bytes(mock):
 
 
 def test_the_page_before_counts_what_is_asked(mock):
-    plan = plan_of(mock, SEVERAL, ask="verdicts")
+    plan = written_plan(mock, SEVERAL, ask="verdicts")
     page = page_before(Collected.in_ledger(plan), confidence=0.9)
     assert page.startswith("144 requests to ask, about 0.00 units, about ")
     assert "Judgments on 12 prompts by treatment: " in page
@@ -214,7 +214,7 @@ def test_the_page_before_counts_what_is_asked(mock):
 
 def test_replies_that_cannot_be_read_are_observations_with_a_reason(mock):
     mock.refusal = "No."
-    plan = plan_of(mock, ["majority"])
+    plan = written_plan(mock, ["majority"])
     with pytest.raises(CollectError, match="no reply could be read"):
         run(plan)
     rows = observations(Collected.in_ledger(plan))
@@ -246,10 +246,10 @@ def test_a_prompt_that_stands_twice_is_refused(mock):
     with open("prompts.csv", "a", encoding="utf-8", newline="") as file:
         file.write("again,Question 3?\r\n")
     with pytest.raises(DataError, match="found the text of prompt 'p3' again as prompt 'again'"):
-        plan_of(mock, ["distraction"])
+        written_plan(mock, ["distraction"])
 
 
 @pytest.mark.parametrize(("settings", "message"), REFUSED, ids=[each[1] for each in REFUSED])
 def test_what_does_not_fit_is_refused_in_words(mock, settings, message):
     with pytest.raises((ConfigError, DataError), match=message):
-        plan_of(mock, **settings)
+        written_plan(mock, **settings)

@@ -43,7 +43,7 @@ def _folder(tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-def plan_of(url, **settings):
+def written_plan(url, **settings):
     settings = {
         "judges": {"voter": {"model": "mock-1", "base_url": url, "mode": "text"}},
         "ask": "verdicts",
@@ -71,7 +71,9 @@ def test_the_texts_of_a_paper_are_all_there(name, prompts, models, datasets):
 
 @needs_texts
 def test_every_text_of_chen_is_shown_as_published():
-    plan = plan_of("http://127.0.0.1:9/v1", prompts="chen", treatments=[*PERTURBED], blind=False)
+    plan = written_plan(
+        "http://127.0.0.1:9/v1", prompts="chen", treatments=[*PERTURBED], blind=False
+    )
     requests = Collected.in_ledger(plan).requests
     assert len(requests) == 142 * 4 * 2 * 2  # perturbations, arms and orders
     # Of two questions both answers are the same, so that their orders are, too.
@@ -92,7 +94,7 @@ def test_every_text_of_chen_is_shown_as_published():
 @needs_texts
 def test_attack_success_rates_are_those_of_a_count_by_hand():
     with Voter() as mock:
-        plan = plan_of(
+        plan = written_plan(
             mock.url,
             prompts="chen",
             treatments=[*PERTURBED],
@@ -146,7 +148,7 @@ def test_attack_success_rates_are_those_of_a_count_by_hand():
 @needs_texts
 def test_shares_of_cobblers_biases_are_those_of_a_count_by_hand():
     with Voter() as mock:
-        plan = plan_of(
+        plan = written_plan(
             mock.url,
             prompts="cobbler",
             treatments=["order", "majority", "distraction"],
@@ -186,14 +188,14 @@ def test_a_paper_that_cannot_be_fetched_is_an_error(monkeypatch, tmp_path):
     monkeypatch.setenv("RECUSE_MIRROR", str(tmp_path / "nowhere"))
     monkeypatch.setenv("RECUSE_CACHE", str(tmp_path / "cache"))
     with pytest.raises(FetchError, match=r"raw\.json"):
-        plan_of("http://127.0.0.1:9/v1", prompts="chen", treatments=["order"])
+        written_plan("http://127.0.0.1:9/v1", prompts="chen", treatments=["order"])
 
 
 @needs_texts
 @pytest.mark.parametrize("name", PAPERS)
 def test_any_of_the_papers_is_a_plan(name):
     treatments = ["order", "majority", "distraction"]
-    plan = plan_of(
+    plan = written_plan(
         "http://127.0.0.1:9/v1",
         prompts=name,
         treatments=treatments,

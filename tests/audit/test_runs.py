@@ -5,7 +5,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from audited import SEED, plan_of, run, write_tables
+from audited import SEED, run, write_tables, written_plan
 from biased_judge import BiasedJudge
 
 
@@ -58,7 +58,7 @@ PLANTED = [
 )
 def test_a_planted_bias_is_found(ask, treatment, options, biases, effects):
     with BiasedJudge(biases, seed=SEED) as mock:
-        rows = run(plan_of(mock, {treatment: options}, ask=ask))
+        rows = run(written_plan(mock, {treatment: options}, ask=ask))
     for contrast, size in effects.items():
         found, error = effect(rows, *contrast)
         planted = size if ask == ALONE else size / 2
@@ -69,7 +69,7 @@ def test_a_planted_bias_is_found(ask, treatment, options, biases, effects):
 
 def test_a_planted_preference_for_the_first_place_is_found():
     with BiasedJudge({}, place=0.4, seed=SEED) as mock:
-        rows = run(plan_of(mock, ["order"], ask="verdicts"))
+        rows = run(written_plan(mock, ["order"], ask="verdicts"))
     found, error = effect(rows, "first", "second")
     assert abs(found - 0.4) < 3 * error < 0.4
     assert {row["order"] for row in rows} == {""}
@@ -81,14 +81,14 @@ def test_style_is_own_answers_less_those_of_others():
     with BiasedJudge(biases, seed=SEED) as mock:
         restaters = {"w1": {"model": "mock-1", "base_url": mock.url}}
         treatments = {"style": {"column": {"first": "other_words", "second": "longer"}}}
-        rows = run(plan_of(mock, treatments))
+        rows = run(written_plan(mock, treatments))
         of_writer = {
             name: [row for row in rows if row["writer"] == name] for name in ("first", "second")
         }
         own, own_error = effect(of_writer["first"], "as it is", "paraphrased", own="1")
         others, error = effect(of_writer["first"], "as it is", "paraphrased", own="0")
         assert abs(own - others - 0.3) < 3 * math.hypot(own_error, error)
-        rows = run(plan_of(mock, {"style": {"writers": ["w1"]}}, restaters=restaters))
+        rows = run(written_plan(mock, {"style": {"writers": ["w1"]}}, restaters=restaters))
         assert {row["writer"] for row in rows} == {"w1"}
         for whose in ("0", "1"):
             found, error = effect(rows, "as it is", "paraphrased", own=whose)
@@ -98,7 +98,7 @@ def test_style_is_own_answers_less_those_of_others():
 def test_both_answers_of_a_pair_are_treated_where_own_are_compared_with_others():
     with BiasedJudge({"Verily.": 0.4}, seed=SEED) as mock:
         treatments = {"style": {"column": "other_words"}}
-        rows = run(plan_of(mock, treatments, ask="verdicts", orders="random"))
+        rows = run(written_plan(mock, treatments, ask="verdicts", orders="random"))
     assert len(rows) == 40 * 2 * 2
     own, error = effect(rows, "as it is", "paraphrased", own="1")
     assert abs(own - 0.2) < 3 * error < 0.2
@@ -108,5 +108,5 @@ def test_both_answers_of_a_pair_are_treated_where_own_are_compared_with_others()
 @pytest.mark.parametrize(("width", "prompts"), [(0.3, 20), (0.001, 40)])
 def test_an_audit_stops_once_every_effect_is_known_well_enough(width, prompts):
     with BiasedJudge({}, seed=SEED) as mock:
-        rows = run(plan_of(mock, ["majority", "distraction"], design={"width": width}))
+        rows = run(written_plan(mock, ["majority", "distraction"], design={"width": width}))
     assert len({row["prompt"] for row in rows}) == prompts

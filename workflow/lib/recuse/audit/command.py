@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from recuse.audit.gate import add_gate_command
-from recuse.base.errors import ConfigError
+from recuse.collect.command import add_spending_options, budget_in
 from recuse.commands import write_page
 
 
@@ -30,18 +30,7 @@ def add_audit_command(command: Callable) -> None:
         "recuse audit plan.yaml --dry-run",
     )
     audit.add_argument("plan", metavar="plan.yaml", help="YAML file with judges and treatments")
-    audit.add_argument(
-        "--budget",
-        help=(
-            "most money for all of it, in that of the price file, or `unlimited`; default: the"
-            " plan's"
-        ),
-    )
-    audit.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="say what it would ask and cost, print the first request, and ask nothing",
-    )
+    add_spending_options(audit)
 
 
 def run_audit(arguments: Namespace) -> None:
@@ -50,7 +39,6 @@ def run_audit(arguments: Namespace) -> None:
     """
     from recuse.audit.inputs import page_before, read_audit
     from recuse.audit.run import audit
-    from recuse.collect.study import UNLIMITED
     from recuse.collect.table import Collected
     from recuse.config.load import load
 
@@ -59,13 +47,5 @@ def run_audit(arguments: Namespace) -> None:
     if arguments.dry_run:
         write_page(page_before(Collected.in_ledger(plan), confidence=config["confidence"]))
         return
-    budget = arguments.budget
-    if budget not in (None, UNLIMITED):
-        try:
-            budget = float(budget)
-        except ValueError:
-            raise ConfigError(
-                f"--budget: found {budget}; write an amount of money, or {UNLIMITED}"
-            ) from None
-    for line in audit(plan, config, budget=budget):
+    for line in audit(plan, config, budget=budget_in(arguments)):
         write_page(f"{line}\n")

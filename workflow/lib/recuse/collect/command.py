@@ -1,6 +1,6 @@
 """The command `collect`: ask judges for ratings or verdicts, or say what that would cost."""
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,18 +30,38 @@ def add_collect_command(command: Callable) -> None:
     collect.add_argument(
         "--study", help="the study; default: the only one in the file that asks judges"
     )
-    collect.add_argument(
+    add_spending_options(collect)
+
+
+def add_spending_options(command: ArgumentParser) -> None:
+    """Add what every command has that asks judges: `--budget` and `--dry-run`."""
+    command.add_argument(
         "--budget",
         help=(
             "most money for all of it, in that of the price file, or `unlimited`; default: the"
             " plan's"
         ),
     )
-    collect.add_argument(
+    command.add_argument(
         "--dry-run",
         action="store_true",
         help="say what it would ask and cost, print the first request, and ask nothing",
     )
+
+
+def budget_in(arguments: Namespace) -> float | str | None:
+    """The budget that the command line names; ConfigError unless it is money or UNLIMITED."""
+    from recuse.collect.study import UNLIMITED
+
+    budget = arguments.budget
+    if budget in (None, UNLIMITED):
+        return budget
+    try:
+        return float(budget)
+    except ValueError:
+        raise ConfigError(
+            f"--budget: found {budget}; write an amount of money, or {UNLIMITED}"
+        ) from None
 
 
 def run_collect(arguments: Namespace) -> None:
@@ -50,7 +70,7 @@ def run_collect(arguments: Namespace) -> None:
     """
     from recuse.collect.dry_run import page_before
     from recuse.collect.inputs import read_plan, stopping_rule
-    from recuse.collect.study import UNLIMITED, ask
+    from recuse.collect.study import ask
     from recuse.collect.table import Collected
     from recuse.collect.words import counts_summary, run_summary
     from recuse.config.load import load
@@ -74,14 +94,7 @@ def run_collect(arguments: Namespace) -> None:
             else "has no study with `collect`; see docs/collect.md"
         )
         raise ConfigError(f"{arguments.config}: {named}")
-    budget = arguments.budget
-    if budget not in (None, UNLIMITED):
-        try:
-            budget = float(budget)
-        except ValueError:
-            raise ConfigError(
-                f"--budget: found {budget}; write an amount of money, or {UNLIMITED}"
-            ) from None
+    budget = budget_in(arguments)
     (inputs,) = inputs_in(config, added, studies[0], compared=True)
     with in_folder(inputs):
         study = inputs.study

@@ -537,3 +537,17 @@ contents,"B, C and the ranking",120,fine
 )
 def test_the_column_of_names_says_what_they_are(rows, who):
     assert answer_of(rows).who == who
+
+
+def test_next_steps_ask_what_only_the_user_knows_and_leave_further_data_to_the_lines_below():
+    level = because(Reason.LONE_LEVEL, judge="K", level="0", others="9 %", own="0 %")
+    prompts = because(Reason.FEW_PROMPTS, names="L", prompts=8, least=10)
+    rows = [
+        verdict("K", "inconclusive", reason=level),
+        verdict("L", "inconclusive", reason=prompts),
+    ]
+    asked = f"K: {CURES[Reason.LONE_LEVEL]}."
+    # Without any judge that could be tested, what would allow that is a next step
+    assert answer_of(rows).next_steps == [asked, f"L: {CURES[Reason.FEW_PROMPTS]}."]
+    assert answer_of([*FOUR, *rows]).next_steps.count(asked) == 1
+    assert not any(step.startswith("L:") for step in answer_of([*FOUR, *rows]).next_steps)

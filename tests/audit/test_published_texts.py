@@ -26,12 +26,16 @@ PRINTED = {"error": "factual_error", "authority": "fake_reference"}
 
 
 class Voter(Mock):
-    """Votes in the words of Chen et al., by the texts of the request alone; some say nothing."""
+    """Votes in the words of Chen et al.; some say nothing.
+
+    A vote depends on the text and on how often the text came before, whatever else was asked
+    meanwhile: requests arrive in any order.
+    """
 
     def completion(self, body):
         reply = super().completion(body)
-        self.number = getattr(self, "number", 0) + 1
-        luck = random.Random(digest(body["messages"][-1]["content"]) + str(self.number % 3))
+        text = body["messages"][-1]["content"]
+        luck = random.Random(f"{digest(text)} {self.seen[text]}")
         vote = luck.choice((*VOTES, "Answer1", "None of them"))
         reply["choices"][0]["message"]["content"] = vote
         return reply

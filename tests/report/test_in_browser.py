@@ -242,7 +242,7 @@ def test_the_keyboard_reaches_the_answer_first_with_a_visible_focus(page):
     assert page.evaluate(outline) == "solid"
     assert page.evaluate("() => document.activeElement.getBoundingClientRect().top >= 0")
     page.keyboard.press("Enter")
-    assert page.url.endswith("#answer")
+    page.wait_for_function("() => location.hash === '#answer'")
 
 
 def test_only_the_answer_and_what_is_open_is_printed(page):

@@ -47,7 +47,9 @@ class OwnTreatment(Section):
     writers: Names = optional(
         "Models that restate the answers, of those under `restaters`.", default=[]
     )
-    instruction: Name = optional("The instruction to these writers; default: that of the treatment.")
+    instruction: Name = optional(
+        "The instruction to these writers; default: that of the treatment."
+    )
     own: dict[Name, Name] = optional(
         "The name that a judge may know itself by; default: its name in the plan.", default={}
     )

@@ -1,7 +1,6 @@
 """The raw files of a study: what is read from them, and what is said of a bad one."""
 
 import gzip
-import math
 import re
 
 import duckdb
@@ -34,7 +33,8 @@ def run(tmp_path, files, scales=None, task_types=None):
     )
     ratings, completeness = tmp_path / "ratings.parquet", tmp_path / "completeness.csv"
     normalise_ratings("mine", source, ratings=str(ratings), completeness=str(completeness))
-    rows = duckdb.sql(f"select * from '{ratings}'").df().to_dict("records")
+    table = duckdb.sql(f"select * from '{ratings}'")
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.fetchall()]
     return rows, read_table(completeness)
 
 
@@ -63,6 +63,7 @@ def test_canonical_row(tmp_path):
         "rating_unit": 1.0,
         "gt_unit": 3.667 / 4,
         "length": 120.0,
+        "labelling_probability": None,
         "scale_low": 0,
         "scale_high": 4,
         "group_code": 2,
@@ -115,7 +116,7 @@ def test_missing_values_leave_and_are_counted(tmp_path):
     ]
     rows, completeness = run(tmp_path, [write(tmp_path / "f.csv", lines)])
     assert len(rows) == 5  # without a human score or a length, a row counts where it needs none
-    assert sum(math.isnan(row["gt"]) for row in rows) == 1
+    assert sum(row["gt"] is None for row in rows) == 1
     claude = next(row for row in completeness if row["model"] == "Claude v2")
     # Five prompts in all; Claude v2 was rated on four of them, once each with a gap in gt, rating
     # and length.

@@ -7,6 +7,7 @@ from numpy.random import default_rng
 
 import recuse
 from rated_tables import FIVE, NINE, by_subject, findings_of, rated, study_of_rows
+from recuse.base.errors import DataError
 from recuse.base.reasons import Reason, because
 from recuse.check.facts import WARNING
 from recuse.inference.human_scale import BATCH, next_label_rows
@@ -79,6 +80,23 @@ def test_ranks_as_by_people_rest_on_all_ratings(studies):
     errors = board.loc["as_people"]["std_error"], alone.loc["human"]["std_error"]
     both, labelled_only = (each.astype(float) for each in errors)
     assert (both < 0.8 * labelled_only).all()
+
+
+def test_a_stated_probability_of_labels_is_read_and_weighs(studies, frame):
+    stated = frame.assign(labelling_probability=0.2)
+    boards = [recuse.leaderboard(recuse.ratings(stated, scale=(1, 10))).frame]
+    boards.append(recuse.leaderboard(studies[0]).frame)
+    scores = [board[board["scores"] == "as_people"]["score"].astype(float) for board in boards]
+    assert scores[0].to_numpy() == pytest.approx(scores[1].to_numpy(), abs=1e-9)
+
+
+@pytest.mark.parametrize("found", ["0", "1.5", "-0.1", "likely"])
+def test_a_probability_that_is_none_is_refused(tmp_path, found):
+    rows = [row | {"labelling_probability": 0.5} for row in rated(prompts=12)]
+    rows[7]["labelling_probability"] = found
+    message = rf"made up.csv, line 9, column labelling_probability: found '{found}', .* write a number above 0"
+    with pytest.raises(DataError, match=message):
+        study_of_rows(tmp_path, rows)
 
 
 def test_the_next_batch_to_score_is_balanced_with_more_own_answers(tmp_path):

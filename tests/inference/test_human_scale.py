@@ -103,6 +103,41 @@ def test_scores_are_means_of_the_fitted_values_of_all_answers():
     assert human_scale_means(answers).score == pytest.approx(expected, abs=1e-12)
 
 
+def test_answers_weigh_by_the_inverse_of_their_probability_of_a_label():
+    answers = drawn(1, by_row(0.3))
+    chances = default_rng(0).uniform(0.1, 1, len(answers.human))
+    answers = AnswerScores(**vars(answers) | {"labelling_probability": chances})
+    scored, panel = answers.is_scored, answers.centred(answers.panel)
+    columns = [answers.model == model for model in range(4)] + [answers.dimension == 1]
+    columns += [(answers.dimension == place) * panel for place in range(2)]
+    rows = np.stack(columns, axis=1).astype(float)
+    fit = WLS(answers.human[scored], rows[scored], weights=1 / chances[scored]).fit()
+    expected = [(rows @ fit.params)[answers.model == model].mean() for model in range(4)]
+    assert human_scale_means(answers).score == pytest.approx(expected, abs=1e-12)
+
+
+def test_labels_chosen_by_ratings_cover_with_their_probabilities():
+    covered, refused = [], []
+    for seed in range(60):
+        random = default_rng((1, seed))
+        whole = drawn(seed, by_row(1.1))
+        by_prompt = np.bincount(whole.prompt, whole.panel)
+        z = (by_prompt - by_prompt.mean()) / by_prompt.std()
+        chances = np.clip(0.3 * np.exp(z), 0.02, 1.0)
+        kept = (random.random(len(z)) < chances)[whole.prompt]
+        human = np.where(kept, whole.human, np.nan)
+        chosen = AnswerScores(**vars(whole) | {"human": human})
+        refused.append(bool(refused_ranking(chosen)))
+        known = {"labelling_probability": chances[whole.prompt]}
+        answers = AnswerScores(**vars(chosen) | known)
+        rows = list(as_people_rows(answers, replicates=2, confidence=0.9, seed=1))
+        covered += [
+            row["ci_low"] <= truth <= row["ci_high"] for row, truth in zip(rows, TRUTH, strict=True)
+        ]
+    assert np.mean(refused) > 0.9
+    assert 0.86 < np.mean(covered) < 0.97
+
+
 def test_with_every_answer_scored_they_are_the_means_by_people():
     answers = drawn(2, by_row(1.1))
     human = answers.human.reshape(100, 2, 4).mean(axis=1)

@@ -72,6 +72,7 @@ def ratings(
     dimension: Column | None = None,
     dataset: Column | None = None,
     length: str | None = None,
+    labelling_probability: str | None = None,
     families: Mapping[str, Sequence[str]] | None = None,
     trusted: str | Sequence[str] = (),
     scale: tuple[float, float] | None = None,
@@ -96,7 +97,8 @@ def ratings(
     `study` names one. judge, model, prompt, rating, dimension, dataset, length: names of columns,
     each its own name by default; `judge={"value": "gpt-4o"}` is one name for all rows,
     `rating=["a", "b"]` a column for each judge, model or dimension, `rating={judge: {model:
-    column}}` for each judge and model; `length` is the tokens of an answer. human: the column of
+    column}}` for each judge and model; `length` is the tokens of an answer, `labelling_probability`
+    the probability with which it was chosen for a human score. human: the column of
     human scores, on the scale of the ratings; with `references`, a table of these with the same
     columns of model and prompt, it is the column there, or the columns of several raters; rater:
     the column of the rater, if each row there is one's; gold: they are labels by a key, right or
@@ -124,6 +126,7 @@ def ratings(
         "dimension": dimension,
         "dataset": dataset,
         "length": length,
+        "labelling_probability": labelling_probability,
     }
     if scale is not None and scales is not None:
         raise ConfigError("found scale and scales; pass one of them")

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from recuse.base.database import Connection, files
 from recuse.data.cells import AXES, Levels
+from recuse.data.files import PROBABILITY
 
-COLUMNS = (*AXES, "prompt_id", "occasion", "gt", "rating", "length")
+COLUMNS = (*AXES, "prompt_id", "occasion", "gt", "rating", "length", PROBABILITY)
 # How many codes a column of each type holds
 LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}
 
@@ -56,6 +57,7 @@ class CodedRows:
             f"gt::{smallest_type(len(levels.reference))} as gt",
             "rating",
             "length",
+            PROBABILITY,
         ]
         return (
             f"select {', '.join(columns)}, {group}::{smallest_type(levels.groups)} as group_code from"

@@ -10,13 +10,14 @@ from recuse.base.database import Connection, name
 from recuse.base.errors import DataError
 from recuse.base.settings import Setting
 from recuse.base.words import counted, enumerated
-from recuse.data.files import as_number, record_place
+from recuse.data.files import PROBABILITY, as_number, record_place
 
 MOST_SHOWN = 5  # values in a message
 MOST_LISTED = 20  # values that a hint is made from, and one more
 # Characters of a value that is shown whole beside others: a conversation would hide the rest
 LONGEST = 40
 LONGEST_ALONE = 200
+PROBABILITIES = "between 1e-9 and 1"  # SQL: a probability of being chosen for a human score
 LENGTHS = "between 0 and 1e9"  # SQL: what a number must be to be a length in tokens
 
 
@@ -70,6 +71,12 @@ IS_LENGTH = Check(
     f"pred_length is not null and coalesce(not {as_number('pred_length')} {LENGTHS}, true)",
     "which is not a length",
     "'write a number of tokens, 0 or more, or leave it empty if missing'",
+)
+IS_PROBABILITY = Check(
+    PROBABILITY,
+    f"{PROBABILITY} is not null and coalesce(not {as_number(PROBABILITY)} {PROBABILITIES}, true)",
+    "which is not a probability of being chosen for a human score",
+    "'write a number above 0 and at most 1, or leave it empty'",
 )
 
 

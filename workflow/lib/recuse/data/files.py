@@ -21,12 +21,14 @@ from recuse.data.intact import Lines, check_pages, count_lines, opened, too_long
 REQUIRED = ("judge", "model", "gt", "dataset", "prompt_id", "rating")
 # Of the rubric that the judge was asked by, and which of several identical requests
 ASKED = ("wording", "replicate")
-OPTIONAL = ("pred_length", "dimension", "occasion", *ASKED)
+# The probability with which an answer was chosen for a human score
+PROBABILITY = "labelling_probability"
+OPTIONAL = ("pred_length", PROBABILITY, "dimension", "occasion", *ASKED)
 # What tells a judge's ratings of a model and prompt apart: one column of RatingsFile.stored
 IN_ONE = ("occasion", *ASKED)
 BETWEEN = "'\x1f'"  # SQL for what separates them
 READ = tuple(column for column in (*REQUIRED, *OPTIONAL) if column not in ASKED)
-NUMBERED = ("gt", "rating", "pred_length")
+NUMBERED = ("gt", "rating", "pred_length", PROBABILITY)
 # In lower case: what stands for a missing number
 MISSING = ("", "na", "n/a", "nan", "null", "none")
 # In lower case, without blanks around it

@@ -30,6 +30,7 @@ from recuse.data.codes import COLUMNS, CodedRows, code_checked, code_rows
 from recuse.data.faults import (
     DECLARED_SCALE,
     IS_LENGTH,
+    IS_PROBABILITY,
     NAMED,
     Check,
     fault_number,
@@ -40,6 +41,7 @@ from recuse.data.faults import (
 )
 from recuse.data.files import (
     OPTIONAL,
+    PROBABILITY,
     READ,
     REQUIRED,
     RatingsFile,
@@ -95,6 +97,7 @@ CHECKS = (
     *on_scale("rating", "an integer"),
     *on_scale("gt", "a number"),
     IS_LENGTH,
+    IS_PROBABILITY,
 )
 # A row breaks a check if its values in one of these sets of columns do: each combination that
 # occurs is checked once.
@@ -107,6 +110,7 @@ TOGETHER = (
     ("named", "dimension", "gt"),
     ("pred_length",),
     ("occasion",),
+    (PROBABILITY,),
 )
 # Of a checked row: in which of TOGETHER a value is, the column as it is stored, and what it means.
 MEANINGS = {
@@ -119,6 +123,7 @@ MEANINGS = {
     "gt": (5, "gt", "gt_number"),
     "length": (6, "pred_length", "length"),
     "occasion": (7, "occasion", "occasion"),
+    PROBABILITY: (8, PROBABILITY, "probability"),
 }
 
 
@@ -488,7 +493,7 @@ def _open(
         select rows.*, {registry.sql_name("judges.name", "judge")} as judge_name,
                {registry.sql_name("models.name", "model")} as model_name, scales.low as scale_low, scales.high as scale_high,
                {"datasets.task_type" if source.task_types else "''"} as task_type, {as_number("rating")} as rating_number,
-               {as_number("gt")} + 0 as gt_number, {as_number("pred_length")} as length
+               {as_number("gt")} + 0 as gt_number, {as_number("pred_length")} as length, {as_number(PROBABILITY)} as probability
         from ({{}}) as rows
         left join registry as judges on rows.judge = judges.id
         left join registry as models on rows.model = models.id

@@ -24,7 +24,7 @@ from recuse.base.database import (
 from recuse.base.outputs import write_text
 from recuse.data.cells import AXES, FACTORS, Levels, as_metadata
 from recuse.data.codes import CodedRows
-from recuse.data.files import asked_in
+from recuse.data.files import PROBABILITY, asked_in
 from recuse.data.registry import scale_for
 
 COUNTED = {
@@ -299,7 +299,7 @@ def write_sorted(
         f"({score}_codes.value - scale_low) / (scale_high - scale_low)"
         for score in ("rating", "gt")
     )
-    for column in ("prompt_id", "rating", "gt", "length"):
+    for column in ("prompt_id", "rating", "gt", "length", PROBABILITY):
         joins += f" left join {column}_codes on sorted.{column} = {column}_codes.code"
     occasion = "null::varchar"
     if coded.values("occasion"):
@@ -308,7 +308,8 @@ def write_sorted(
     query = f"""
         select judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id_codes.value as prompt_id,
                rating_codes.value as rating, gt_codes.value as gt, {rating} as rating_unit, {gt} as gt_unit,
-               length_codes.value as length, scale_low, scale_high, group_code, sorted.gt as reference_code, prompt,
+               length_codes.value as length, {PROBABILITY}_codes.value as {PROBABILITY}, scale_low, scale_high,
+               group_code, sorted.gt as reference_code, prompt,
                {", ".join(asked_in(occasion))}, sorted.occasion as occasion_code
         from ({rows}) as sorted {joins}"""
     try:

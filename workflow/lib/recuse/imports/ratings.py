@@ -27,12 +27,22 @@ from recuse.config.read import project_settings
 from recuse.data.faults import (
     DECLARED_SCALE,
     IS_LENGTH,
+    IS_PROBABILITY,
     NAMED,
     Check,
     first_twice,
     raise_first_fault,
 )
-from recuse.data.files import ASKED, IN_ONE, SOURCE, as_number, header_place, reading, record_place
+from recuse.data.files import (
+    ASKED,
+    IN_ONE,
+    PROBABILITY,
+    SOURCE,
+    as_number,
+    header_place,
+    reading,
+    record_place,
+)
 from recuse.data.lines import check_declared, check_in_all, check_lines
 from recuse.data.registry import (
     DEFAULT,
@@ -174,7 +184,7 @@ def import_ratings(
         left join declared as judges on named.dimension = judges.dimension and named.judge_name = judges.judge
         left join declared as every on named.dimension = every.dimension and every.judge is null""")
     scores = value_checks("gt", stepped=False, scale="dimension")
-    checks = (*NAMES, *value_checks("rating", where=COLUMN), *scores, IS_LENGTH)
+    checks = (*NAMES, *value_checks("rating", where=COLUMN), *scores, IS_LENGTH, IS_PROBABILITY)
     raise_first_fault(connection, "typed", checks, named=named)
     _check_one_score(connection, named.get("gt", "gt"))
     if scored_in and "occasion" in named:
@@ -187,6 +197,7 @@ def import_ratings(
         select judge_name as judge, model_name as model, {", ".join(apart)},
                coalesce({in_steps("score", "final_step")}, {in_steps("gt_number", "final_step")}) as gt, dataset, prompt_id,
                {IN_FINAL_STEPS}::integer as rating, {as_number("pred_length")} as pred_length,
+               {as_number(PROBABILITY)} as {PROBABILITY},
                dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("rated", kept)}
         from rated left join final using (dimension) left join human_scores using ({", ".join(key)})"""
     if in_memory:

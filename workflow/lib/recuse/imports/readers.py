@@ -12,7 +12,7 @@ from recuse.base.errors import DataError
 from recuse.base.settings import Setting
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import Check, raise_first_fault
-from recuse.data.files import IN_ONE, RawFile, reading
+from recuse.data.files import IN_ONE, PROBABILITY, RawFile, reading
 from recuse.data.lines import check_lines
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, named_as, refused_key
 from recuse.data.verdicts import ORDERS
@@ -190,6 +190,8 @@ def read_ratings_table(
         named["gt"], texts["gt"] = human, file.score(human)
     if length := file.column("length", "pred_length"):
         named["pred_length"], texts["pred_length"] = length, file.number(length)
+    if probability := file.column(PROBABILITY, PROBABILITY):
+        named[PROBABILITY], texts[PROBABILITY] = probability, file.number(probability)
     print_spread(path, scores)
     named = named | {"rating": ", ".join(scores.columns)}
     used = {*file.named.values(), *scores.columns}

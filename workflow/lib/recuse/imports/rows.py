@@ -22,6 +22,7 @@ from recuse.data.faults import LONGEST, MOST_LISTED, Check, raise_first_fault
 from recuse.data.files import (
     IN_ONE,
     MISSING,
+    PROBABILITY,
     SOURCE,
     RawFile,
     as_number,
@@ -45,6 +46,7 @@ RATING_COLUMNS = (
     "rating",
     "gt",
     "pred_length",
+    PROBABILITY,
 )
 VERDICT_COLUMNS = COMPARISONS
 KEPT = "kept: "  # before the name of a further column, until the table is written

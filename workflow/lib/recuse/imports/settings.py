@@ -99,6 +99,9 @@ class ColumnsOfJudgments(SomeKeys):
         "Human score, on the same scale; verdicts: human label (a, b, tie or the model)."
     )
     length: Name = optional("Ratings: tokens of the answer.")
+    labelling_probability: Name = optional(
+        "Ratings: the probability, above 0 and at most 1, with which an answer was chosen for a human score."
+    )
     item: Name = optional("Verdicts: id of the question.")
     model_a: Name = optional("Verdicts: model of one answer.")
     model_b: Name = optional("Verdicts: model of the other answer.")

@@ -14,6 +14,7 @@ from recuse.base.database import connect, files
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.cells import read_levels
+from recuse.data.files import PROBABILITY
 from recuse.data.study import LEAST_SCORED, StudyTables
 from recuse.model.least_squares import wald_p_value
 
@@ -43,6 +44,9 @@ class AnswerScores:
     panel: np.ndarray  # mean over judges of the rating less the judge's mean in the dimension
     models: np.ndarray  # (M,) of str
     dimensions: np.ndarray  # (D,) of str
+    # The probability with which an answer was chosen for a human score; None: it is the same for
+    # all answers in a dimension.
+    labelling_probability: np.ndarray | None = None
 
     @property
     def is_scored(self) -> np.ndarray:
@@ -52,6 +56,23 @@ class AnswerScores:
     def scored_prompts(self) -> np.ndarray:
         """Number of prompts with a scored answer of each model, (M,)."""
         return self._prompts_by_model(self.is_scored)
+
+    def prompt_shares(self) -> np.ndarray:
+        """Share of each prompt in the weights, 1 / probability, of a model's scored answers,
+        (prompts, M).
+        """
+        weight = np.where(self.is_scored, 1 / self.labelling_probability, 0.0)
+        of_models = indicators(self.model) * weight[:, None]
+        by_prompt = (indicators(self.prompt).T @ of_models).toarray()
+        return by_prompt / np.maximum(by_prompt.sum(axis=0), 1.0)
+
+    def effective_prompts(self) -> np.ndarray:
+        """Number of prompts with a scored answer of each model, (M,); with known probabilities, of
+        equally likely ones that would say as much, 1 / sum of squared shares (Kish).
+        """
+        if self.labelling_probability is None:
+            return self.scored_prompts()
+        return 1 / np.square(self.prompt_shares()).sum(axis=0)
 
     def varied_prompts(self) -> np.ndarray:
         """Number of prompts on which a model has a human score other than the most frequent one of
@@ -94,22 +115,27 @@ def read_answer_scores(study: StudyTables, rows: str) -> AnswerScores:
     levels = read_levels(study.ratings[0])
     judge, model, dimension = (levels.sql_place(axis) for axis in ("judge", "model", "dimension"))
     columns = f"prompt, occasion_code, gt_unit, {model} as model, {dimension} as dimension"
+    columns += f", {PROBABILITY}"
     less_level = f"rating_unit - avg(rating_unit) over (partition by {judge}, {dimension})"
     query = f"""
-        select prompt, model, dimension, avg(gt_unit) as human, avg(deviation) as panel
+        select prompt, model, dimension, avg(gt_unit) as human, avg(deviation) as panel,
+               max({PROBABILITY}) as probability
         from (select {columns}, {less_level} as deviation from ({rows}))
         group by prompt, occasion_code, model, dimension order by all"""
     table = connect().execute(query).fetchnumpy()
     models, model = np.unique(table["model"], return_inverse=True)
     dimensions, dimension = np.unique(table["dimension"], return_inverse=True)
+    human, probability = (np.ma.filled(table[name], np.nan) for name in ("human", "probability"))
+    is_known = not np.isnan(probability[~np.isnan(human)]).any()
     return AnswerScores(
         prompt=np.asarray(table["prompt"]).astype(np.int64),
         model=model,
         dimension=dimension,
-        human=np.ma.filled(table["human"], np.nan),
+        human=human,
         panel=np.asarray(table["panel"]),
         models=np.array(levels.model, dtype=str)[models],
         dimensions=np.array(levels.dimension, dtype=str)[dimensions],
+        labelling_probability=probability if is_known else None,
     )
 
 
@@ -154,7 +180,7 @@ def refused_ranking(answers: AnswerScores) -> str:
     if answers.varied_prompts().sum() < LEAST_VARIED:
         return because(Reason.EQUAL_SCORES, least=LEAST_VARIED)
     gap, p_value = scored_gap(answers)
-    if p_value < AT_RANDOM:
+    if p_value < AT_RANDOM and answers.labelling_probability is None:
         return because(Reason.CHOSEN_FOR_SCORES, gap=round(gap, 3))
     return ""
 
@@ -178,7 +204,7 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     """Estimate the mean human score of each model over all its answers.
 
     The scored answers i of the dimension d(i) give, by least squares with weights v_i = answers /
-    scored answers of d(i),
+    scored answers of d(i), or 1 / the probability with which i was to get a score,
       human_i = a_m(i) + c_d(i) + b_d(i) panel_i + e_i
     with the panel's rating less its mean for the model in the dimension, so that no judge's
     preference for a model, such as itself, is left in it. The score of a model is the mean of the
@@ -188,7 +214,9 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     without a score and L with one. With prompts as units, the influence of p is
       sum over its scored answers of xbar_m' (X'VX)^-1 x_i v_i e_i
       + sum over its answers of m of (fitted_i - score_m) / answers of m
-    whose first part allows for the estimation of b_d. Source: Angelopoulos, Duchi and Zrnic (2023),
+    whose first part allows for the estimation of b_d. With known probabilities, a few answers may
+    have most of the weight: the influence is divided by 1 - the share of p in the weights of m's
+    scored answers, as when p is left out. Source: Angelopoulos, Duchi and Zrnic (2023),
     PPI++ (arXiv 2311.01453), section 6.
 
     A model without scored answers has NaN.
@@ -200,7 +228,9 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     design = hstack([of_model, of_dimension, of_dimension * panel[:, None]], format="csr")
     number, scored = of_dimension.sum(axis=0), answers.is_scored
     rate = number / np.maximum(of_dimension.T @ scored, 1)
-    weight, human = rate[answers.dimension] * scored, np.nan_to_num(answers.human)
+    known = answers.labelling_probability
+    rates = rate[answers.dimension] if known is None else 1 / known
+    weight, human = rates * scored, np.nan_to_num(answers.human)
     weighted = design * weight[:, None]
     inverse = np.linalg.pinv((weighted.T @ design).toarray(), hermitian=True)
     coefficients = inverse @ (weighted.T @ human)
@@ -212,6 +242,8 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     of_scored = of_prompt.T @ (weighted * (human - fitted)[:, None])
     of_all = of_prompt.T @ (of_model * ((fitted - score[model]) / count[model])[:, None])
     influence = of_scored @ (inverse @ mean_row.T) + of_all.toarray()
+    if known is not None:
+        influence /= 1 - answers.prompt_shares()
     score[of_model.T @ scored == 0] = np.nan
     return HumanScaleMeans(score, influence, coefficients[-len(answers.dimensions) :])
 

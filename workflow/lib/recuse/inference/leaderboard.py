@@ -376,9 +376,10 @@ def as_people_rows(
         low, high = rank_sets(score, drawn, prompts=few, confidence=confidence)
         error = np.sqrt(covariance.diagonal())
         level = quantile(confidence)
-        half = np.array([expanded(level, n) for n in prompts[kept].tolist()]) * error
+        effective = answers.effective_prompts()[kept]
+        half = np.array([expanded(level, n) for n in effective.tolist()]) * error
         columns = {"score": score, "ci_low": score - half, "ci_high": score + half}
-        columns["std_error"] = error * np.sqrt(prompts[kept] / (prompts[kept] - 1))
+        columns["std_error"] = error * np.sqrt(effective / (effective - 1))
         columns |= {"rank": score_ranks(score), "rank_low": low, "rank_high": high}
     place = np.cumsum(kept) - 1
     for model, name in enumerate(answers.models.tolist()):

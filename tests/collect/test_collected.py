@@ -155,9 +155,9 @@ def test_answers_that_blinding_makes_the_same_are_said(settings):
     collected = Collected(plan, answers_in(plan.ledger))
     (line,) = merged_in_words(plan, collected.waves[0], collected.answers)
     assert line.startswith(
-        "36 judgments are 12 requests: where a judge would see the same texts, it is asked once"
+        "36 judgments take 12 requests, because a judge is asked once about identical texts"
     )
-    assert "; of 3 answers of different words, 2 are no longer so without names (`blind`)." in line
+    assert "; 2 of 3 different answers become identical when names are removed (`blind`)." in line
     page = page_before(collected, families={}, human_scores=True, power=0.8, confidence=0.9)
     assert line in page
     assert len(page.splitlines()) <= 25

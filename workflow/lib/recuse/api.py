@@ -92,29 +92,42 @@ def ratings(
 ) -> "Ratings":
     """Read and check ratings of single answers.
 
-    data: a DataFrame of pandas or polars, an Arrow table, the path of a file in any format that
-    recuse reads, or several paths; or the path of a configuration, `mine.yaml`, of which only
-    `study` names one. judge, model, prompt, rating, dimension, dataset, length: names of columns,
-    each its own name by default; `judge={"value": "gpt-4o"}` is one name for all rows,
-    `rating=["a", "b"]` a column for each judge, model or dimension, `rating={judge: {model:
-    column}}` for each judge and model; `length` is the tokens of an answer, `labelling_probability`
-    the probability with which it was chosen for a human score. human: the column of
-    human scores, on the scale of the ratings; with `references`, a table of these with the same
-    columns of model and prompt, it is the column there, or the columns of several raters; rater:
-    the column of the rater, if each row there is one's; gold: they are labels by a key, right or
-    wrong. families: the models of each family; a model in none is a family of its own. trusted:
-    judges whose ratings count as they are although `check` doubts them. scale: lowest and highest
-    rating; scales: the same by dimension. Without either the scale is taken from the data, with a
-    warning that says so. missing: values that mark a failed judgment, or no human score; values:
-    numbers that words stand for, as {"yes": 1, "no": 0}, also among human scores. decimal: "," for
-    texts such as 7,5. step: between two ratings, such as 0.5, if the ratings do not show it; round:
-    scores with any number of digits to the nearest step, of 1 by default. repeats: mean, first,
-    last or error (the default), of several ratings of an answer by one judge. format: of files, if
-    it is not to be recognised. study: the name in the column `study` of the results. confidence: of
-    intervals; default: 0.9.
+    data: a pandas or polars DataFrame, an Arrow table, a file in any format that recuse reads, or
+    several files; or a configuration such as `mine.yaml` (`study` chooses one of its studies).
 
-    Raises DataError about the first row that is wrong, by its column and its number, from 1, and
-    ConfigError about an argument.
+    Columns. Each of judge, model, prompt, rating, dimension, dataset and length names a column; the
+    default is its own name.
+    judge: also `{"value": "gpt-4o"}`, one name for all rows, and so for model, dimension
+    and dataset.
+    rating: also `["a", "b"]`, a column for each judge, model or dimension; or `{judge: {model:
+    column}}`, one for each judge and model.
+    length: the tokens of the answer.
+    labelling_probability: the probability with which the answer was chosen for a human score.
+    human: human scores, on the scale of the ratings. With `references`, the column there, or the
+    columns of several raters.
+    references: a table of human scores, with the same columns for model and prompt.
+    rater: the column of the rater in `references`, if each row has one rater's score.
+    gold: the human scores are labels by a key, right or wrong.
+
+    Values.
+    scale: lowest and highest rating; scales: the same by dimension. Without either, the scale is
+    taken from the data, with a warning.
+    missing: values that mark a failed judgment or a missing human score.
+    values: numbers that words stand for, such as {"yes": 1, "no": 0}, also in human scores.
+    decimal: "," for texts such as 7,5.
+    step: the step of the ratings, such as 0.5, if they do not show it. round: round scores to the
+    nearest step (default: 1).
+    repeats: what to do if a judge rated an answer several times: mean, first, last or error (the
+    default).
+    format: the format of the files; by default it is recognised.
+
+    The study.
+    families: the models of each family; a model in none is a family of its own.
+    trusted: judges whose ratings count even if `check` doubts them.
+    study: its name in results. confidence: the level of intervals; default: 0.9.
+
+    Raises DataError for the first invalid row, with its column and number (from 1), and ConfigError
+    for an invalid argument.
     """
     if is_configuration(data):
         return Ratings(configured(ratings, locals(), RATED))
@@ -189,14 +202,17 @@ def pairs(
 ) -> "Pairs":
     """Read and check verdicts on two answers.
 
-    data: as of `ratings`. judge, item, model_a, ...: names of columns, each its own name by
-    default. item: the question; outcome: `a`, `b`, `tie` or `error`, or the model that won, in one
-    column, one for each judge (`["gpt-4o", "claude"]`) or one for each order (`{"ab": "first",
-    "ba": "second"}`); order: `ab` or `ba`, or the model that was shown first; human: the humans'
-    verdict, like `outcome`, here or in `references`, a table with the same columns of item and
-    models; length_a, length_b: words of the answers. both_orders: whether each pair must have been
-    shown in both orders. missing, values: of verdicts, the humans' too, as {"left": "a"}. Other
-    arguments, and errors, are those of `ratings`.
+    judge, item, model_a, model_b, ...: names of columns; the default is their own name.
+    item: the question.
+    outcome: `a`, `b`, `tie`, `error`, or the model that won. It may be in one column, one for each
+    judge (`["gpt-4o", "claude"]`) or one for each order (`{"ab": "first", "ba": "second"}`).
+    order: `ab`, `ba`, or the model that was shown first.
+    human: the humans' verdict, like `outcome`, here or in `references`, a table with the same
+    columns for item and models.
+    length_a, length_b: words of the answers.
+    both_orders: whether each pair must be shown in both orders.
+    missing, values: as for `ratings`, such as {"left": "a"}, also in the humans' verdicts.
+    Other arguments, and the errors, are those of `ratings`.
 
     >>> import pandas as pd
     >>> verdicts = pd.DataFrame(
@@ -234,8 +250,9 @@ def pairs(
 
 
 def check(data: "Ratings | Pairs") -> Result:
-    """What the data support before any fit: which biases, how small, and what is wrong; printed, it
-    is the page of `recuse check`.
+    """Say before any fit what the data support: which biases, how small, and what is wrong.
+
+    It prints as the page of `recuse check`.
 
     >>> print(str(recuse.check(ratings))[:69])
     ratings: what these ratings support
@@ -255,13 +272,12 @@ def check(data: "Ratings | Pairs") -> Result:
 
 
 def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> FitResult:
-    """Fit Equation 1, or another spec of the configuration, or either one changed by these
-    settings, to the ratings.
+    """Fit Equation 1 or another spec of the configuration to the ratings.
 
-    spec: its name, such as `main` (Equation 1), `clustered` or `model_effects`. settings: those of
-    a spec, such as `slice="dimension"`, `covariance="CR1"`, `terms=[...]` or `length="prompt"`; see
-    docs/configuration.md. The frame has the rows of the workflow's estimates/<spec>.csv;
-    ConfigError about an unknown setting.
+    spec: its name, such as `main` (Equation 1), `clustered` or `model_effects`.
+    settings: changes to the spec, such as `slice="dimension"`, `covariance="CR1"`, `terms=[...]` or
+    `length="prompt"`; see docs/configuration.md. ConfigError for an unknown one.
+    The frame has the rows of the workflow's estimates/<spec>.csv.
 
     >>> biases = recuse.fit(ratings, covariance="CR1").biases
     >>> biases[["quantity", "term", "estimate"]].round(3).head(2)
@@ -285,11 +301,10 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> FitResult:
 
 
 def verdict(data: "Ratings | Pairs") -> Result:
-    """The table of the report: a verdict on each judge and family, what it rests on, and what to
-    do.
+    """Give a verdict on each judge and family, what it rests on, and what to do.
 
-    The frame has the rows and numbers of the workflow's tables/verdicts.csv; its sizes are shares
-    of the scale.
+    This is the table of the report. The frame has the rows of the workflow's tables/verdicts.csv,
+    with sizes as shares of the scale.
     """
     from recuse.base.reasons import WITHOUT_PEOPLE, code, in_words
     from recuse.inference.verdict import VERDICTS
@@ -332,12 +347,12 @@ def verdict(data: "Ratings | Pairs") -> Result:
 
 
 def leaderboard(ratings: "Ratings") -> Result:
-    """Models by their mean rating, as rated and without the biases that the setting `debias` names
-    (by default C's), each with its rank and interval.
+    """Rank models by their mean rating, with and without the biases, with intervals.
 
-    The frame has the rows of the workflow's tables/leaderboard.csv: `scores` says how ratings
-    count: raw, debiased, leave_self_out, leave_family_out, human and, where only some answers have
-    human scores, as_people; `slice` is "" for all dimensions together.
+    The setting `debias` says which biases are removed (default: C's). The frame has the rows of the
+    workflow's tables/leaderboard.csv. `scores` is raw, debiased, leave_self_out, leave_family_out,
+    human or, if only some answers have human scores, as_people. `slice` is "" for all dimensions
+    together.
     """
     from recuse.inference.leaderboard import LEADERBOARD
     from recuse.report.answers import leaderboard_section
@@ -367,13 +382,13 @@ def power(
     raters: Sequence[int] | None = None,
     copies: Sequence[int] | None = None,
 ) -> Result:
-    """How small a self-bias studies like this one would find (`detectable`), and how many prompts a
-    given one needs.
+    """Say how small a self-bias studies like this one would find, and how many prompts they need.
 
-    self_bias: to be found with probability `power`, as a share of the scale. prompts, raters,
-    copies: numbers of prompts, of human raters of an answer, and of models and judges as multiples
-    of these. Defaults are the configuration's; without arguments the rows are those of the
-    workflow's tables/power.csv.
+    self_bias: the bias to find with probability `power`, as a share of the scale.
+    prompts: numbers of prompts. raters: numbers of human raters of an answer.
+    copies: numbers of models and judges, as multiples of those of this study.
+    Defaults are the configuration's; without arguments, the rows are those of the workflow's
+    tables/power.csv. `detectable` is the smallest bias that is found.
 
     >>> rows = recuse.power(ratings, prompts=[200], copies=[1]).frame
     >>> rows[["estimand", "raters", "detectable", "floor"]].round(3).head(1)
@@ -408,7 +423,7 @@ def power(
 
 
 def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
-    """Draw a figure of the report, by matplotlib.
+    """Draw a figure of the report with matplotlib.
 
     figure: `verdicts`, `self_family_bias`, `mean_scores`, `correlations`, `slices`, `leaderboard`,
     `power`, `idiosyncrasy` or another one of the report that needs no other tables; default:
@@ -462,9 +477,7 @@ def _drawn(draw: str, paths: Mapping, about: Mapping) -> "Figure":
 
 
 def example() -> "tuple[pd.DataFrame, pd.DataFrame]":
-    """Simulated ratings by five judges, of which some favour themselves or their families, and
-    scores by two humans.
-    """
+    """Return simulated ratings by five judges, some of them biased, and scores by two humans."""
     import pandas as pd
 
     paths = (PROJECT / "docs" / "example" / name for name in ("judged.csv", "human.csv"))

@@ -114,7 +114,7 @@ def _parser() -> tuple[ArgumentParser, Collection[str]]:
         "example", run_example, short, words, "recuse example, then recuse check mine.yaml"
     )
     example.add_argument(
-        "folder", nargs="?", default=".", help="folder, made if there is none; default: this one"
+        "folder", nargs="?", default=".", help="folder, created if needed; default: this one"
     )
     words = (
         "Say before any fit what files of ratings or verdicts support: which biases, how small, and"
@@ -124,8 +124,8 @@ def _parser() -> tuple[ArgumentParser, Collection[str]]:
         "check", run_check, "say what ratings or verdicts support", words, "recuse check mine.yaml"
     )
     words = (
-        "Check files of ratings and fit a spec; the table of estimates is the workflow's, byte for"
-        " byte."
+        "Check files of ratings and fit a spec. The table of estimates equals the workflow's, byte"
+        " for byte."
     )
     fit = command(
         "fit",
@@ -140,16 +140,16 @@ def _parser() -> tuple[ArgumentParser, Collection[str]]:
             nargs="+",
             metavar="[dimension=]file",
             help=(
-                "the study's files, or files that config imports; or a YAML file alone: --config,"
-                " and the studies in it"
+                "the study's files, or files that the configuration imports; or only a YAML file:"
+                " all its studies"
             ),
         )
         each.add_argument(
-            "--study", help="study of config whose scales apply; default: the one with these files"
+            "--study", help="study whose scales apply; default: the one with these files"
         )
         each.add_argument("--config", help="YAML file with additions and changes to config.yaml")
     fit.add_argument(
-        "--spec", default="main", help="spec of config; default: %(default)s, which is Equation 1"
+        "--spec", default="main", help="spec to fit; default: %(default)s, which is Equation 1"
     )
     fit.add_argument("--output", help="CSV file to write; default: the standard output")
     check.add_argument("--output", help="CSV file to write the findings to, one per row")
@@ -157,7 +157,7 @@ def _parser() -> tuple[ArgumentParser, Collection[str]]:
         if product.commands:
             resolve_name(product.commands)(command)
     words = (
-        "Build everything of the studies in a YAML file, or the simulated twin of the published"
+        "Build all results of the studies in a YAML file, or of the simulated twin of the published"
         " ratings, in results/."
     )
     run = command(
@@ -167,7 +167,7 @@ def _parser() -> tuple[ArgumentParser, Collection[str]]:
         words,
         "recuse run mine.yaml --cores 4",
     )
-    words = "Build the report of each study in a YAML file, and what it needs, and print its path."
+    words = "Build the report of each study in a YAML file and print its path."
     report = command(
         "report", run_report, "build the report alone", words, "recuse report mine.yaml --open"
     )
@@ -177,28 +177,28 @@ def _parser() -> tuple[ArgumentParser, Collection[str]]:
             "config",
             nargs="?",
             metavar="file.yaml",
-            help="configuration of the studies; default: the simulated twin",
+            help="the studies; default: the simulated twin",
         )
         each.add_argument(
             "--study",
             action="append",
             default=[],
-            help="a study to build; default: those in the file",
+            help="a study to build; default: all in the file",
         )
         each.add_argument(
             "--cores", default="2", help="number of jobs at a time, or all; default: %(default)s"
         )
         each.epilog += (
-            "; what follows `--` are options of Snakemake, as in recuse run mine.yaml -- --dry-run"
+            ". Options after `--` go to Snakemake, as in recuse run mine.yaml -- --dry-run"
         )
     words = (
-        "Read every file again and say which results are not those of their data, settings and"
-        " code, or were changed."
+        "Read every file again and say which results were changed, or come from other data,"
+        " settings or code."
     )
     verify = command(
         "verify",
         run_verify,
-        "say whether results belong together",
+        "say whether results are up to date and unchanged",
         words,
         "recuse verify mine.yaml",
     )
@@ -206,13 +206,13 @@ def _parser() -> tuple[ArgumentParser, Collection[str]]:
         "studies",
         nargs="+",
         metavar="study",
-        help="study whose results are in results/<study>; or a YAML file: --config, and its studies",
+        help="study with results in results/<study>; or a YAML file: all its studies",
     )
     verify.add_argument(
         "--config",
         action="append",
         default=[],
-        help="file that `--configfile` named for the run; once for each",
+        help="file given as `--configfile` for the run; may be repeated",
     )
     return parser, commands.choices
 

@@ -48,10 +48,10 @@ def frame(columns: Sequence[str], rows: Iterable[Mapping]) -> "pd.DataFrame":
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """An answer.
+    """The answer to a question; it prints as a report or table.
 
-    frame: its rows, with the names and numbers of the workflow's table. What is printed is `title`,
-    the table of `cells` under `headings`, if any, and `notes`.
+    frame: its rows, with the names and numbers of the workflow's table. title, headings, cells and
+    notes: what is printed.
     """
 
     frame: "pd.DataFrame"
@@ -62,7 +62,7 @@ class Result:
     draw: "Callable[[], Figure] | None" = field(default=None, repr=False)
 
     def plot(self) -> "Figure":
-        """Draw it as in the report, by matplotlib. Needs the extra `plot`."""
+        """Draw it as in the report, with matplotlib. Needs the extra `plot`."""
         if self.draw is None:
             raise DataError("plot: the report has no figure of this answer; see recuse.plot")
         return self.draw()
@@ -101,9 +101,10 @@ class Result:
 class FitResult(Result):
     """A spec fitted to ratings.
 
-    frame: the rows of the workflow's estimates/<spec>.csv; biases: those of self-bias and
-    family-bias, in short; not_estimable: what has no estimate, and why; spec: its name; words: the
-    model.
+    frame: the rows of the workflow's estimates/<spec>.csv.
+    biases: the self-biases and family-biases.
+    not_estimable: what has no estimate, and why.
+    spec: its name; words: the model in words.
     """
 
     spec: str = ""

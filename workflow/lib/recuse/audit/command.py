@@ -19,8 +19,8 @@ def add_commands(command: Callable) -> None:
 def add_audit_command(command: Callable) -> None:
     """Add `audit`; command: adds one, and returns its parser."""
     words = (
-        "Show judges the same answers as they are and with one thing changed, as a plan says. Every"
-        " response is kept in a ledger; what it holds is not asked again."
+        "Show judges the same answers twice, with one thing changed, as a plan describes. A ledger"
+        " keeps every response, and no answered request is sent again."
     )
     audit = command(
         "audit",
@@ -34,8 +34,8 @@ def add_audit_command(command: Callable) -> None:
 
 
 def run_audit(arguments: Namespace) -> None:
-    """Ask what the ledger of an audit has no answer to, and write its results; with --dry-run, say
-    what that would cost.
+    """Send the requests that the ledger has no answer to, and write the results; with --dry-run,
+    only say what that would cost.
     """
     from recuse.audit.inputs import page_before, read_audit
     from recuse.audit.run import audit

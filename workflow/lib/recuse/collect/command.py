@@ -14,8 +14,8 @@ from recuse.pipeline import in_folder
 def add_collect_command(command: Callable) -> None:
     """Add `collect`; command: adds one, and returns its parser."""
     words = (
-        "Ask judges what a study's `collect` describes. Every response is kept in a ledger; what it"
-        " holds is not asked again."
+        "Ask judges for what `collect` of a study describes. A ledger keeps every response, and no"
+        " answered request is sent again."
     )
     collect = command(
         "collect",
@@ -34,18 +34,18 @@ def add_collect_command(command: Callable) -> None:
 
 
 def add_spending_options(command: ArgumentParser) -> None:
-    """Add what every command has that asks judges: `--budget` and `--dry-run`."""
+    """Add `--budget` and `--dry-run`, the options of every command that asks judges."""
     command.add_argument(
         "--budget",
         help=(
-            "most money for all of it, in that of the price file, or `unlimited`; default: the"
-            " plan's"
+            "the most to spend in all, in units of the price file, or `unlimited`; default: the"
+            " plan's budget"
         ),
     )
     command.add_argument(
         "--dry-run",
         action="store_true",
-        help="say what it would ask and cost, print the first request, and ask nothing",
+        help="show what would be asked and what it costs, and the first request; send nothing",
     )
 
 
@@ -65,8 +65,8 @@ def budget_in(arguments: Namespace) -> float | str | None:
 
 
 def run_collect(arguments: Namespace) -> None:
-    """Ask what the ledger of a study has no answer to, and say what it then holds; with --dry-run,
-    what that would cost.
+    """Send the requests that the ledger has no answer to, and print a summary; with --dry-run,
+    only what that would cost.
     """
     from recuse.collect.dry_run import page_before
     from recuse.collect.inputs import read_plan, stopping_rule

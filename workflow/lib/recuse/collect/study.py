@@ -47,8 +47,8 @@ def spending_limit(plan: Plan, budget: float | str | None = None) -> float | Non
 def merged_in_words(
     plan: Plan, requests: Sequence[Request], answers: Sequence[ModelAnswer]
 ) -> list[str]:
-    """A line about requests that stand for several answers of the same words, and about names that
-    were taken out of these.
+    """A line about requests that stand for several identical answers, and about answers that are
+    identical only without names.
     """
     different = len({request.key for request in requests})
     if different == len(requests):
@@ -56,12 +56,12 @@ def merged_in_words(
     texts = {answer.text for answer in answers}
     blinded = {plan.blinded(text) for text in texts}
     shared = (
-        f"{len(requests):,} judgments are {different:,} requests: where a judge would see the same"
-        " texts, it is asked once"
+        f"{len(requests):,} judgments take {different:,} requests, because a judge is asked once"
+        " about identical texts"
     )
     names = (
-        f"of {len(texts):,} answers of different words, {len(texts) - len(blinded):,} are no longer"
-        " so without names (`blind`)"
+        f"{len(texts) - len(blinded):,} of {len(texts):,} different answers become identical when"
+        " names are removed (`blind`)"
     )
     return [f"{shared}; {names}."]
 

@@ -24,8 +24,8 @@ def add_commands(command: Callable) -> None:
     """Add `import`; command: adds one, and returns its parser."""
     words = (
         "Import the ratings or verdicts of a study, with the human scores, into one table, and"
-        " count what was imported. With --guess, write the settings that import some files: `recuse"
-        " import --guess judged.csv human.csv`."
+        " count what was imported. With --guess, write a configuration for files: `recuse import"
+        " --guess judged.csv human.csv`."
     )
     example = "recuse import mine.yaml --output all.csv"
     into = command("import", run_import, "write a study's files as one table", words, example)
@@ -33,13 +33,13 @@ def add_commands(command: Callable) -> None:
         "files",
         nargs="+",
         metavar="file",
-        help="YAML file with a study that has `import`; with --guess, the files of a study",
+        help="YAML file with a study that has `import`; with --guess, files of ratings or verdicts",
     )
     into.add_argument("--study", help="the study; default: the only one in the file")
     into.add_argument(
         "--guess",
         action="store_true",
-        help="write the YAML file that imports these files, each guess marked, and check it",
+        help="write a YAML file that imports these files, with each guess marked, and check it",
     )
     into.add_argument(
         "--output", help="CSV or parquet file to write; with --guess, YAML file, default: mine.yaml"

@@ -50,7 +50,7 @@ class ColumnsOfPrompts(SomeKeys):
 
     prompt: Name = optional("Id of the prompt.")
     text: Name = optional("What the models were asked.")
-    dataset: Name = optional("The dataset that the prompt is of.")
+    dataset: Name = optional("The dataset of the prompt.")
 
 
 class ColumnsOfAnswers(SomeKeys):
@@ -91,8 +91,8 @@ class AskedModel(Section):
         " OPENAI_API_KEY without `base_url`, else none."
     )
     returned: Names = optional(
-        "Further names that the server may give the model in its responses. A response of any other"
-        " model is no answer.",
+        "Other names that the server may give the model in its responses. A response from any other"
+        " model is not used.",
         default=[],
     )
     sampling: dict[Name, Any] = optional(
@@ -107,16 +107,16 @@ class AskedModel(Section):
         le=1000,
     )
     requests_per_minute: Amount = optional(
-        "Limit of the server; default: none but what it reports."
+        "The server's limit; default: what it reports, if anything."
     )
     tokens_per_minute: Amount = optional(
-        "Limit of the server, tokens in and out; default: none but what it reports."
+        "The server's limit, tokens in and out; default: what it reports, if anything."
     )
     timeout: Amount = optional(
         f"Seconds for a whole response; default: {Endpoint.timeout:g}.", default=Endpoint.timeout
     )
     attempts: int = optional(
-        f"Attempts at a request that fails in a way that may pass; default: {Endpoint.attempts}.",
+        f"Attempts at a request that fails for a reason that may pass; default: {Endpoint.attempts}.",
         default=Endpoint.attempts,
         ge=1,
         le=20,
@@ -216,7 +216,7 @@ class Collect(Section):
     """What judges are asked, of what, and within what limits."""
 
     prompts: by_kind({"text": File, "a mapping": Prompts}) = required(
-        "Table of prompts, with columns prompt and text and, if they are of several, dataset; CSV,"
+        "Table of prompts, with columns prompt and text and, if there are several, dataset; CSV,"
         " parquet or JSON Lines."
     )
     answers: by_kind({"text": File, "a mapping": Answers}) = optional(
@@ -266,7 +266,7 @@ class Collect(Section):
         "Take the names of models and families out of the answers that judges see (default: true).",
         default=True,
     )
-    hidden: Names = optional("Further names to take out of them.", default=[])
+    hidden: Names = optional("Further names to take out of the answers.", default=[])
     repair: bool = optional(
         "Ask once more after a reply that cannot be read (default: true).", default=True
     )
@@ -277,13 +277,10 @@ class Collect(Section):
     )
     budget: by_kind({"a number": Annotated[float, Field(ge=0)], "text": Literal["unlimited"]}) = (
         optional(
-            "Most money to be spent on this ledger, in all; needed for any server that is not on"
-            " this machine."
+            "The most to spend on this ledger, in all; required for servers on other machines."
         )
     )
-    ledger: File = optional(
-        "Where all responses are kept, only ever added to; default: <study>.ledger.jsonl."
-    )
+    ledger: File = optional("The file that keeps all responses; default: <study>.ledger.jsonl.")
     self_bias: Annotated[float, Field(gt=0, lt=1)] = optional(
         "The self-bias for which `--dry-run` says how many prompts are needed, as a share of the"
         " scale; default: 0.03.",

@@ -109,17 +109,17 @@ class WorldDials(Section):
     )
     family_preference: float = dial(
         "sd of a judge family's preference for a model family",
-        "Standard deviation of what judges of a family prefer the models of a family by.",
+        "Standard deviation of the shared preference of a family's judges for a family's models.",
         ge=0,
     )
     judge_family_preference: float = dial(
         "sd of a judge's preference for a model family",
-        "Standard deviation of what a judge prefers the models of a family by.",
+        "Standard deviation of a judge's preference for the models of a family.",
         ge=0,
     )
     family_model_preference: float = dial(
         "sd of a judge family's preference for a model",
-        "Standard deviation of what judges of a family prefer a model by.",
+        "Standard deviation of the shared preference of a family's judges for a model.",
         ge=0,
     )
     shared_preference: float = dial(
@@ -165,7 +165,7 @@ class WorldDials(Section):
     )
     human_preference: float = dial(
         "sd of the humans' preference for a model",
-        "Standard deviation of what the humans favour a model by.",
+        "Standard deviation of the humans' preference for a model.",
         ge=0,
     )
     ceiling: bool = dial("ratings above 1 set to 1", "Set ratings above 1 to 1.", default=False)

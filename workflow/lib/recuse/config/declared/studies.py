@@ -60,8 +60,8 @@ class Declared(SomeKeys):
 
 
 VERIFY = (
-    "With `files` or `import`: what some of the files must be, by path; another file is an error"
-    " that names both. CSV and JSON have no checksum of their own."
+    "With `files` or `import`: checksums or numbers of rows of files, by path; a file with others is"
+    " an error. CSV and JSON have no checksum of their own."
 )
 Verified = Annotated[dict[File, Declared], Field(min_length=1)]
 
@@ -157,8 +157,8 @@ class RatedStudy(Section):
         " or one file with a column `dimension`. A folder stands for all *.parquet in it."
     )
     collect: declared_by_product("studies.collect") = optional(
-        "Ratings that are asked of judges. `import` then needs no `files`, only what is to be"
-        " added, such as `references`; `scales` are those of the criteria."
+        "Ratings to collect from judges. `import` then needs no `files`, only additions such as"
+        " `references`; `scales` are those of the criteria."
     )
     import_: declared_by_product("studies.import") = optional(
         "Ratings in another tool's format or with other column names.", alias="import"
@@ -193,14 +193,12 @@ class RatedStudy(Section):
         min_length=1,
     )
     inference: dict[str, Any] = optional(
-        "Keys of `inference` that are others for this study.", min_length=1
+        "Keys of `inference` that differ for this study.", min_length=1
     )
-    figures: Names = optional("The figures of this study; default: all that it can have.")
+    figures: Names = optional("The figures of this study; default: all that are possible.")
     trusted: Names = optional(
-        "Judges whose ratings count as they are although `check` doubts them: a level that one judge"
-        " alone uses, far from its other ratings; ratings that end in the lower half of the"
-        " scale where the others' end much higher, or the other way round; ratings that equal another"
-        " judge's, or the mean of the others, and differ far less often than by chance.",
+        "Judges whose ratings count although `check` doubts them, see docs/own-data.md, Judges in"
+        " doubt.",
         default=[],
     )
     scales: dict[Name, Scale] = required(
@@ -493,7 +491,7 @@ class ComparedStudy(Section):
         " favoured, vote, right_a, right_b, wording."
     )
     collect: declared_by_product("comparisons.collect") = optional(
-        "Verdicts that are asked of judges; `import` then needs no `files`."
+        "Verdicts to collect from judges; `import` then needs no `files`."
     )
     import_: declared_by_product("comparisons.import") = optional(
         "Verdicts in another tool's format or with other column names.", alias="import"

@@ -10,7 +10,15 @@ RELEASED = [f"{DATA}/multivac_family_bias.csv", f"{DATA}/multivac_rankings.csv"]
 COMPARED = f"{DATA}/comparisons_published.csv"
 REPORT = f"{WORKFLOW}/report/report.html.j2"
 PARTS = expand(
-    f"{WORKFLOW}/report/report{{part}}", part=(".css", ".js", "_methods.html.j2", "_tables.html.j2")
+    f"{WORKFLOW}/report/{{part}}",
+    part=(
+        "report.css",
+        "report.js",
+        "report_glossary.html.j2",
+        "report_methods.html.j2",
+        "report_tables.html.j2",
+        "sentences.j2",
+    ),
 )
 
 # Estimates and mean scores of a user's ratings of HELM-Instruct; the placeholder is no evidence, as

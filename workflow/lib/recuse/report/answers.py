@@ -16,9 +16,9 @@ from recuse.inference.verdict import Verdict, disagreement
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import BIASES, SELF
 from recuse.report.gold import points_on_gold
+from recuse.report.html import said
 from recuse.report.panel import panel_section
 from recuse.report.verdict import (
-    FAVOURING,
     PageAnswer,
     PageSection,
     TableRows,
@@ -97,24 +97,13 @@ def answer_of_ratings(
     )
 
 
-ONE_WORDING = "These verdicts apply to the rubric wording used; another could change them."
-TWO_WORDINGS = "two say little about others, so intervals are very wide: ask in more"
-
-
 def _wordings(verdicts: TableRows) -> str:
     """For which wordings of the rubric the verdicts hold; "" if no verdict has a number."""
     numbers = {row["term"]: int(row["wordings"]) for row in verdicts if row["wordings"]}
-    if not numbers:
-        return ONE_WORDING if any(row["estimate"] for row in verdicts) else ""
-    most = max(numbers.values())
+    if not numbers and not any(row["estimate"] for row in verdicts):
+        return ""
     alone = [term for term, number in numbers.items() if number == 1]
-    parts = [
-        "Verdicts and intervals generalise over wordings of the rubric; the judges were asked in"
-        f" {most}"
-    ]
-    parts += [TWO_WORDINGS] if most == 2 else []
-    parts += [f"those of {enumerated(alone, most=5)} apply to one wording only"] if alone else []
-    return f"{'; '.join(parts)}."
+    return said("wordings", most=max(numbers.values(), default=0), alone=alone)
 
 
 def _pooled(tables: Mapping[str, TableRows], unit: Unit, confidence: float) -> str:
@@ -125,40 +114,25 @@ def _pooled(tables: Mapping[str, TableRows], unit: Unit, confidence: float) -> s
     if not whole:
         return ""
     (row,) = whole
-    if not row["estimate"]:
-        return f"No average over judges can be estimated: {in_words(row['reason'])}."
-    least = int(row["favouring_at_least"])
+    least = int(row["favouring_at_least"] or 0)
     for wider in tables.get("wordings", ()):
-        if (wider["spec"], wider["quantity"], wider["term"]) == (
-            "main",
-            SELF,
-            ALL_JUDGES,
-        ) and wider["ci_low"]:
-            ends = {"ci_low": min, "ci_high": max}
-            row = {
-                **row,
-                **{end: choose(row[end], wider[end], key=float) for end, choose in ends.items()},
-            }
+        of_all = (wider["spec"], wider["quantity"], wider["term"]) == ("main", SELF, ALL_JUDGES)
+        if of_all and wider["ci_low"]:
+            low = min(row["ci_low"], wider["ci_low"], key=float)
+            high = max(row["ci_high"], wider["ci_high"], key=float)
+            row = {**row, "ci_low": low, "ci_high": high}
             least = 0  # known for the wordings that were asked alone
-    size = (
-        f"{unit.text(row['estimate'])}{unit.mark} ({level(confidence)} interval {unit.span(row)})"
+    return said(
+        "pooled",
+        judges=row["biases"],
+        size=f"{unit.text(row['estimate'])}{unit.mark}" if row["estimate"] else "",
+        span=unit.span(row),
+        side=interval_side(row),
+        least=least,
+        level=level(confidence),
+        is_missing=row["missing"],
+        reason=in_words(row["reason"]),
     )
-    verb = "excludes" if interval_side(row) else "includes"
-    words = (
-        f"Average self-bias beyond ordinary preference, for judges like these {row['biases']}:"
-        f" {size}, which {verb} 0."
-    )
-    if row["missing"]:
-        words += (
-            " Judges lack more ratings of their own answers than of others'; the interval allows for"
-            " whatever these would have been."
-        )
-    if least:
-        words += (
-            f" At least {least} of the {row['biases']} {FAVOURING[SELF][0][least > 1]}"
-            f" ({level(confidence)} confidence)."
-        )
-    return words
 
 
 def _is_mean(row: Mapping[str, str]) -> bool:
@@ -185,7 +159,6 @@ def _without(rows: TableRows, unit: Unit) -> Iterator[str]:
         yield f"The average depends on single judges: its conclusion changes without {names}."
 
 
-PARTLY_SCORED = "B, C and the ranking"  # subject of what the check says of all prompts, beside A
 # Topics of the check on which the answer has its own words
 ELSEWHERE = ("verdict", "ordinary preference")
 NO_HUMAN_SCORES = ("human scores", "")  # topic and subject of the warning that NO_TRUTH repeats
@@ -232,28 +205,20 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
         judge for judge, row in of_judge.items() if not row["value"] or interval_side(row) <= 0
     ]
     values = [float(row["value"]) for row in of_judge.values() if row["value"]] or [nan]
-    span = " to ".join(dict.fromkeys(number(end(values), 2) for end in (min, max)))
-    weak = [row["term"] for row in tables["verdicts"] if disagreement(row)]
-    sentence = f"Every judge follows the human scores (correlation {span})."
-    if weak:
-        sentence = (
-            f"Correlations with the human scores are {span}; {enumerated(weak, most=5)} hardly"
-            f" agree{'' if len(weak) > 1 else 's'} with people."
-        )
-    if astray:
-        names = enumerated(astray, most=5)
-        sentence = (
-            f"The human scores are not followed by {names}, so gap A is left out there (correlation"
-            f" {span})."
-        )
+    # Prompts with human scores (A) and all, by the subjects of the check
     prompts = {
         row["subject"]: row["finding"]
         for row in tables.get("check", ())
         if row["topic"] == "contents"
     }
-    if "A" in prompts:
-        sentence += f" This rests on {prompts['A']} of {prompts[PARTLY_SCORED]} prompts, those with"
-        sentence += " human scores."
+    sentence = said(
+        "tracking",
+        low=number(min(values), 2),
+        high=number(max(values), 2),
+        astray=astray,
+        weak=[row["term"] for row in tables["verdicts"] if disagreement(row)],
+        scored=prompts if "A" in prompts else {},
+    )
     return PageSection.from_texts("Do the judges track the humans?", sentence, table)
 
 
@@ -330,19 +295,14 @@ def leaderboard_section(
             }
         )
     moved = sum(before[model] != after[model] for model in models)
-    top, old = (
-        enumerated([model for model in models if ranks[model] == 1]) for ranks in (after, before)
-    )
-    who = f"{moved or 'None'} of {len(models)} models {'changes' if moved == 1 else 'change'} rank"
-    which = "with and without them" if top == old else f"instead of {old}"
+    top, old = ([model for model in models if ranks[model] == 1] for ranks in (after, before))
     within = all(
         int(debiased[model]["rank_low"] or 0)
         <= before[model]
         <= int(debiased[model]["rank_high"] or 0)
         for model in models
     )
-    certain = ", within the ranks that other prompts might give" if moved and within else ""
-    sentence = f"{who} when the estimated biases are removed{certain}; {top} is first {which}."
+    sentence = said("ranking", moved=moved, count=len(models), is_within=within, top=top, old=old)
     return PageSection.from_texts("Does the ranking of models change?", sentence, table)
 
 

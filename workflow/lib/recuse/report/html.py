@@ -10,9 +10,23 @@ from hashlib import sha256
 from html import unescape
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from recuse.base.words import FROM_RIGHT_TO_LEFT, RIGHT_TO_LEFT, number, visible
+from recuse.base.places import WORKFLOW
+from recuse.base.words import (
+    FROM_RIGHT_TO_LEFT,
+    RIGHT_TO_LEFT,
+    enumerated,
+    number,
+    percent,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+SENTENCES = WORKFLOW / "report" / "sentences.j2"
 
 # Parts of a page that keep their texts as they are, tags, and what is written from right to left.
 ISOLATED = re.compile(
@@ -29,20 +43,35 @@ def rendered(template: str | Path, **values) -> str:
     policy that allows one style and one script; the test `numeric` is true of texts that begin with
     a number.
     """
+    page = visible(_template(Path(template), is_html=True).render(**values), but="\n")
+    return ISOLATED.sub(_isolated, page) if re.search(RIGHT_TO_LEFT, page) else page
+
+
+def _template(path: Path, *, is_html: bool) -> "Template":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    loader = FileSystemLoader(Path(template).parent)
     environment = Environment(
-        loader=loader,
-        autoescape=True,
+        loader=FileSystemLoader(path.parent),
+        autoescape=is_html,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {"number": number, "digest": digest}
+    environment.filters |= {"enumerated": enumerated, "percent": percent}
     environment.tests["numeric"] = lambda text: text[:1] in "0123456789.+−▲▼–"
-    page = visible(environment.get_template(Path(template).name).render(**values), but="\n")
-    return ISOLATED.sub(_isolated, page) if re.search(RIGHT_TO_LEFT, page) else page
+    return environment.get_template(path.name)
+
+
+@cache
+def _sentences() -> object:
+    return _template(SENTENCES, is_html=False).module
+
+
+def said(name: str, /, **fields: object) -> str:
+    """The sentence of a name in workflow/report/sentences.j2, in one line."""
+    words = getattr(_sentences(), name)(**fields)
+    return re.sub("[ \n]+", " ", words).strip(" ")
 
 
 def _isolated(match: re.Match) -> str:

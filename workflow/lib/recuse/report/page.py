@@ -58,81 +58,6 @@ TOPICS = {
     "Figures": (),
     "Tables": (),
 }
-# Words explained on the page, where each section first uses them.
-GLOSSARY = {
-    "self-bias": "How much more a judge favours its own answers than ordinary preference explains.",
-    "family-bias": (
-        "The same for the answers of other models of the judge's family, such as another GPT."
-    ),
-    "ordinary preference": (
-        "A judge's idiosyncratic preference for one model or another, whoever wrote the answers."
-    ),
-    "gap A": (
-        "How much higher a judge rates its own answers than human scores account for. Preferences"
-        " that all judges share, ordinary preference, and errors in the human scores also count."
-    ),
-    "gap B": (
-        "How much higher a judge rates its own answers than the other judges do. Preferences that"
-        " all judges share cancel out; ordinary preference still counts."
-    ),
-    "beyond ordinary preference": (
-        "Question C, on which the verdict rests: does a judge favour itself by more than ordinary "
-        "preference explains?"
-    ),
-    "established": (
-        "The bias exceeds ordinary preference, and all judges together, or a correction for their "
-        "number, confirm it."
-    ),
-    "likely": (
-        "The judge's own interval excludes 0, and all judges together do not make that doubtful."
-        " One unbiased judge in about ten gets this by chance. Where the test itself is in doubt,"
-        " what would be established is likely."
-    ),
-    "not shown": (
-        "The interval includes 0, or all judges together make a bias on its side doubtful, or the"
-        " test itself is in doubt and they do not confirm it. Beside it"
-        " is the smallest bias that would probably have been found, if no other judge is biased."
-    ),
-    "inconclusive": "The data cannot answer the question for this judge, for the reason given.",
-    "hardly agree": (
-        "The interval of the judge's correlation with the human scores lies below 0.3, or below what"
-        " errors in the human scores leave of 0.3. Without human scores, the correlation is with the"
-        " mean of the other judges' ratings."
-    ),
-    "debiased": (
-        "With the estimated self-bias taken off a judge's ratings of itself, and family-bias off"
-        " those of its family."
-    ),
-    "rank range": (
-        "The ranks that a model may hold, as scores are uncertain. All true ranks lie in their"
-        " ranges at once."
-    ),
-    "Equation 1": (
-        "The regression of Play Favorites: ratings on human scores, with a term for a judge's own"
-        " answers."
-    ),
-    "HC0": (
-        "White's standard errors: ratings may vary more for some answers than for others, but count"
-        " as independent."
-    ),
-    "CR1": (
-        "Standard errors that let ratings of one prompt go together. Usually larger than HC0, and"
-        " safer."
-    ),
-    "bootstrap": (
-        "An interval found by drawing prompts at random many times, and repeating the analysis each"
-        " time."
-    ),
-    "pooled": "Averaged over judges, with more weight on those that are measured more precisely.",
-    "spec": "One way to fit the data: which rows, which terms and which standard errors.",
-    "weighted kappa": (
-        "Agreement beyond chance, where a near miss counts in part: 1 is perfect, 0 is chance."
-    ),
-    "multiplicity": (
-        "The more judges are tested, the more look biased by luck; corrected p-values allow for"
-        " that."
-    ),
-}
 
 
 def report(
@@ -212,7 +137,6 @@ def report(
         settings=[(_name(key), value) for key, value in about["settings"]],
         users=[(setting_in_words(file), digest) for file, digest in files],
         versions=versions(),
-        glossary=GLOSSARY,
     )
     if about["subject"].get("gold"):
         html = with_gold_labels(html)

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from recuse.base.reasons import Reason, code
-from recuse.base.words import capitalised, counted, enumerated, level, percent
+from recuse.base.words import capitalised, counted, level
 from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_PEOPLE, FOUND
 from recuse.pairwise.choices import FAMILY, HALF, LONGER, MAIN, SELF
 from recuse.report.gold import caveats_on_gold, points_on_gold, sentences_on_gold
+from recuse.report.html import said
 from recuse.report.verdict import (
-    MOST,
     MOST_WORDS,
     POINTS,
     PageAnswer,
@@ -28,10 +28,6 @@ QUESTION = "What sways these judges?"
 NOTHING = "These comparisons say nothing about their judges."
 MOST_CAVEATS = 3
 WHAT = {SELF: "their own answers", FAMILY: "their family's answers", LONGER: "longer answers"}
-NOT_FIXED = (
-    "There are no human labels, so quality is not held fixed: judges may choose {} because these"
-    " are better."
-)
 # What to keep in mind where some verdict is inconclusive for a reason.
 OF_REASONS = {
     Reason.ONE_ORDER: (
@@ -44,12 +40,6 @@ OF_REASONS = {
         " judges with strong answers do."
     ),
 }
-ERRORS = (
-    "A judge that errs at random chooses any kind of answer closer to half the time. That alone"
-    " could explain the result for {}, whose share lies between people's and one half."
-)
-VOTES = "Two human votes agree in {} of cases, as if {} of them were wrong."
-CHANGES = "If {} of the human labels were wrong, the result of {} on {} would change."
 # Cognitive bias -> what a judge does that has it.
 BIASES = {
     "egocentric_order": "Choosing its own answer",
@@ -70,10 +60,6 @@ MEANING = (
     " such an answer over an equally strong one, by a regression that holds fixed the strengths of"
     " models and the places and lengths of answers. On longer answers, it says how much more often"
     " the judge chooses them than people do."
-)
-CHANCE = (
-    "Share of comparisons, beside that of a judge that chooses at random. The quality of the"
-    " answers is not held fixed."
 )
 
 
@@ -135,7 +121,7 @@ def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Itera
     if what := [
         words for quantity, words in WHAT.items() if (Reason.NO_HUMAN_LABELS, quantity) in reasons
     ]:
-        yield NOT_FIXED.format(" or ".join(what))
+        yield said("not_fixed", answers=what)
     for reason, words in OF_REASONS.items():
         if reason in (each for each, _ in reasons):
             yield words
@@ -147,12 +133,11 @@ def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Itera
             if min(human, 0.5) <= judge <= max(human, 0.5):
                 toward_half.append(row)
     if toward_half:
-        yield ERRORS.format(_names(toward_half))
+        yield said("errors", names=[*dict.fromkeys(row["term"] for row in toward_half)])
     for row in noise:
         if row["origin"] == "votes":
-            yield VOTES.format(
-                *(percent(float(row[column])) for column in ("agreement", "flip_rate"))
-            )
+            agreement, wrong = float(row["agreement"]), float(row["flip_rate"])
+            yield said("votes", agreement=agreement, wrong=wrong)
             break
     shown_by_shares = [
         (row["quantity"], row["term"])
@@ -166,13 +151,8 @@ def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Itera
     ]
     if changes:
         first = min(changes, key=lambda row: float(row["changes_at"]))
-        yield CHANGES.format(
-            percent(float(first["changes_at"])), first["term"], WHAT[first["quantity"]]
-        )
-
-
-def _names(rows: TableRows) -> str:
-    return enumerated([*dict.fromkeys(row["term"] for row in rows)], MOST)
+        share = float(first["changes_at"])
+        yield said("changes", share=share, name=first["term"], answers=WHAT[first["quantity"]])
 
 
 def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
@@ -260,10 +240,8 @@ def _cognitive(rows: TableRows) -> Iterator[Point]:
                 (what, f"more often than at random: {more or 'none'} of {counted(judges, 'judge')}")
             )
     if items:
-        quoted = " They are quoted from the authors' table." * any(
-            row["origin"] == "quoted" for row in rows
-        )
-        yield Point(" ".join(items[0]), CHANCE + quoted, items)
+        is_quoted = any(row["origin"] == "quoted" for row in rows)
+        yield Point(" ".join(items[0]), said("chance", is_quoted=is_quoted), items)
 
 
 def _attacks(rows: TableRows) -> Iterator[Point]:

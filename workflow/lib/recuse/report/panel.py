@@ -6,12 +6,16 @@ from recuse.base.reasons import Reason, code, in_words
 from recuse.base.words import capitalised, enumerated, number, percent
 from recuse.inference.panel import BETWEEN, KEPT
 from recuse.inference.round_robin import BY_PROMPT
+from recuse.report.html import said
 from recuse.report.verdict import PageSection, TableRows, Unit, columns_with_values
 
 QUESTION = "Which judges to combine?"
 PLAIN = Unit("", 1, 1, "")
 MOST_NAMES = 6  # judges of a panel in words
-UNMEASURED = "The remaining bias is not given: {}, what all judges get wrong looks like quality."
+UNMEASURED = {
+    Reason.NO_HUMAN_SCORE: "without human scores",
+    Reason.NOT_ALL_SCORED: "where answers have no human score",
+}
 NO_NUMBER = "–"
 LIMITS = "Judges may treat other models differently."
 ONE_A_PROMPT = "one judge for each prompt: {} of the ratings, {} times the variance"
@@ -28,13 +32,10 @@ def panel_section(panels: TableRows, plans: TableRows, unit: Unit) -> PageSectio
         return None
     everyone = panels[0]
     sentences = [f"Take {_who(chosen, everyone)}."]
-    if chosen["note"]:
-        words = {
-            Reason.NO_HUMAN_SCORE: UNMEASURED.format("without human scores"),
-            Reason.NOT_ALL_SCORED: UNMEASURED.format("where answers have no human score"),
-        }
-        of_note = f"{capitalised(in_words(chosen['note']))}."
-        sentences.append(words.get(code(chosen["note"]), of_note))
+    if without := UNMEASURED.get(code(chosen["note"])):
+        sentences.append(said("unmeasured", without=without))
+    elif chosen["note"]:
+        sentences.append(f"{capitalised(in_words(chosen['note']))}.")
     else:
         sentences.append(LIMITS)
     rows = [_row("this panel", chosen, unit)]
@@ -52,14 +53,12 @@ def panel_section(panels: TableRows, plans: TableRows, unit: Unit) -> PageSectio
 
 
 def _who(row: Mapping[str, str], everyone: Mapping[str, str]) -> str:
-    names = row["panel"].split(BETWEEN)
-    who = (
-        f"all {len(names)} judges"
-        if row["panel"] == everyone["panel"]
-        else enumerated(names, MOST_NAMES)
+    return said(
+        "who",
+        names=row["panel"].split(BETWEEN),
+        is_everyone=row["panel"] == everyone["panel"],
+        has_family=row["family_ratings"] == KEPT,
     )
-    whose = "its own family" if len(names) == 1 else "their own families"
-    return f"{who}, {'with' if row['family_ratings'] == KEPT else 'without'} ratings of {whose}"
 
 
 def _absent(panels: TableRows) -> Iterator[str]:

@@ -1,18 +1,14 @@
-"""The figure of panels of judges, and the section of the report on them: what they say follows from
-the tables.
-"""
+"""The section of the report on panels of judges: what it says follows from the tables."""
 
-import pandas as pd
 import pytest
 from numpy.random import default_rng
 
-from drawings import artists, is_page_of, subject
 from recuse.base.reasons import Reason, because, in_words
 from recuse.inference.judge_levels import linked_judges
-from recuse.inference.panel import KEPT, LEFT_OUT, PANEL, panel_rows
+from recuse.inference.panel import PANEL, panel_rows
 from recuse.inference.round_robin import ROUND_ROBIN, round_robin_rows
-from recuse.plot.panel import NONE, panel, panel_finding
-from recuse.report.panel import LIMITS, UNMEASURED, panel_section
+from recuse.report.html import said
+from recuse.report.panel import LIMITS, panel_section
 from recuse.report.verdict import scale_unit
 from recuse.validation.world import MonteCarloWorld
 from report_pages import texts as as_texts
@@ -46,57 +42,9 @@ def without_one():
     return tables_of(0.5)
 
 
-def frame(rows):
-    return pd.DataFrame(rows, columns=PANEL)
-
-
-def drawn(rows):
-    return panel(frame(rows), subject(), confidence=0.9)
-
-
 def section_of(rows, plans):
     section = panel_section(as_texts(PANEL, rows), as_texts(ROUND_ROBIN, plans), UNIT)
     return section, section.sentence
-
-
-def test_all_judges_and_each_alone_are_drawn_with_intervals(rows):
-    figure = drawn(rows[0])
-    shown = [row for row in rows[0] if row["size"] in {1, 5}]
-    for kind in (LEFT_OUT, KEPT):
-        marks = {x for line in artists(figure, kind) for x in line.get_xdata()}
-        assert marks == {
-            row[name]
-            for row in shown
-            if row["family_ratings"] == kind
-            for name in ("bias_left", "error")
-        }
-    assert len(artists(figure, "interval")) == 2 * len(shown)
-
-
-def test_the_title_gives_the_remaining_bias_and_the_independent_judges(rows, without_one):
-    first = rows[0][0]
-    effective = f"5 judges carry the information of {first['effective']:.1f} independent ones"
-    words = "All 5 judges, without own families: remaining bias"
-    assert first["bias_left_ci_low"] == 0
-    assert (
-        panel_finding(frame(rows[0]))
-        == f"{words} at most {first['bias_left_ci_high']:.3f}; {effective}"
-    )
-    larger = first | {"bias_left": 0.02, "bias_left_ci_low": 0.01, "bias_left_ci_high": 0.03}
-    assert (
-        panel_finding(frame([larger, *rows[0][1:]]))
-        == f"{words} 0.020 (0.010 to 0.030); {effective}"
-    )
-    assert panel_finding(frame(without_one[0])).startswith("All but Model 5, with")
-
-
-def test_what_cannot_be_compared_is_noted():
-    assert is_page_of(
-        drawn([{"note": Reason.NO_SHARED_ANSWERS}]),
-        NONE.format(note=in_words(Reason.NO_SHARED_ANSWERS)),
-    )
-    rows, _ = tables_of(humans=False)
-    assert is_page_of(drawn(rows), NONE.format(note=in_words(Reason.NO_HUMAN_SCORE)))
 
 
 def test_the_section_says_what_to_take_and_what_is_left(rows):
@@ -130,7 +78,7 @@ def test_without_human_scores_no_bias_is_given():
     rows, plans = tables_of(humans=False)
     absent = {"panel": "X", "size": 1, "note": because(Reason.FEW_SHARED_ANSWERS)}
     section, sentence = section_of([*rows, absent], plans)
-    assert UNMEASURED.format("without human scores") in sentence
+    assert said("unmeasured", without="without human scores") in sentence
     assert sentence.endswith(f"Left out: X ({in_words(Reason.FEW_SHARED_ANSWERS)}).")
     assert section.headings == ["panel"]
 

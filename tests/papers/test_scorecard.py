@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 from compare_with_paper import judge
 
@@ -167,28 +165,14 @@ def test_summary_is_in_the_order_of_the_paper():
     assert second["counts"] == {"match": 1, "differs": 1, "data absent": 0}
 
 
-def test_the_figure_shows_every_value_and_its_deviation(table):
+def test_the_figure_shows_every_deviation(table):
     figure = scorecard_figure(table, subject("published"))
-    *panels, strips = figure.axes
-    compared = table.dropna(subset=["ours", "deviation"])
+    (strips,) = figure.axes
+    deviations = table.dropna(subset=["ours", "deviation"])["deviation"]
     points = [place for drawn in artists(figure, "value") for place in drawn.get_offsets()]
-    beyond = (compared["deviation"].abs() > 3).sum()
-    assert beyond == 2
-    assert len(points) == 2 * len(compared) - beyond
-    ordinal = compared["spec"] == "ordinal_as_coded"
-    parts = [
-        (compared["item"] == "estimate") & ~ordinal,
-        ordinal,
-        *(compared["item"] == item for item in ("mean_score", "correlation")),
-    ]
-    for axes, part in zip(panels, parts, strict=True):
-        shown = [tuple(place) for points in axes.collections for place in points.get_offsets()]
-        differs = compared["verdict"] == "differs"  # these are drawn after the others
-        rows = pd.concat([compared[part & ~differs], compared[part & differs]])
-        assert shown == list(zip(rows["published"], rows["ours"], strict=True))
-        lines = artists(axes, "identity")
-        assert len(lines) == part.any()
-        assert all(np.array_equal(line.get_xdata(), line.get_ydata()) for line in lines)
+    within = deviations[deviations.abs() <= 3]
+    assert len(within) == len(deviations) - 2
+    assert sorted(x for x, _ in points) == sorted(within)
     assert x_values(artists(strips, "tolerance")) == [-1, 1]
     assert row_names(strips) == list(ORDER)
     assert [text.get_text() for text in artists(strips, "beyond")] == ["2 ◂"]

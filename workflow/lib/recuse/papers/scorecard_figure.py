@@ -1,4 +1,4 @@
-"""Figure of the scorecard: published values against ours, and their differences."""
+"""Figure of the scorecard: how far our values are from the published ones."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from recuse.data.registry import HUMAN
 from recuse.papers.claims import ABSENT
@@ -26,7 +25,7 @@ from recuse.plot.style import Subject, language, widest
 
 CLIP = 3.0  # tolerances: larger deviations are counted at the edge
 ROW, LEAST = 0.2, 0.12  # inches
-SIDE = 1.0  # inches of a panel on top
+LEAST_WIDTH = 1.0  # inches of the panel
 COUNT = 0.36  # inches for the number beyond the edge
 SAME = {"marker": "o", "s": 6.8, "lw": 0.0, "alpha": 0.65}
 OTHER = {"marker": "x", "s": 11.6, "lw": 0.9}
@@ -37,10 +36,8 @@ SUBJECTS = (
     "Made to be like the published values, simulated ones match",
 )
 NOTHING = "No published value can be compared"
-FEWEST = 8  # values that panels on top are drawn for
 LEVELS = 7  # heights within a row, so that points on one spot show
-SMALLEST_RANGE = 0.02  # of an axis, so that its numbers are short
-# The panel on top, by title, of each item of the scorecard of comparisons.
+# What the values of each item of the scorecard of comparisons are.
 OF_COMPARISONS = {
     "verbosity": "Verbosity bias",
     "agreement": "Agreement with the humans",
@@ -56,12 +53,11 @@ OF_COMPARISONS = {
 
 @language()
 def scorecard_figure(table: pd.DataFrame, subject: Subject) -> Figure:
-    """Published values against this study's (top), and their deviations in units of the tolerance
-    by figure (below).
+    """Deviations from published values in units of the tolerance, a row for each figure of the
+    paper.
 
-    `table`: the scorecard, with item, figure, spec, quantity, term, published, ours, deviation,
-    verdict. Dots match, crosses differ; deviations beyond CLIP are counted at the edge, and
-    verdicts beside each row.
+    `table`: the scorecard, with item, figure, quantity, term, deviation, verdict. Dots match,
+    crosses differ; deviations beyond CLIP are counted at the edge, and verdicts beside each row.
     """
     values, claims = table[table["item"] != "claim"], table[table["item"] == "claim"]
     if values.empty:
@@ -71,10 +67,8 @@ def scorecard_figure(table: pd.DataFrame, subject: Subject) -> Figure:
         key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER),
     )
     texts = [verdict_text(values[values["figure"] == name]) for name in figures]
-    panels, key, note = [], list(KEY), cause_text(values)
-    if values["ours"].notna().sum() >= FEWEST:
-        panels = _panels(values)
-    if not _of_comparisons(values):  # of which all judges are drawn alike
+    key, note = list(KEY), cause_text(values)
+    if not values["item"].isin(list(OF_COMPARISONS)).any():  # of which all judges are drawn alike
         human = [Entry("human raters", "■", NEUTRAL)] if HUMAN in set(values["term"]) else []
         key = [*family_entries(subject.palette, JUDGES), *human, *KEY]
         note = claim_text(claims)
@@ -83,25 +77,21 @@ def scorecard_figure(table: pd.DataFrame, subject: Subject) -> Figure:
     finding = f"{SUBJECTS[subject.kind == 'simulated']} {match}"
     if tested.empty:
         finding = NOTHING
-    top = Section([title for title, _ in panels], SIDE, most=max(4, len(panels)), below=0.45)
     strip = Section([""], ROW * len(figures), least=LEAST * len(figures))
-    figure, drawn = page_of_panels(
+    figure, ((panel,),) = page_of_panels(
         subject,
-        Head(finding, "top: units of the published table; below: deviations in tolerances"),
-        [top, strip] if panels else [strip],
+        Head(finding, "deviations in tolerances; between the dashed lines values match"),
+        [strip],
         left=widest(figures) + COUNT + 0.1,
-        least=SIDE,
+        least=LEAST_WIDTH,
         right=COUNT + widest(texts) + 0.1,
         across="deviation from the published value, in tolerances",
         key=key,
         note=note,
     )
-    for (_, rows), panel in zip(panels, drawn[0], strict=False):
-        _against(panel.axes, rows, subject, first=panel.first)
-    axes = drawn[-1][0].axes
-    _deviations(axes, values, figures, subject)
+    _deviations(panel.axes, values, figures, subject)
     for place, text in enumerate(texts):
-        write_beside(axes, place, text, inches=COUNT, ha="left")
+        write_beside(panel.axes, place, text, inches=COUNT, ha="left")
     return figure
 
 
@@ -129,9 +119,7 @@ def claim_text(rows: pd.DataFrame) -> str:
 
 
 def cause_text(values: pd.DataFrame) -> str:
-    """The causes of the values of each panel of comparisons: planted, of other data, or
-    restated.
-    """
+    """The causes of the values of each kind of comparisons: planted, of other data, or restated."""
     caused = values.assign(title=values["item"].map(OF_COMPARISONS)).dropna(subset=["cause"])
     causes = (
         caused.drop_duplicates(["title", "cause"])
@@ -141,61 +129,8 @@ def cause_text(values: pd.DataFrame) -> str:
     return " ".join(f"{title}: {cause}." for title, cause in causes.items())
 
 
-def _of_comparisons(values: pd.DataFrame) -> bool:
-    """True for values of comparisons, whose judges are not those of Play Favorites."""
-    return bool(values["item"].isin(list(OF_COMPARISONS)).any())
-
-
-def _panels(values: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Title and rows of each panel on top; log-odds apart from points of the unit scale. Of
-    comparisons, judged values only.
-    """
-    if _of_comparisons(values):
-        judged = values[values["verdict"] != ABSENT]
-        titles = judged["item"].map(OF_COMPARISONS)
-        return [
-            (title, judged[titles == title])
-            for title in dict.fromkeys(OF_COMPARISONS.values())
-            if title in set(titles)
-        ]
-    ordinal = values["spec"].fillna("").str.startswith("ordinal")
-    return [
-        ("Bias", values[(values["item"] == "estimate") & ~ordinal]),
-        ("Bias, log-odds", values[ordinal]),
-        ("Mean scores", values[values["item"] == "mean_score"]),
-        ("Correlations", values[values["item"] == "correlation"]),
-    ]
-
-
-def _against(axes: Axes, rows: pd.DataFrame, subject: Subject, *, first: bool) -> None:
-    """Our value against the published one, on axes with the same numbers, and the line of
-    equality.
-    """
-    axes.set_box_aspect(1)
-    axes.set_anchor("W")
-    axes.tick_params(labelleft=False)
-    rows = rows.dropna(subset=["ours"])
-    if rows.empty:
-        axes.set(xticks=[], yticks=[])
-        axes.text(0.5, 0.5, "data absent", transform=axes.transAxes, ha="center", **WORDS)
-        return
-    ends = rows[["published", "ours"]].to_numpy(float)
-    middle, half = (ends.max() + ends.min()) / 2, max(ends.max() - ends.min(), SMALLEST_RANGE) / 2
-    limits = (middle - 1.12 * half, middle + 1.12 * half)
-    axes.set(xlim=limits, ylim=limits)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10], min_n_ticks=1))
-    axes.grid()
-    axes.set_xlabel("published", labelpad=2)
-    axes.set_ylabel("this study" if first else "", labelpad=2)
-    axes.plot(limits, limits, color=INK, lw=0.7, zorder=2, gid="identity")
-    _draw(axes, rows["published"].to_numpy(), rows["ours"].to_numpy(), rows, subject)
-
-
-def _draw(axes: Axes, x: np.ndarray, y: np.ndarray, rows: pd.DataFrame, subject: Subject) -> None:
-    """A point at each of these places, in the order of `rows`; those that differ above the
-    others.
-    """
+def _draw(axes: Axes, rows: pd.DataFrame, subject: Subject) -> None:
+    """A point at the deviation and height of each row; those that differ above the others."""
     colours = []
     for row in rows.to_dict("records"):
         quantity = "family_bias" if row["quantity"] == "family_bias" else "self_bias"
@@ -204,7 +139,7 @@ def _draw(axes: Axes, x: np.ndarray, y: np.ndarray, rows: pd.DataFrame, subject:
     colours, differs = np.array(colours, object), (rows["verdict"] == "differs").to_numpy()
     for look, zorder, chosen in ((SAME, 3, ~differs), (OTHER, 4, differs)):
         place = {"color": colours[chosen], "zorder": zorder, "gid": "value"}
-        axes.scatter(x[chosen], y[chosen], **place, **look)
+        axes.scatter(rows["deviation"][chosen], rows["height"][chosen], **place, **look)
 
 
 def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subject: Subject) -> None:
@@ -239,5 +174,4 @@ def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subjec
             axes.annotate(f"{low} ◂", (-CLIP, place), (-3, 0), ha="right", **outside)
         if high := int((rows["deviation"] > CLIP).sum()):
             axes.annotate(f"▸ {high}", (CLIP, place), (3, 0), ha="left", **outside)
-    points = pd.concat(shown)
-    _draw(axes, points["deviation"].to_numpy(), points["height"].to_numpy(), points, subject)
+    _draw(axes, pd.concat(shown), subject)

@@ -15,7 +15,6 @@ from drawings import (
     texts,
 )
 from recuse.papers.attack_figures import attack_success
-from recuse.papers.attacks import LENGTH_CONFOUND, LEVELS, PERTURBATIONS
 from recuse.plot.length import length_bias_curve
 from recuse.plot.style import Subject, read_figure_table
 
@@ -23,27 +22,6 @@ SUBJECT = Subject.from_config(label="a study", kind="simulated", models={}, fami
 DRAWN = {"subject": SUBJECT, "confidence": 0.9}
 TABLES = ("asr", "ranks", "votes_by_position", "length_curve", "vote_shares")
 LONG = "A judge with a name that is longer than most of them"
-
-
-def confound():
-    keys = [
-        (p, level, unit, answers)
-        for p in PERTURBATIONS
-        for level in (None, *LEVELS)
-        for unit in ("words", "characters")
-        for answers in ("perturbed", "both")
-    ]
-    table = pd.DataFrame(keys, columns=["perturbation", "level", "unit", "answers"])
-    change = np.linspace(-0.1, 0.9, len(table))
-    table = table.assign(
-        study="s",
-        relative_change=change,
-        ci_low=change - 0.05,
-        ci_high=change + 0.07,
-        longer=0.5,
-        n=25,
-    )
-    return table.reindex(columns=LENGTH_CONFOUND)
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +38,7 @@ def tables(tmp_path_factory):
         seed=1,
         outputs=outputs,
     )
-    return {
-        "length_confound": confound(),
-        **{name: read_figure_table(path) for name, path in outputs.items()},
-    }
+    return {name: read_figure_table(path) for name, path in outputs.items()}
 
 
 def test_every_rate_stands_in_the_row_of_its_judge_and_judges_by_average_rank(tables):

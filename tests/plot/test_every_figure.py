@@ -16,7 +16,6 @@ from recuse.base.errors import DataError
 from recuse.base.words import WORDS_ALONE
 from recuse.catalogue.figures import Figure, figures
 from recuse.data.registry import HUMAN
-from recuse.inference.panel import BETWEEN
 from recuse.plot.style import PAGE, drawn, language, save
 
 TABLES = Path(__file__).with_name("tables")
@@ -45,15 +44,10 @@ def long_name(name):
 def with_long_names(table):
     for column in table.columns.intersection(NAMED):
         table[column] = table[column].map(long_name)
-    if "panel" in table:
-        parts = table["panel"].str.split(BETWEEN)
-        table["panel"] = [BETWEEN.join(map(long_name, names)) for names in parts]
     return table
 
 
 def of_one_judge(table):
-    if "panel" in table:
-        return table[:0]
     for column in ("judge", "term") if {"judge", "term"} & {*table} else ("model",):
         if column in table:
             table = table[table[column].isin([*ALONE, ""])]

@@ -51,7 +51,6 @@ SILENT = {
     "fig10_weak_models_dropped",
     "by_dataset",
     "one_model_dropped",
-    "panel",
     "gam",
     "gam_smooths",
     "reliability",

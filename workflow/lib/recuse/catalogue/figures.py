@@ -89,7 +89,6 @@ class Figure:
     caption: str = ""
     ablation: Mapping[str, str] | None = None
     shown: str = ""
-    subject: Callable[[Study], dict[str, object]] = subject
     published: str = ""
     beside: Applies | None = None
     group: str = "rest"
@@ -125,12 +124,12 @@ class Figure:
 
     def drawing(self, study: Study) -> dict[str, object]:
         """What the script of figures needs to know about it, and its caption reads."""
-        subject = self.subject(self.study_shown(study))
-        title = with_gold_labels(self.title) if subject.get("gold") else self.title
+        about = subject(self.study_shown(study))
+        title = with_gold_labels(self.title) if about.get("gold") else self.title
         return {
             "draw": self.draw,
-            "title": f"{title}: {subject['label']}",
-            "subject": {**subject, "estimand": self.estimand if study.has_ratings() else ""},
+            "title": f"{title}: {about['label']}",
+            "subject": {**about, "estimand": self.estimand if study.has_ratings() else ""},
             "settings": self.settings,
             "ablation": self.ablation,
             "inputs": self.files(study),
@@ -513,7 +512,6 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "leaderboard",
             level,
         ),
-        "panel": of_table("recuse.plot.panel:panel", "Which judges to combine", "panel", level),
         "power": of_table(
             "recuse.plot.power:power_figure",
             "Self-bias that studies like this one would detect",

@@ -28,14 +28,6 @@ TABLES: dict[str, dict[str, Applies]] = {
 }
 
 
-def published_texts(study: Study) -> dict[str, object]:
-    """The subject of a figure of the published texts, which are real even if the votes on them are
-    simulated.
-    """
-    label = f"texts of {study.repository()['repository']}"
-    return {"models": {}, "families": {}, "label": label, "kind": "published"}
-
-
 def paper_figures(config: Mapping) -> dict[str, Figure]:
     """Name -> figure, in the order of the reports."""
     level = {"confidence": config["confidence"]}
@@ -93,14 +85,6 @@ def paper_figures(config: Mapping) -> dict[str, Figure]:
             "length_curve",
             level,
             applies=with_analysis("attacks"),
-        ),
-        "length_confound": of_table(
-            "recuse.plot.length:length_confound_figure",
-            "Change of the answers' length by perturbation and Bloom level",
-            "length_confound",
-            level,
-            applies=from_source("judgement_bias"),
-            subject=published_texts,
         ),
         "scorecard": of_table(
             "recuse.papers.scorecard_figure:scorecard_figure",

@@ -52,15 +52,11 @@ def _range(values: np.ndarray, at: float | None) -> tuple[float, float]:
     return (np.nanmin(held), np.nanmax(held)) if np.isfinite(held).any() else (0.0, 1.0)
 
 
-def value_limits(
-    values: Iterable[float], *, share: float = 0.06, more: float = 0.01
-) -> tuple[float, float]:
-    """Ends of an axis that holds all `values` that are not missing, with a margin: a share of their
-    range, and `more`.
-    """
+def value_limits(values: Iterable[float]) -> tuple[float, float]:
+    """Ends of an axis that holds all `values` that are not missing, with a margin."""
     ends = np.array(list(values), dtype=float)
     low, high = np.nanmin(ends), np.nanmax(ends)
-    margin = share * (high - low) + more
+    margin = 0.06 * (high - low) + 0.01
     return float(low - margin), float(high + margin)
 
 

@@ -1,5 +1,4 @@
-"""What the length of answers does to verdicts: curves over it, and how much longer perturbations
-make the answers.
+"""What the length of answers does to verdicts: curves over it.
 
 Saito et al. (arXiv 2310.10076): agreement with the humans by the relative length of the answer they
 chose, Figure 5, and score of the first answer by its relative length, Figures 3 and 4. Chen et al.:
@@ -40,7 +39,7 @@ from recuse.plot.page import (
     with_conditions,
     with_text_names,
 )
-from recuse.plot.rows import LETTERS, POINTS, Block, Column, Kind, Row, rows_figure
+from recuse.plot.rows import LETTERS, POINTS
 from recuse.plot.style import Subject, language, percent_as_given
 
 # Comparisons or votes of a bin that is drawn: the mean of fewer swings with each of them
@@ -86,13 +85,6 @@ LEFT_OUT = {  # column of the table: words for its votes
     "errors": "errors",
 }
 NO_CURVE = "No length curve: no vote in a control group is on answers of different, known lengths."
-
-# Changes of length.
-UNITS = {
-    "words": Kind("words", POINTS[0], BLUE, 0),
-    "characters": Kind("characters", POINTS[3], ORANGE, 1),
-}
-NO_CHANGE = "No length confound: there is no perturbed answer."
 BOOTSTRAP = "{} bootstrap interval over questions"
 
 
@@ -324,44 +316,3 @@ def _left_out(table: pd.DataFrame) -> str:
         f"Left out: {', '.join(counts)}." if counts else "",
         f"Without any other vote in an experiment: {', '.join(nothing)}." if len(nothing) else "",
     )
-
-
-@language()
-def length_confound_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Mean relative change of length with its interval, a panel for each perturbation, a row for
-    each level.
-
-    `table`: the table of the length confound, see `recuse.papers.attacks`; only the rows of
-    perturbed answers.
-    """
-    table = with_text_names(table[table["answers"] == "perturbed"], "level")
-    if table.empty:
-        return page_of_words(subject, NO_CHANGE)
-    rows = []
-    for level, of_level in table.groupby("level", sort=False):
-        counts = sorted({of_level["n"].min(), of_level["n"].max()})
-        rows.append(Row(level, f"{level or 'all levels'} ({'–'.join(map(str, counts))})"))
-    ends = {"estimate": "relative_change", "ci_low": "ci_low", "ci_high": "ci_high"}
-    shares = table["longer"].map("{:.0%}".format).str.replace("%", " %")
-    in_word = (table["unit"] == "words") & table["relative_change"].notna()
-    marks = table.assign(
-        **{name: 100 * table[column] for name, column in ends.items()},
-        panel=table["perturbation"],
-        row=table["level"],
-        kind=table["unit"],
-        instead="no perturbed answer",
-        text=shares.where(in_word),
-    )
-    columns = [
-        Column(name, name_in_words(name), less="shorter, %", more="longer, %", beside="longer")
-        for name in table["perturbation"].unique()
-    ]
-    first = table[(table["unit"] == "words") & (table["level"] == rows[0].key)]
-    words = first.set_index("perturbation")["relative_change"].dropna().sort_values()
-    longest, least = (
-        f"{name_in_words(name)} {signed(100 * words[name], 0)} %" for name in words.index[[-1, 0]]
-    )
-    finding = f"Perturbations change the length of answers by different amounts: {longest}, {least}"
-    interval = BOOTSTRAP.format(percent_as_given(confidence))
-    head = Head(finding, f"% of the unperturbed answer; {interval}; filled: it excludes 0")
-    return rows_figure(marks, subject, head, [Block(rows, columns)], kinds=UNITS, most=2).figure

@@ -217,6 +217,14 @@ EXCERPTS = {
         "Shares of votes for the answer shown first, a tie, and the answer shown second.",
         f"experiment judge first tie second difference {INTERVAL} n",
     ),
+    "length_confound": Excerpt(
+        "Change of the answers' length",
+        "How much longer a perturbation makes the words of an answer, by level of Bloom's taxonomy,"
+        " and the share of answers that become longer. A perturbation that makes answers longer may"
+        " win by that.",
+        f"perturbation level relative_change {INTERVAL} longer n",
+        lambda row: (row["answers"], row["unit"]) == ("perturbed", "words"),
+    ),
     "rbo": Excerpt(
         "Overlap of rankings",
         "Rank-biased overlap with the annotators' rankings, and how far it exceeds that of the"

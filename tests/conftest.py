@@ -1,8 +1,12 @@
 import os
+import sys
 from pathlib import Path
 
 # As in a job of the workflow; more get in each other's way on small matrices
 os.environ["OMP_NUM_THREADS"] = "1"
+# Tests start hundreds of processes, which would compile the library one by one
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 import duckdb
 import pytest

@@ -56,7 +56,7 @@ def copy_project(folder):
             shutil.copytree(
                 source,
                 target,
-                ignore=shutil.ignore_patterns("__pycache__", "results", ".snakemake"),
+                ignore=shutil.ignore_patterns("results", ".snakemake"),
             )
         else:
             shutil.copy(source, target)

@@ -23,7 +23,7 @@ SEEDED = settings(
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-SHORT, share = 1 / 5, 1.0  # of the examples: in the ordinary run, and in this one
+SHORT, share = 1 / 10, 1.0  # of the examples: in the ordinary run, and in this one
 
 
 def examples(number: int) -> settings:

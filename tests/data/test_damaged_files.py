@@ -39,7 +39,7 @@ ROWS = duckdb.sql(f"select {', '.join(COLUMNS)} from '{CHECKSUMS}'").fetchall()
 LINES = [",".join(map(str, row)) for row in (COLUMNS, *ROWS)]
 TABLE = "\n".join([*LINES, ""]).encode()
 OBJECTS = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
-FLIPS = int(os.environ.get("RECUSE_FLIPS", "30"))
+FLIPS = int(os.environ.get("RECUSE_FLIPS", "12"))
 
 
 def ratings(folder, name, content):

@@ -10,7 +10,7 @@ from workflow_runs import build, copy_project, planned, products, refused
 
 pytestmark = pytest.mark.workflow
 
-REPLICATES = {"replicates": 4, "draws": 19}
+REPLICATES = {"replicates": 2, "draws": 19}
 WORLD = {"dimensions": 1, "prompts": 20}
 VALUES = {
     "preference": 0.018,
@@ -55,7 +55,7 @@ def test_tables_and_figures_of_all_worlds(quick):
     assert set(tables) == {"size", "power", "bias", "coverage", "worlds"}
     assert len({row["grid"] for row in tables["bias"]}) == 10
     assert {row["grid"] for row in tables["power"]} == {"equal"}
-    assert {row["replicates"] for row in tables["size"]} == {"4"}
+    assert {row["replicates"] for row in tables["size"]} == {"2"}
     refused = {fields(row, "grid estimator"): row["refused"] for row in tables["worlds"]}
     assert refused["no_humans", "A_CR1"] == "1.0"
     assert refused["no_humans", "C_mixed"] == refused["equal", "A_CR1"] == "0.0"

@@ -18,7 +18,7 @@ from recuse.workflow.start import copy_example
 from workflow_runs import ROOT, build, copy_project, products, snakemake
 
 pytestmark = pytest.mark.workflow
-KILLS = {False: 3, True: 20}  # in the ordinary run, and with --long
+KILLS = {False: 2, True: 20}  # in the ordinary run, and with --long
 # How long a run may work, as a share of the time that it took to begin: a slow machine has longer
 LONGEST = 1.5
 TARGETS = (
@@ -116,8 +116,9 @@ def test_killed_run_leaves_nothing_of_its_own(survivor):
 
 
 def run_of_recuse(folder):
-    """Start `recuse run` on the example."""
+    """Start `recuse run` on the example, up to its ratings."""
     command = [sys.executable, "-P", "-m", "recuse", "run", "mine.yaml", "--cores", "1"]
+    command += ["--", "--until", "ratings"]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
     settings = {"cwd": folder, "env": environment, "text": True, "start_new_session": True}
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **settings)
@@ -150,5 +151,5 @@ def test_recuse_lifts_the_lock_of_its_own_killed_run(tmp_path):
         _, words = run.communicate(timeout=600)
     assert run.returncode == 0, words
     assert "was killed; lifting its lock" in words
-    assert (tmp_path / "results/ours/report.html").is_file()
+    assert (tmp_path / "results/ours/ratings.parquet").is_file()
     assert list(tmp_path.glob(".snakemake/locks/*")) == []

@@ -19,7 +19,7 @@ TARGETS = (
     "results/keyed/tables/gold.csv",
     "results/keyed/figures/gold.svg",
     "keyed_pairs",
-    "gold_twin",
+    "results/gold_twin/tables/recovery.csv",
 )
 
 

@@ -4,9 +4,6 @@ from pathlib import Path
 
 # As in a job of the workflow; more get in each other's way on small matrices
 os.environ["OMP_NUM_THREADS"] = "1"
-# Tests start hundreds of processes, which would compile the library one by one
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 
 import duckdb
 import pytest
@@ -47,6 +44,9 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     mutations.share = 1 if config.getoption("long") else mutations.SHORT
+    # Tests start hundreds of processes, each of which would compile the library anew
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 def pytest_collection_modifyitems(config, items):

@@ -19,7 +19,7 @@ from recuse.base.errors import RecuseError
 from recuse.imports.inspect_logs import LETTERS
 from recuse.imports.logs import YES_NO
 
-SPOILT = int(os.environ.get("RECUSE_SPOILT", "56"))
+SPOILT = int(os.environ.get("RECUSE_SPOILT", "28"))
 GOLD_FILES = ("every_eval_ever.jsonl", "lm_eval.jsonl")
 JUDGED = {
     "every_eval_ever.jsonl": ("org/small", ["s1", "s2"], {}),

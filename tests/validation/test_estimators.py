@@ -99,7 +99,7 @@ def test_replicates_depend_on_the_seed_the_world_and_their_number_alone():
 PROPERTIES = {
     "preference misleads Equation 1 and not the idiosyncrasy": (
         {"preference": 0.03},
-        150,
+        100,
         """
         A_CR1    rejected  all  0.35  1
         B_CR1    rejected  all  0.3   1

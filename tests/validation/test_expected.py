@@ -3,7 +3,7 @@ worlds.
 
 `pytest tests/validation/test_expected.py --long --replicates 1000` runs the worlds at full size:
 every value must be in its range. With fewer replicates a value may be outside by ERRORS Monte Carlo
-errors. Without --long only the worlds of SHORT are drawn.
+errors. Without --long only the worlds of SHORT are drawn, at most FEW times.
 """
 
 from functools import cache
@@ -17,7 +17,7 @@ from recuse.validation.settings import montecarlo_settings
 from recuse.validation.world import MonteCarloWorld
 
 SETTINGS = montecarlo_settings()
-ERRORS = 2
+ERRORS, FEW = 2, 15
 SHORT = {
     ("no_humans", 0),
     ("clusters", 30),
@@ -113,9 +113,10 @@ def tried(grid, value, replicates):
     [*map(marked, expectations())],
 )
 def test_estimators_do_what_is_expected(
-    grid, value, estimator, quantity, term, statistic, low, high, request
+    grid, value, estimator, quantity, term, statistic, low, high, request, long
 ):
     replicates = request.config.getoption("replicates")
+    replicates = replicates if long else min(replicates, FEW)
     about = {
         "estimator": estimator,
         "quantity": quantity,

@@ -67,7 +67,7 @@ def swapped(rows):
     return [row | {"judge": row["model"], "model": row["judge"]} for row in rows]
 
 
-def hash_of(row):
+def row_hash(row):
     return sum(map(ord, row["judge"] + row["model"] + row["prompt_id"]))
 
 
@@ -267,7 +267,7 @@ def test_ratings_without_variation_have_no_correlation(tmp_path):
 
 
 def test_correlations_with_the_others_are_those_of_the_mean_of_their_ratings(tmp_path):
-    rows = [row for row in without_scores(ROWS) if hash_of(row) % 10]  # a tenth is not rated
+    rows = [row for row in without_scores(ROWS) if row_hash(row) % 10]  # a tenth is not rated
     found = list(correlations_with_others(study_of_rows(tmp_path, rows), confidence=0.9))
     frame = pd.DataFrame(rows)
     frame["x"] = frame["rating"] - frame.groupby("judge")["rating"].transform("mean")

@@ -90,13 +90,13 @@ def test_a_figure_that_a_study_lacks_is_named(project):
         ("plot/style", after(*DRAWN, of=BOTH)),
         ("papers/fetch", {}),
         ("data/ratings", after("ratings", "describe")),
-        ("papers/twin", after("simulate", of=["smoke"])),
-        ("model/identifiability", after("describe", "robustness")),
         ("papers/scorecard", after("compare_with_paper")),
         # What the rules are made from reruns what it changes of them.
         ("catalogue/figures", {}),
         *also_long(
             ("data/raters", after("agreement")),
+            ("model/identifiability", after("describe", "robustness")),
+            ("papers/twin", after("simulate", of=["smoke"])),
             ("simulate/recovery", after("recovery")),
             ("model/estimates", after("fit", "slices", "ablations")),
             ("check/support", after("describe")),
@@ -126,11 +126,11 @@ def test_edited_library_module_reruns_what_uses_it(project, edit, module, jobs):
         ("seed: 1\n", after("simulate") | after("fit", "slices", "conclusions")),
         # The simulated studies do not know it.
         ("models: {Another: {family: GPT}}\n", after("ratings", *DRAWN, of=["mine"])),
-        ("inference: {raters: 5}\n", after("describe", "robustness")),
-        ("inference: {power: {self_bias: 0.05}}\n", after("describe", "conclusions")),
         ("specs: {completion_effects: {covariance: CR3}}\n", after("ablations", "robustness")),
         *also_long(
             ("memory_limit: 1GB\n", {}),
+            ("inference: {power: {self_bias: 0.05}}\n", after("describe", "conclusions")),
+            ("inference: {raters: 5}\n", after("describe", "robustness")),
             ("studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n", {}),
             ("models: {GPT-4o: {ids: [gpt-4o-2024-08-06]}}\n", after("ratings", *DRAWN, of=BOTH)),
             ("confidence: 0.95\n", after("describe", *FITTED, "conclusions", *DRAWN)),

@@ -55,6 +55,11 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+# Seconds that a server in trouble goes on, unless the test is done before: many more than the
+# limits of requests, so that a slow machine is not taken for a request that ignores its limit
+LASTING = 60
+
+
 def body(content, length=None, seconds=0.0):
     """Answer 200 with `content`; `length` is the Content-Length (None: none is sent)."""
 
@@ -85,15 +90,15 @@ def broken_chunk(handler):
 
 
 def silence(handler):
-    handler.server.closing.wait(3.0)
+    handler.server.closing.wait(LASTING)
 
 
 def drip(start):
-    """Send `start`, then a byte every 20 ms for at most 3 s: no silence is ever long."""
+    """Send `start`, then a byte every 20 ms until LASTING: no silence is ever long."""
 
     def answer(handler):
         handler.wfile.write(start)
-        for _ in range(150):
+        for _ in range(50 * LASTING):
             handler.wfile.write(b"x")
             if handler.server.closing.wait(0.02):
                 return

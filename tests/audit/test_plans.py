@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from audited import MODELS, run, write_tables, written_plan
 from biased_judge import BiasedJudge
 from conftest import ROOT
+from mutations import examples
 from recuse.audit.inputs import page_before
 from recuse.audit.observations import observations
 from recuse.audit.treatments import REGISTRY, rich_content, words
@@ -42,7 +42,7 @@ def mock():
         yield server
 
 
-@hypothesis.settings(max_examples=40, deadline=None)
+@examples(200)
 @given(st.text(alphabet=st.characters(codec="utf-8"), min_size=1))
 def test_rich_content_leaves_the_words_as_they_are(text):
     shown = rich_content({"answer": text}, {})["answer"]

@@ -6,9 +6,10 @@ import json
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from mutations import examples
 from recuse.collect.parse import TRUNCATED, scores
 from recuse.collect.requests import NUMBER, SCHEMA, Criterion, Endpoint, Request
 from reply_oracle import meaning
@@ -318,7 +319,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@examples(2000)
 @given(
     pieces=st.lists(PIECES, max_size=9),
     dimensions=st.sampled_from(

@@ -20,6 +20,7 @@ from file_server import (
     CONTENT,
     FLIPPED,
     FLIPPED_BLOB,
+    LASTING,
     PATH,
     QUOTED,
     REPOSITORY,
@@ -186,7 +187,7 @@ def test_cache_that_cannot_be_replaced_leaves_no_destination(serve, get, tmp_pat
 
 
 def test_two_threads_fetch_the_same_file(serve, get, tmp_path):
-    together = threading.Barrier(2, timeout=3.0)
+    together = threading.Barrier(2, timeout=LASTING / 2)
 
     def both_at_once(handler):
         together.wait()
@@ -205,7 +206,7 @@ def test_two_threads_fetch_the_same_file(serve, get, tmp_path):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(5.0)
+        thread.join(LASTING)
     assert failures == []
     assert len(server.requested) == 2
     assert [(tmp_path / "out" / name).read_bytes() for name in files(tmp_path / "out")] == [
@@ -232,7 +233,7 @@ except FetchError:
         [sys.executable, "-c", program],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": LIBRARY},
-        timeout=3,  # The server would drip longer.
+        timeout=LASTING / 2,  # The server would drip longer.
     )
     assert done.returncode == 3
 
@@ -309,14 +310,14 @@ def test_lasting_trouble_is_reported(serve, fails, bad, result):
 
 @pytest.mark.parametrize(
     "stalled",
-    [silence, body(CONTENT[:700], len(CONTENT), seconds=3.0)],
+    [silence, body(CONTENT[:700], len(CONTENT), seconds=LASTING)],
     ids=["before header", "within body"],
 )
 def test_stalled_server(serve, get, fails, tmp_path, stalled):
     server = serve(stalled)
     started = time.monotonic()
     message = fails(server.mirror, timeout=(1.0, 0.15), attempts=2)
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < LASTING / 2
     assert len(server.requested) == 2
     assert "(2 attempts)" in message
     assert ", found no answer within 0.15 s;" in message
@@ -336,7 +337,7 @@ def test_slow_drip_ends_at_the_deadline(serve, fails, tmp_path, start):
     server = serve(drip(start))
     started = time.monotonic()
     message = fails(server.mirror, timeout=(1.0, 1.0), deadline=0.15, attempts=2)
-    assert 0.3 <= time.monotonic() - started < 1.0
+    assert 0.3 <= time.monotonic() - started < LASTING / 2
     assert len(server.requested) == 2
     assert ", found an answer still incomplete after 0.15 s;" in message
     # The threads left behind now get an end of the body, and must write nothing
@@ -358,7 +359,7 @@ def test_endless_body_is_hung_up_on(serve, fails):
 
     message = fails(serve(endless).mirror, deadline=0.15, attempts=1)
     assert ", found an answer still incomplete after 0.15 s;" in message
-    assert ended.wait(1.0)
+    assert ended.wait(LASTING / 2)
 
 
 HEADERS = [

@@ -51,7 +51,7 @@ def settings(tmp_path, monkeypatch):
     }
 
 
-def plan_of(settings, kind=RATINGS):
+def valid_plan(settings, kind=RATINGS):
     return Plan.of("ours", kind, validated(Collect, settings), seed=0, families={})
 
 
@@ -81,7 +81,7 @@ def rows_of(collected, path="rows.csv"):
 
 
 def test_each_rating_is_there_or_missing_with_its_reason(settings):
-    plan = plan_of(settings)
+    plan = valid_plan(settings)
     (requests,) = Collected(plan, {}).waves
     entries = {}
     replies = [
@@ -113,7 +113,7 @@ def test_each_rating_is_there_or_missing_with_its_reason(settings):
 
 
 def test_verdicts_name_the_answer_and_not_its_place(settings):
-    plan = plan_of({key: value for key, value in settings.items() if key != "rubrics"}, VERDICTS)
+    plan = valid_plan({key: value for key, value in settings.items() if key != "rubrics"}, VERDICTS)
     (requests,) = Collected(plan, {}).waves
     entries = {}
     for request in requests:  # the longest name wins
@@ -135,7 +135,7 @@ def test_a_plan_that_stopped_early_asks_for_no_more_than_it_asked(settings):
         "prompt,model,text\n"
         + "".join(f"p{n},{m},{m}{n}\n" for n in range(60) for m in ("gpt", "claude"))
     )
-    plan = plan_of({**settings, "design": {"width": 0.05}})
+    plan = valid_plan({**settings, "design": {"width": 0.05}})
     waves = Collected(plan, {}).waves
     assert [len(wave) // 4 for wave in waves] == [20, 10, 15, 15]
     entries = {
@@ -151,7 +151,7 @@ def test_answers_that_blinding_makes_the_same_are_said(settings):
         f"p{n},{model},I am {model}.\n" for n in range(6) for model in ("gpt", "claude", "llama")
     )
     Path("answers.csv").write_text("prompt,model,text\n" + answers)
-    plan = plan_of(settings)
+    plan = valid_plan(settings)
     collected = Collected(plan, answers_in(plan.ledger))
     (line,) = merged_in_words(plan, collected.waves[0], collected.answers)
     assert line.startswith(
@@ -162,7 +162,7 @@ def test_answers_that_blinding_makes_the_same_are_said(settings):
     assert line in page
     assert len(page.splitlines()) <= 25
     assert " units" in page.splitlines()[0]
-    assert merged_in_words(plan_of({**settings, "blind": False}), [], []) == []
+    assert merged_in_words(valid_plan({**settings, "blind": False}), [], []) == []
 
 
 def test_a_later_part_with_a_request_of_an_earlier_one_has_not_begun(settings):
@@ -173,7 +173,7 @@ def test_a_later_part_with_a_request_of_an_earlier_one_has_not_begun(settings):
         "prompt,model,text\n"
         + "".join(f"p{n},{m},{m}\n" for n in range(60) for m in ("gpt", "claude"))
     )
-    plan = plan_of({**settings, "design": {"width": 0.05}})
+    plan = valid_plan({**settings, "design": {"width": 0.05}})
     first, *_ = Collected(plan, {}).waves
     entries = {
         request.key: answered(request, '{"Helpfulness": 2, "Faithfulness": 5}') for request in first
@@ -185,7 +185,7 @@ def test_a_budget_is_asked_for_by_every_server_that_may_charge(settings):
     """Also if a writer on this machine has the name of the judge."""
     judge = {"model": "gpt-x", "base_url": "https://example.org/v1", "key": "SOME_KEY"}
     writer = {"model": "tiny", "base_url": "http://127.0.0.1:9/v1"}
-    plan = plan_of({**settings, "judges": {"mine": judge}, "writers": {"mine": writer}})
+    plan = valid_plan({**settings, "judges": {"mine": judge}, "writers": {"mine": writer}})
     with pytest.raises(ConfigError, match="budget: missing, and asking mine may cost money"):
         spending_limit(plan)
     for budget in (-1, math.nan, math.inf):
@@ -212,7 +212,7 @@ def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings
         pytest.raises(CollectError, match=r"holds no answer .* run `recuse collect` first"),
     ):
         imported(inputs, folder)
-    plan = plan_of(settings)
+    plan = valid_plan(settings)
     (requests,) = Collected(plan, {}).waves
     with Ledger(plan.ledger) as ledger:
         ledger.append(
@@ -252,9 +252,9 @@ def test_scales_follow_from_wordings_which_must_agree(settings):
 
 
 def test_no_server_that_may_charge_is_asked_without_a_budget(settings):
-    assert spending_limit(plan_of(settings)) is None
+    assert spending_limit(valid_plan(settings)) is None
     settings["judges"] = {"gpt": {"model": "gpt-x"}}
     with pytest.raises(ConfigError, match="budget: missing, and asking gpt may cost money"):
-        spending_limit(plan_of(settings))
-    assert spending_limit(plan_of(settings), "unlimited") is None
-    assert spending_limit(plan_of({**settings, "budget": 3})) == 3
+        spending_limit(valid_plan(settings))
+    assert spending_limit(valid_plan(settings), "unlimited") is None
+    assert spending_limit(valid_plan({**settings, "budget": 3})) == 3

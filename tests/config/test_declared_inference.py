@@ -34,7 +34,7 @@ def config_with(key, value, specs=()):
     return config
 
 
-def settings_of(**settings):
+def with_check(**settings):
     return config_with(
         "robustness_checks",
         CONFIG["inference"]["robustness_checks"]
@@ -170,12 +170,12 @@ def test_specs_that_a_table_cannot_have(key, specs, message):
 )
 def test_checks_of_rows_that_do_not_exist(settings, message):
     with pytest.raises(ConfigError, match=message):
-        check_settings(settings_of(**settings))
+        check_settings(with_check(**settings))
 
 
 def test_valid_checks_are_accepted():
-    check_settings(settings_of(specs=["gam"]))
-    check_settings(settings_of(specs=["main"], table="measurement_error", method=BY_RATERS))
+    check_settings(with_check(specs=["gam"]))
+    check_settings(with_check(specs=["main"], table="measurement_error", method=BY_RATERS))
     only_bootstrap = {"drawn": {"bootstrap": 200}}
     settings = {
         "title": "T",

@@ -265,7 +265,7 @@ TABLES = {
 }
 
 
-def settings_of(table):
+def settings_text(table):
     columns = ", ".join(f"{name}: {name}_score" for name in NAMES)
     return f"studies:\n  mine:\n        title: mine{TABLES[table]}\n".replace("COLUMNS", columns)
 
@@ -275,7 +275,7 @@ def written(folder, table):
     files, *truth = table()
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    (folder / "mine.yaml").write_text(settings_of(table), "utf-8")
+    (folder / "mine.yaml").write_text(settings_text(table), "utf-8")
     return truth
 
 
@@ -301,7 +301,7 @@ def checked(folder, monkeypatch):
 @pytest.mark.parametrize("table", TABLES)
 def test_from_file_to_check(tmp_path, monkeypatch, table):
     ratings, human, (low, high) = written(tmp_path, table)
-    lines = [line for line in settings_of(table).splitlines() if line.strip()]
+    lines = [line for line in settings_text(table).splitlines() if line.strip()]
     assert len(lines) <= MOST_LINES
     findings, rows, _ = checked(tmp_path, monkeypatch)
     dimensions = {"1", "2"} if table is packed_tabs_and_many_dimensions else {"quality"}
@@ -477,7 +477,7 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
         spoilt = tables_like(
             list(csv.reader(io.StringIO(content.decode()), delimiter=separator))[:9]
         )
-    study = yaml.safe_load(settings_of(table))["studies"]["mine"]
+    study = yaml.safe_load(settings_text(table))["studies"]["mine"]
     outcomes = {"read": 0, "refused": 0, "unnamed": 0}
     outputs = {"ratings": f"{tmp_path}/raw.parquet", "imported": f"{tmp_path}/imported.csv"}
 

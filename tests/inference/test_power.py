@@ -69,7 +69,7 @@ def preferences(spread, *, ratios=(-20, -20, -20), tau=0.01, effects=None):
     )
 
 
-def plan_of(world):
+def power_plan(world):
     """The plan of a world: three raters, whose error makes its reliability over all models."""
     quality = 0.7 + world.quality_gap * np.linspace(-0.5, 0.5, len(world.names))
     error = math.sqrt(3 * (0.15**2 + quality.var()) * (1 / world.reliability - 1))
@@ -124,7 +124,7 @@ def simulated():
 @pytest.mark.long
 @pytest.mark.parametrize("estimand", [A, BY_MODEL])
 def test_errors_biases_and_sizes_are_those_of_simulated_studies(simulated, estimand):
-    plan = plan_of(WORLD)
+    plan = power_plan(WORLD)
     values, rejected = simulated[estimand]
     planned_for = [expected(plan, judge, estimand=estimand) for judge in plan.judges]
     errors = np.array([each.std_error for each in planned_for])
@@ -193,7 +193,7 @@ def test_errors_of_c_are_those_of_drawn_tables_and_detectable_biases_are_found()
     shared = preferences(
         spread, ratios=(-1.5, -1.5, -0.5), tau=0.3, effects=0.05 * np.linspace(-1, 1, 9)
     )
-    plan = replace(plan_of(NINE), preferences=shared)
+    plan = replace(power_plan(NINE), preferences=shared)
     rows = where(plan_for(plan, 0.05), estimand=C)
     gaps, errors, df = draw_tests(plan, 300, seed=4)
     planned_for = np.array([row["std_error"] for row in rows])
@@ -256,7 +256,7 @@ def test_an_estimate_without_error_leaves_what_others_have_to_reach():
 
 def test_judges_that_do_not_rate_their_own_answers_do_not_change_what_has_to_be_reached():
     """No number of them tells how large self-biases are, but errors and degrees of freedom do."""
-    plan = plan_of(NINE)
+    plan = power_plan(NINE)
     share = np.ones((len(plan.judges), len(plan.models)))
     share[range(3, 9), range(3, 9)] = 0.0
     plan = replace(plan, share=share)
@@ -358,7 +358,7 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand, share):
     that the closed form reads.
     """
     plan = replace(
-        plan_of(WORLD),
+        power_plan(WORLD),
         prompts=2,
         slope=[0.9, 0.2, 0.5, 0.7, 0.4],
         noise=[0.1, 0.4, 0.2, 0.3, 0.2],
@@ -397,7 +397,7 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand, share):
 
 
 def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
-    plan = plan_of(
+    plan = power_plan(
         MonteCarloWorld(**SIZE | OTHERS | {"families": [3, 2, 2, 2], "preference": [0.008, 0.012]})
     )
     for self_bias in (0.1, 0.15):
@@ -428,7 +428,7 @@ def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
 
 @pytest.mark.parametrize("estimand", [A, BY_MODEL, C])
 def test_more_prompts_need_no_new_plan(estimand):
-    plan = plan_of(WORLD)
+    plan = power_plan(WORLD)
     for each in (plan, replace(plan, share=SPARSE, noise=[0.1, 0.4, 0.2, 0.3, 0.2])):
         more, result = (
             expected(replace(each, prompts=count), "Model 2", estimand=estimand)
@@ -444,7 +444,7 @@ def test_more_prompts_need_no_new_plan(estimand):
 
 
 def test_raters_take_the_bias_of_a_away_and_models_add_degrees_of_freedom():
-    plan = plan_of(WORLD)
+    plan = power_plan(WORLD)
     biases = [
         abs(expected(replace(plan, raters=raters), "Model 1", estimand=A).bias)
         for raters in (1, 3, 30, 10**9)
@@ -461,12 +461,12 @@ def test_raters_take_the_bias_of_a_away_and_models_add_degrees_of_freedom():
 
 
 def test_what_a_plan_cannot_estimate_has_no_numbers():
-    plan = replace(plan_of(WORLD), family=["one"] * 5)  # no cell is neither self nor family
+    plan = replace(power_plan(WORLD), family=["one"] * 5)  # no cell is neither self nor family
     for row in plan_for(plan, 0.1):
         assert "std_error" not in row
     idle = np.ones((5, 5))
     idle[4] = 0
-    assert expected(replace(plan_of(WORLD), share=idle), "Model 5", estimand=C) is None
+    assert expected(replace(power_plan(WORLD), share=idle), "Model 5", estimand=C) is None
 
 
 @pytest.mark.parametrize(("df", "bias"), [(7.0, 0.02), (math.inf, -0.015)])
@@ -617,7 +617,7 @@ def test_a_plan_promises_no_verdict_that_the_fit_would_refuse():
     the first alone.
     """
     few = where(
-        power_by_judge(plan_of(NINE), judges=["Model 1"], prompts=[9, 10], **LEVEL), estimand=C
+        power_by_judge(power_plan(NINE), judges=["Model 1"], prompts=[9, 10], **LEVEL), estimand=C
     )
     assert [(code(row.get("reason", "")), "detectable" in row) for row in few] == [
         (Reason.FEW_PROMPTS, False),
@@ -625,7 +625,7 @@ def test_a_plan_promises_no_verdict_that_the_fit_would_refuse():
     ]
     at_once = list(
         power_by_judge(
-            plan_of(NINE), judges=["Model 1"], prompts=[10], **LEVEL | {"self_bias": 5.0}
+            power_plan(NINE), judges=["Model 1"], prompts=[10], **LEVEL | {"self_bias": 5.0}
         )
     )
     assert [row["prompts_needed"] for row in at_once] == [1, 1, 10]
@@ -634,13 +634,13 @@ def test_a_plan_promises_no_verdict_that_the_fit_would_refuse():
         ([2, 1, 1], Reason.FEW_CELLS),
         ([6, 1, 1, 1], Reason.DOMINANT_FAMILY),
     ):
-        plan = plan_of(MonteCarloWorld(**OF_NINE | {"families": families}))
+        plan = power_plan(MonteCarloWorld(**OF_NINE | {"families": families}))
         rows = where(power_by_judge(plan, judges=["Model 1"], prompts=[500], **LEVEL), estimand=C)
         assert [(code(row.get("reason", "")), "prompts_needed" in row) for row in rows] == [
             (reason, reason is None)
         ]
     certain = expected(
-        plan_of(MonteCarloWorld(**OF_NINE | {"families": [1, 1, 1, 1], "preference": 0.001})),
+        power_plan(MonteCarloWorld(**OF_NINE | {"families": [1, 1, 1, 1], "preference": 0.001})),
         "Model 1",
         estimand=C,
     )

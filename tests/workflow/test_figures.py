@@ -68,13 +68,13 @@ def verify(folder, study, *configs):
     assert_success(result)
 
 
-def path_of(study, figure):
+def figure_path(study, figure):
     return f"results/{study}/figures/{figure}.svg"
 
 
 def test_no_figure_is_drawn_again_after_everything(project, long):
     for name in FIGURES + OF_THE_PAPER if long else SOME:
-        assert planned(project, path_of("smoke", name)) == {}, name
+        assert planned(project, figure_path("smoke", name)) == {}, name
 
 
 def test_another_format_is_drawn_alone_and_leaves_the_other_records(project):
@@ -106,7 +106,7 @@ def test_a_format_added_to_the_configuration_draws_again_what_was_drawn_alone(pr
 
 def assert_nothing_left_to_do(folder, study, *figures, **settings):
     """Draw one figure after another, then make the whole study."""
-    targets = [path_of(study, figure) for figure in figures]
+    targets = [figure_path(study, figure) for figure in figures]
     for target in [*targets, study]:
         run(folder, target, **settings)
         assert planned(folder, target, aside=(), **settings) == {}
@@ -129,7 +129,7 @@ def test_two_figures_of_ratings_then_everything_then_nothing(tmp_path):
 )
 def test_a_figure_then_everything_then_nothing(tmp_path, study, figure):
     folder, configs = copy_project(tmp_path), CONFIGS[study]
-    run(folder, path_of(study, figure), configs=configs)
+    run(folder, figure_path(study, figure), configs=configs)
     (folder / "changed.yaml").write_text("confidence: 0.8\n", "utf-8")
     assert_nothing_left_to_do(folder, study, figure, configs=["changed.yaml", *configs])
     verify(folder, study, *configs, "changed.yaml")

@@ -28,14 +28,19 @@ PRINTED = {"error": "factual_error", "authority": "fake_reference"}
 class Voter(Mock):
     """Votes in the words of Chen et al.; some say nothing.
 
-    A vote depends on the text and on how often the text came before, whatever else was asked
-    meanwhile: requests arrive in any order.
+    A vote depends on the text and on how many votes on it were given before, whatever else was
+    asked meanwhile: requests arrive in any order, and several on one text at once.
     """
+
+    def __init__(self):
+        super().__init__()
+        self.votes = Counter()  # by text
 
     def completion(self, body):
         reply = super().completion(body)
         text = body["messages"][-1]["content"]
-        luck = random.Random(f"{digest(text)} {self.seen[text]}")
+        self.votes[text] += 1
+        luck = random.Random(f"{digest(text)} {self.votes[text]}")
         vote = luck.choice((*VOTES, "Answer1", "None of them"))
         reply["choices"][0]["message"]["content"] = vote
         return reply

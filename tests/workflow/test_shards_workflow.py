@@ -177,7 +177,7 @@ def test_a_part_after_the_others_is_checked_with_one_of_them(folder):
     ("path", "said"),
     [
         ("shards/4-of-3/ratings.parquet", "shards: 3; ask for 1-of-3 to 3-of-3"),
-        ("shards/01-of-3/counts.parquet", "shards: 3; ask for 1-of-3 to 3-of-3"),
+        ("shards/01-of-3/ratings.parquet", "shards: 3; ask for 1-of-3 to 3-of-3"),
         (
             "checked/4.rows.parquet",
             "the raw files of scattered are checked by 3 jobs; ask for 1 to 3",

@@ -31,7 +31,6 @@ FIGURES = (
     "idiosyncrasy",
     "reliability",
     "leaderboard",
-    "panel",
     "power",
     "conclusions",
 )

@@ -91,6 +91,8 @@ DECIMAL = re.compile(r"-?\d+\.\d+")
 NUMERIC = ("d", "height", "points", "transform", "width", "x", "y")
 DROPPED = ("metadata", "style")  # matplotlib's style would apply to the whole page
 TEXT = re.compile(r"<text ([^>]*)>(.*?)</text>")
+TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
+WIDTH = re.compile(r'viewBox="\S+ \S+ (\S+)')
 # Files of matplotlib, by font-weight and font-style.
 FONTS = {
     ("400", "normal"): "DejaVuSans",
@@ -215,16 +217,9 @@ def _face(weight: str, style: str, letters: str) -> str:
 
 
 def picture_facts(svg: str, study: str) -> dict[str, str]:
-    """Title of an SVG file, without that of the study at its end, and its width in points."""
-    parsed = ElementTree.iterparse(BytesIO(svg.encode()), ("start", "end"))
-    _, root = next(parsed)
-    text = next(
-        element.text
-        for event, element in parsed
-        if event == "end" and _local(element.tag) == "title"
-    )
-    title = (text or "").removesuffix(f": {visible(study)}")
-    return {"title": title, "width": root.get("viewBox").split()[2]}
+    """Title of a figure, without that of the study at its end, and its width in points."""
+    title = unescape(TITLE.search(svg)[1]).removesuffix(f": {visible(study)}")
+    return {"title": title, "width": WIDTH.search(svg)[1]}
 
 
 # Markup of reStructuredText, and what it would take for an address; an underscore only at the end

@@ -10,6 +10,7 @@ from recuse.base.words import MOST_DIGITS, counted, enumerated, number, percent,
 from recuse.data.registry import of_all_judges
 from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict, disagreement
 from recuse.model.spec import FAMILY, SELF
+from recuse.report.html import said
 
 TableRows = Sequence[Mapping[str, str]]
 KINDS = {
@@ -169,12 +170,12 @@ class Axis:
 
     def ticks(self, unit: Unit) -> list[tuple[float, str]]:
         """Place and label of round numbers in the unit, 0 among them."""
-        least = (self.high - self.low) * unit.width / MOST_TICKS
-        power = 10.0 ** math.floor(math.log10(least))
-        step = next(number * power for number in (1, 2, 5, 10) if number * power >= least)
-        first, last = (math.trunc(end * unit.width / step) for end in (self.low, self.high))
-        digits = max(0, -math.floor(math.log10(step)))
-        values = [number * step for number in range(first, last + 1)]
+        from matplotlib.ticker import MaxNLocator
+
+        low, high = self.low * unit.width, self.high * unit.width
+        places = MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(low, high)
+        values = [float(place) for place in places if low <= place <= high]
+        digits = max(0, -math.floor(math.log10(places[1] - places[0])))
         return [
             (self.place(each / unit.width), signed(each, digits) if each else "0")
             for each in values
@@ -416,34 +417,28 @@ def headline(rows: TableRows, unit: Unit, *, relative: bool = False) -> str:
     """
     if not rows:
         return ""
+    beside = RELATIVE if relative else ""
     for most in (MOST, 3, 2, 0):
-        words = " ".join(_headline(rows, unit, most, beside=RELATIVE if relative else ""))
+        sentences = [*bias_sentences(rows, unit, most, beside), *_on_strangers(rows, most)]
+        words = " ".join(sentences)
         if len(words.split()) <= MOST_WORDS:
             return words
     established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
-    strangers = [row for row in rows if row["quantity"] == SELF and disagreement(row)]
-    words = f"{len(established)} biases are established."
-    if strangers:
-        verb = "agree" if len(strangers) > 1 else "agrees"
-        words += f" {counted(len(strangers), 'judge')} hardly {verb} with {_others(strangers)}."
-    return words
+    return " ".join([f"{len(established)} biases are established.", *_on_strangers(rows, most=0)])
 
 
-def _headline(rows: TableRows, unit: Unit, most: int, beside: str) -> Iterator[str]:
-    """Its sentences: on biases, then on judges that hardly agree with people."""
-    yield from bias_sentences(rows, unit, most, beside)
+def _on_strangers(rows: TableRows, most: int) -> Iterator[str]:
+    """Which judges hardly agree with people or the other judges; most: see `bias_sentences`."""
     strangers = [row for row in rows if row["quantity"] == SELF and disagreement(row)]
     if strangers:
         strangers.sort(key=_agreement_or_none)
-        several = len(strangers) > 1
-        words = f"{_who(strangers, most)} hardly agree{'' if several else 's'} with"
-        words += f" {_others(strangers)}"
-        remedy = f": do not use {'them as judges' if several else 'it as a judge'}" if most else ""
-        yield f"{words}{remedy}."
-
-
-def _others(strangers: TableRows) -> str:
-    return OTHERS[disagreement(strangers[0])]
+        yield said(
+            "strangers",
+            who=_who(strangers, most),
+            several=len(strangers) > 1,
+            others=OTHERS[disagreement(strangers[0])],
+            is_named=most > 0,
+        )
 
 
 def bias_sentences(

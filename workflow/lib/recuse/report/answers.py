@@ -260,8 +260,9 @@ def leaderboard_section(
         for row in tables.get("leaderboard", ())
         if (row["spec"], row["slice"]) == (first, "") and row["rank"]
     ]
-    raw, debiased = (
-        {row["model"]: row for row in rows if row["scores"] == kind} for kind in ("raw", "debiased")
+    raw, debiased, as_people = (
+        {row["model"]: row for row in rows if row["scores"] == kind}
+        for kind in ("raw", "debiased", AS_PEOPLE)
     )
     models = sorted(raw.keys() & debiased.keys(), key=lambda model: int(debiased[model]["rank"]))
     if len(models) < 2:
@@ -269,16 +270,19 @@ def leaderboard_section(
     before, after = (
         _places({model: int(board[model]["rank"]) for model in models}) for board in (raw, debiased)
     )
-    of_humans = [
-        row
-        for row in tables.get("mean_scores", ())
-        if (row["judge"], row["dimension"]) == (HUMAN, "")
-    ]
-    by_humans = _places({row["model"]: -float(row["mean"]) for row in of_humans})
     heading_of_humans = "rank by humans"
-    if as_people := [row for row in rows if row["scores"] == AS_PEOPLE]:
+    by_humans = _places(
+        {
+            row["model"]: -float(row["mean"])
+            for row in tables.get("mean_scores", ())
+            if (row["judge"], row["dimension"]) == (HUMAN, "")
+        }
+    )
+    if as_people:
         heading_of_humans = "as people would rate them"
-        by_humans = {row["model"]: f"{row['rank']} ({_rank_range(row)})" for row in as_people}
+        by_humans = {
+            model: f"{row['rank']} ({_rank_range(row)})" for model, row in as_people.items()
+        }
     heading = debiased_by(debiased[models[0]]["estimand"])
     table = []
     for model in models:

@@ -102,7 +102,7 @@ def test_a_figure_that_a_study_lacks_is_named(project):
             ("check/support", after("describe")),
             ("inference/sensitivity", after("robustness")),
             ("inference/leaderboard", after("conclusions")),
-            ("inference/panel", after("conclusions", "figures_rest")),
+            ("inference/panel", after("conclusions")),
             ("inference/robustness", after("conclusions")),
             ("validation/compare", {}),
             ("validation/estimators", {}),

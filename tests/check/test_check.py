@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from rated_tables import ASKED, FIVE, NINE, by_subject, findings_of, rated
+from rated_tables import ASKED, FIVE, by_subject, findings_of, rated
 from recuse.base.words import percent
 from recuse.check.facts import LEVELS, NOTE, STOP, WARNING, ordered
 from recuse.check.page import check_page
@@ -55,8 +55,6 @@ def test_contents_are_counted(check):
 def test_judges_that_are_models_and_families(check):
     findings = check(rated((GPT4, GPT35, "Cohere Command XLarge"), (GPT4, GPT35, MISTRAL)))
     assert words_of(findings, "names", "") == "2 of 3 judges are also rated as models"
-    assert words_of(findings, "names", "models") == f"models that are not judges: {MISTRAL}"
-    assert words_of(findings, "names", "judges") == "not rated as models: Cohere Command XLarge"
     assert (
         words_of(findings, "families", "GPT")
         == "GPT: 2 judges, 2 models; 2 pairs of a judge and a sibling"
@@ -120,7 +118,6 @@ def test_which_biases_are_estimable(five, check):
     assert "judges and models of different families do not link GPT-4o" in words_of(
         of_two, "estimable", f"C: self-bias of {GPT4}"
     )
-    assert of_two["ordinary preference", "not known"].level == WARNING  # C could estimate it
     assert ("detectable", f"C {GPT4}") not in of_two
 
 
@@ -172,27 +169,12 @@ def test_shares_are_those_of_the_rows(check):
             assert findings["missing", f"{factor} {name}"].value == pytest.approx(
                 1 - there / due, abs=1e-12
             )
-    completions = {}
-    for row in used:
-        key = row["dimension"], row["model"], row["prompt_id"]
-        completions[key] = completions.get(key, 0) + 1
-    complete = sum(count == 5 for count in completions.values()) / len(completions)
-    assert findings["missing", "complete blocks"].value == pytest.approx(complete, abs=1e-12)
     for judge in FIVE:
         given = [row for row in used if row["judge"] == judge]
         for topic, end, high in (("ceiling", 5, "highest"), ("floor", 1, "lowest")):
             share = sum(row["rating"] == end for row in given) / len(given)
             assert findings[topic, judge].value == pytest.approx(share, abs=1e-12)
-            among = {
-                "those of its own answers": [row for row in given if row["model"] == judge],
-                f"those with the {high} human score": [row for row in given if row["gt"] == end],
-                "those with another one": [row for row in given if row["gt"] != end],
-            }
-            for words, kind in among.items():
-                assert (
-                    f"{percent(sum(row['rating'] == end for row in kind) / len(kind))} of {words}"
-                    in findings[topic, judge].words
-                )
+            assert words_of(findings, topic, judge).startswith(f"{judge} gives the {high} level in")
         modes = [
             max(sum(r["rating"] == k and r["dimension"] == d for r in given) for k in range(1, 6))
             for d in ("Tone", "Wit")
@@ -240,13 +222,8 @@ def test_answers_on_several_occasions(check):
 
 def test_unrated_pairs_are_by_design_not_missing(check):
     findings = check([row for row in rated() if (row["judge"], row["model"]) != (GPT4, LLAMA)])
-    assert (
-        words_of(findings, "missing", "pairs")
-        == f"1 of 25 pairs of a judge and a model have no rating: {GPT4} of {LLAMA}"
-    )
     assert findings["missing", f"judge {GPT4}"].value == 0
     assert words_of(findings, "missing", "") == "0 % of the ratings are missing"
-    assert findings["missing", "complete blocks"].value == 1
 
 
 def test_judges_that_never_rate_themselves_are_not_asked_again(check):
@@ -270,9 +247,7 @@ def test_judges_that_never_rate_themselves_are_not_asked_again(check):
     places = {name: place for place, name in enumerate(FIVE)}
     parts = check([row for row in rated() if (places[row["model"]] - places[row["judge"]]) % 5 < 3])
     assert ("missing", "own answers") not in parts
-    assert parts["missing", "pairs"].value == 10
     for findings in (blind, unrelated, parts):
-        assert findings["missing", "complete blocks"].value == 1
         assert not any(
             each.topic == "missing" and "ask the judges again" in each.advice
             for each in findings.values()
@@ -329,7 +304,6 @@ def test_judges_of_one_prompt_each_have_no_slope(check):
         [row for row in rated(prompts=5) if int(row["prompt_id"][1:]) == FIVE.index(row["judge"])]
     )
     assert all(not findings["estimable", f"C: self-bias of {judge}"].value for judge in FIVE)
-    assert not any(topic == "additivity" for topic, _ in findings)
 
 
 def test_prompts_nested_in_models_are_named(check):
@@ -359,30 +333,6 @@ def test_prompts_nested_in_models_are_named(check):
     assert ("prompts", "nested in models") not in check(rated(FIVE, (GPT4,)))
 
 
-def nine(*, human=True, slopes=None):
-    """Ratings from 1 to 9 of nine judges and models, the later the better; slopes: how widely a
-    judge spreads them, else 1.
-    """
-    drawn, noise, slopes = random.Random(1), random.Random(2), slopes or {}
-    liked = {(judge, model): drawn.gauss(0, 0.15) for judge in NINE for model in NINE}
-
-    def given(judge, model, score, _):
-        mean = 4 + slopes.get(judge, 1.0) * (NINE.index(model) - 4) / 4 + (score - 3) / 2
-        mean += liked[judge, model]
-        return min(9, max(1, round(mean + noise.gauss(0, 0.8))))
-
-    return [
-        row if human else {**row, "gt": ""} for row in rated(NINE, NINE, prompts=60, rating=given)
-    ]
-
-
-def test_how_judges_spread_the_models_is_tested(check):
-    assert check(nine(), scale=(1, 9))["additivity", ""].level == "fine"
-    steep = check(nine(slopes={GPT4: 2.5}), scale=(1, 9))["additivity", ""]
-    assert steep.level == WARNING
-    assert f"; {GPT4} spreads the models 2." in steep.words
-
-
 def test_verdicts_that_will_be_inconclusive_are_named(check):
     """Eight prompts; four of five models of one family."""
     few = words_of(check(rated(prompts=8)), "verdict", "does not support")
@@ -396,40 +346,6 @@ def test_verdicts_that_will_be_inconclusive_are_named(check):
     }
     dominated = words_of(check(rated(), models=models), "verdict", "does not support")
     assert f"a verdict on the self-bias of {SONNET}, {GPT35} and {GPT4} (" in dominated
-
-
-def test_use_of_the_scale_without_human_scores(check):
-    findings = check(nine(human=False, slopes={GPT4: 2.0, LLAMA: 0.4}), scale=(1, 9))
-    slopes = {
-        subject: each.value
-        for (topic, subject), each in findings.items()
-        if topic == "additivity" and subject
-    }
-    assert set(slopes) == set(NINE)
-    assert slopes[GPT4] > 1.5 > 1.2 > max(value for judge, value in slopes.items() if judge != GPT4)
-    assert slopes[LLAMA] == min(slopes.values())
-    assert findings["additivity", ""].level == WARNING
-    assert "which include how good the models are" in findings["additivity", GPT4].words
-    assert "B may mistake this for a self-bias" in findings["additivity", ""].advice
-
-
-def test_a_judge_that_does_not_follow_the_human_scores_is_named(check):
-    drawn = random.Random(5)
-    rows = rated(
-        prompts=300,
-        dimensions=("Tone", "Wit"),
-        rating=lambda judge, *_: drawn.randint(1, 5) if judge == LLAMA else None,
-    )
-    findings = check(rows)
-    finding = findings["human scores", LLAMA]
-    assert finding.level == WARNING
-    assert abs(finding.value) < 0.1
-    assert "interval" in finding.words
-    assert (
-        "they account for nothing in its ratings; its self-bias by A is then no more than the"
-        " difference between" in finding.words
-    )
-    assert {findings["human scores", judge].level for judge in FIVE if judge != LLAMA} == {"fine"}
 
 
 def test_human_scores_that_do_not_vary(check):
@@ -452,11 +368,6 @@ def test_coarse_scales_and_ratings_in_the_middle(check):
     findings = check(
         rated(score=lambda model: 1, rating=lambda judge, model, gt, noise: 1 + (noise > 0)),
         scale=(0, 2),
-    )
-    assert findings["scale use", "Tone"].level == NOTE
-    assert (
-        words_of(findings, "scale use", "Tone")
-        == "ratings of Tone have 3 levels: one is 0.50 of the scale"
     )
     # 1 is the middle, three times in four
     assert {findings["scale use", judge].level for judge in FIVE} <= {NOTE, WARNING}
@@ -544,8 +455,7 @@ def test_detectable_size_follows_from_the_errors_of_the_fit(five, check):
     )
 
 
-def test_preference_makes_a_find_biases_that_do_not_exist(five, check):
-    assert by_subject(five[0])["ordinary preference", ""].level == "fine"
+def test_with_strong_preferences_no_number_of_prompts_is_enough(check):
     drawn = random.Random(1)
     liked = {(judge, model): drawn.choice((0, 1)) for judge in FIVE for model in FIVE}
     rows = rated(
@@ -553,8 +463,6 @@ def test_preference_makes_a_find_biases_that_do_not_exist(five, check):
         rating=lambda judge, model, gt, noise: min(5, max(1, gt + noise + liked[judge, model])),
     )
     findings = check(rows)
-    assert findings["ordinary preference", ""].level == WARNING
-    assert findings["ordinary preference", ""].value > 0.5
     assert "no number of prompts is enough for 0.02" in words_of(
         findings, "detectable", f"A {GPT4}"
     )

@@ -98,10 +98,11 @@ def test_missing_lengths(check):
     rows = rated()
     for row in rows[:250]:
         row["pred_length"] = ""
-    finding = check(rows)["lengths", "missing"]
-    assert (finding.value, finding.level) == (0.25, WARNING)
-    assert finding.words.startswith(
-        "250 of 1,000 rows have no length of the completion: fits with length use the other 750"
+    finding = check(rows)["lengths", ""]
+    assert (finding.value, finding.level) == (0.75, WARNING)
+    assert finding.words == (
+        "75 % of the rows have the length of the completion: fits with length use these alone, all"
+        " other fits every row"
     )
     assert check(rows)["missing", ""].value == 0
 
@@ -184,9 +185,7 @@ def test_no_detectable_size_for_what_cannot_be_estimated(check):
     findings = check([row for row in rated() if row["judge"] != row["model"]])
     assert findings["verdict", "supports"].words.startswith("supports: family-bias of 1 of 4")
     assert "finding a self-bias" not in findings["verdict", "does not support"].words
-    assert [
-        subject for topic, subject in findings if topic in ("detectable", "ordinary preference")
-    ] == [""]
+    assert [subject for topic, subject in findings if topic == "detectable"] == [""]
     assert "judges that rate their own answers" in findings["detectable", ""].words
     page = check_page("mine", list(findings.values()))
     assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[-3:] == [
@@ -245,7 +244,6 @@ def test_a_judge_spelt_in_two_ways(check):
     )
     findings = check(rows, models=models_with(gpt_4O="GPT"))
     assert findings["spelling", "judge gpt-4O"].words.startswith("the judges '")
-    assert ("missing", "pairs") not in findings  # as one they lack none
     assert findings["missing", ""].value == 0
 
 
@@ -386,7 +384,7 @@ def test_a_name_in_families_that_only_looks_like_that_of_the_ratings(check):
 
 
 def test_a_name_that_is_not_what_it_looks_like_is_reported(check):
-    names = {SONNET: "evil\u202e004", LLAMA: "=1+1", GPT35: "\x1b[31mred\x07"}
+    names = {SONNET: "evil\u202e004", GPT35: "\x1b[31mred\x07"}
     models = CONFIG["models"] | {name: {"family": "F"} for name in names.values()}
     findings = check(spelt(rated(), lambda name, row: names.get(name, name)), models=models)
     words = findings["names", "judge evil\u202e004"].words
@@ -394,12 +392,8 @@ def test_a_name_that_is_not_what_it_looks_like_is_reported(check):
     assert findings["names", "judge \x1b[31mred\x07"].words.endswith(
         "has U+001B and U+0007, which are invisible"
     )
-    assert findings["names", "judge =1+1"].level == NOTE
     page = check_page("mine", list(findings.values()))
     assert "evil⟨U+202E⟩004" in page
-    assert "the judge '=1+1' is a formula to a spreadsheet that opens the tables" in " ".join(
-        page.split()
-    )
     assert not [letter for letter in page if not letter.isprintable() and letter != "\n"]
 
 

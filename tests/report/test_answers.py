@@ -314,7 +314,6 @@ topic,level,words,advice
 verdict,warning,supports nothing,
 ceiling,warning,high ratings,mind them
 floor,note,a note,
-ordinary preference,fine,one in 41 %,believe C
 human scores,warning,no row has a human score,get some
 """)
     caveats = answer_of(FOUR, pooled=pooled, check=check).caveats

@@ -29,7 +29,7 @@ UNLIKE = 1 / 3  # of the mean correlation of the other judges: an interval below
 MOST_PROMPTS = 500  # that are read, evenly spaced: of more, correlations are hardly known better
 NEAR = 1e-9  # scores no farther apart are equal
 FEWEST = 10  # sets of answers to one prompt that one judge rated, for a sign of swapped columns
-PANEL = EVERY = -1  # in place of the code of a judge, or of a dimension
+PANEL = -1  # in place of the code of a judge
 HUMANS, OTHERS = "the human scores", "the other judges' ratings of the same answers"
 HIGH_IS_GOOD = "check that a high number means good in both: a scale may be reversed (11 - x)"
 WRONG_ROWS = (
@@ -43,7 +43,7 @@ class Correlation(NamedTuple):
 
     against: str  # HUMANS or OTHERS
     judge: str  # empty: the mean rating of an answer by all judges
-    dimension: str  # empty: a judge's ratings in all dimensions
+    dimension: str
     value: float
     low: float
     high: float
@@ -74,13 +74,10 @@ def agreement(facts: Facts) -> Iterator[Finding]:
         dimension: [row.value for row in computed if row[:3:2] == (OTHERS, dimension)]
         for dimension in levels.dimension
     }
-    for row in computed:
-        if row.against == HUMANS and row.judge and not row.dimension:
-            yield _followed_finding(row)
     for dimension, row in of_panel.items():
         yield _panel_finding(row, facts.names("judge"), among[dimension])
     against = HUMANS if of_panel else OTHERS
-    rows = [row for row in computed if row.judge and row.dimension and row.against == against]
+    rows = [row for row in computed if row.judge and row.against == against]
     for row in rows if len(facts.names("judge")) > 1 else ():
         others = [
             other.value
@@ -148,22 +145,6 @@ def _judge_finding(row: Correlation, others: Sequence[float], panel: Correlation
     )
 
 
-def _followed_finding(row: Correlation) -> Finding:
-    """The finding about a judge in all dimensions: whether the human scores account for anything in
-    its ratings.
-    """
-    words, level = f"{row.judge}'s ratings and the human scores {_correlation(row)}", FINE
-    if 0 <= row.high < WEAK_JUDGE or (row.low <= 0 <= row.high and row.value < WEAK_PANEL):
-        level, verb = (WARNING, "account") if row.high < WEAK_JUDGE else (NOTE, "may account")
-        words += (
-            f": they {verb} for nothing in its ratings; its self-bias by A is then no more than the"
-            " difference between its "
-        )
-        words += "mean ratings of its own and of other answers"
-    advice = "do not take its self-bias by A as a gap to the human scores; read B and C"
-    return Finding("human scores", row.judge, words, row.value, level, advice, -row.value)
-
-
 def _correlation(row: Correlation) -> str:
     value, low, high = (number(round(each, 2) or 0.0, 2) for each in row[3:6])
     ends = f"{level(round(row.confidence, 4))} interval {low} to {high}"
@@ -225,8 +206,6 @@ def judge_correlations(facts: Facts, connection: Connection, levels: Levels) -> 
         zip(*(table[name].tolist() for name in ("against", "judge", "dimension")), strict=True)
     ):
         places.setdefault(key, []).append(place)
-        if key[0] == HUMANS and key[1] != PANEL:
-            places.setdefault((*key[:2], EVERY), []).append(place)
     of_group = {}
     for key, rows in places.items():
         prompts, prompt = np.unique(table["prompt"][rows], return_inverse=True)
@@ -235,13 +214,13 @@ def judge_correlations(facts: Facts, connection: Connection, levels: Levels) -> 
         fitted = correlated(sums)
         if fitted is not None:
             of_group[key] = (*fitted, int(table["n"][rows].sum()), len(prompts))
-    kinds = [(who, judge_code == PANEL, place == EVERY) for who, judge_code, place in of_group]
+    kinds = [(who, judge_code == PANEL) for who, judge_code, _ in of_group]
     result = []
     for (who, judge_code, place), (value, error, answers, prompts) in of_group.items():
-        confidence = 1 - 2 * FALSE_ALARM / kinds.count((who, judge_code == PANEL, place == EVERY))
+        confidence = 1 - 2 * FALSE_ALARM / kinds.count((who, judge_code == PANEL))
         low, high = fisher_interval(value, error, prompts, confidence)
         name = "" if judge_code == PANEL else levels.judge[judge_code]
-        dimension = "" if place == EVERY else levels.dimension[place]
+        dimension = levels.dimension[place]
         result.append(
             Correlation(who, name, dimension, value, low, high, answers, prompts, confidence)
         )

@@ -32,7 +32,6 @@ from recuse.model.spec import SELF, Spec
 BY_PROMPT = Spec.of("clustered", covariance="CR1")
 EQUATION = Spec.of("main")  # whatever a user's config makes of `main`
 SHARE = {"note": 0.02, "warning": 0.2}  # of the possible ratings
-NOT_WHOLE = {"note": 0.1, "warning": 0.5}  # of completions that some judge did not rate
 MORE = {"note": 0.02, "warning": 0.05}  # how much more is missing here than elsewhere
 BY_CHANCE = 3.0  # standard errors of such a difference: below, it may be chance
 SPELT = "correct the two spellings named above"
@@ -52,20 +51,18 @@ ONE_LEVEL = {"note": 0.5, "warning": 0.8}
 AT_END = {"note": 0.3, "warning": 0.5}
 # Their names, and where they are on the unit scale
 ENDS = {"ceiling": ("highest", 1.0), "floor": ("lowest", 0.0)}
-COARSE = 3  # levels
 BEYOND = "a bias beyond the {} level cannot show: use a finer scale, or other prompts"
 FEWEST = 4  # steps of a scale whose halves are distinguished
 # Of the unit scale: the middle; a low maximum; how far another maximum is above it
 HALF, LOWER, FARTHER = 0.5, 0.6, 0.3
 
 
-def missing_ratings(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
-    """Report the share of missing ratings and the share of completions that every judge of the
-    model rated.
+def missing_ratings(facts: Facts) -> Iterator[Finding]:
+    """Report the share of missing ratings, and judges that never rate their own answers.
 
     A judge-model pair with any rating should have one for each prompt of the dimension; where
     models answer some of the prompts by design, for each row. A rating without human score or
-    length is not missing. spelt_twice: whether some name may have two spellings.
+    length is not missing.
     """
     ask_again = "ask the judges again for what is missing, unless the design left it out"
     table, judged, never = facts.completeness, facts.judged, unanswered(facts)
@@ -109,21 +106,8 @@ def missing_ratings(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
     rated_pairs = set(
         zip(table["judge"][rated].tolist(), table["model"][rated].tolist(), strict=True)
     )
-    judges, models = (sorted(set(names)) for names in zip(*rated_pairs, strict=True))
-    pairs = [
-        f"{judge} of {model}"
-        for judge in judges
-        for model in models
-        if (judge, model) not in rated_pairs
-    ]
-    if pairs:
-        every = len(judges) * len(models)
-        words = (
-            f"{len(pairs)} of {every} pairs of a judge and a model have no rating:"
-            f" {enumerated(pairs, most=5)}"
-        )
-        yield Finding("missing", "pairs", words, len(pairs), NOTE)
-    both = sorted({*judges} & {*models})
+    judges, models = (set(names) for names in zip(*rated_pairs, strict=True))
+    both = sorted(judges & models)
     if both and not any((judge, judge) in rated_pairs for judge in both):
         words = (
             f"no judge rates its own answers, which other judges rate: {enumerated(both, most=5)}"
@@ -133,11 +117,6 @@ def missing_ratings(facts: Facts, *, spelt_twice: bool) -> Iterator[Finding]:
             " ratings were left out"
         )
         yield Finding("missing", "own answers", words, len(both), WARNING, advice, 2.0)
-    share = facts.whole / facts.completions
-    words = f"{percent(share)} of the completions were rated by every judge of the model"
-    advice = SPELT if spelt_twice else "" if by_design else ask_again
-    level = NOTE if by_design else graded(1 - share, **NOT_WHOLE)
-    yield Finding("missing", "complete blocks", words, share, level, advice)
 
 
 def unanswered(facts: Facts) -> np.ndarray:
@@ -326,49 +305,7 @@ def contents(facts: Facts) -> Iterator[Finding]:
     both = [judge for judge in judges if judge in models]
     rated = "is also rated as a model" if len(judges) == 1 else "are also rated as models"
     yield Finding("names", "", f"{len(both)} of {counted(len(judges), 'judge')} {rated}", len(both))
-    alone = {
-        "judges": ("not rated as models", judges),
-        "models": ("models that are not judges", models),
-    }
-    for who, (words, names) in alone.items():
-        others = [name for name in names if name not in both]
-        if others:
-            yield Finding("names", who, f"{words}: {enumerated(others, most=12)}", len(others))
-    if facts.with_length:
-        share = facts.with_length / facts.rows
-        yield Finding(
-            "lengths", "", f"{percent(share)} of the rows have the length of the completion", share
-        )
-    else:
-        advice = (
-            "add a column pred_length (tokens) if longer answers may be favoured for their length"
-        )
-        yield Finding(
-            "lengths",
-            "",
-            "no row has the length of the completion: no control for length",
-            0.0,
-            NOTE,
-            advice,
-        )
-    lost = facts.rows - facts.with_length
-    if facts.with_length and lost:
-        share = lost / facts.rows
-        words = (
-            f"{lost:,} of {counted(facts.rows, 'row')} have no length of the completion: fits with"
-            " length use the other "
-        )
-        words += f"{facts.with_length:,}, all other fits every row"
-        advice = "add the missing lengths"
-        yield Finding(
-            "lengths",
-            "missing",
-            words,
-            share,
-            WARNING if share >= SHARE["warning"] else NOTE,
-            advice,
-            share,
-        )
+    yield _lengths(facts)
     words = f"{counted(facts.rows, 'complete row')} of {int(facts.present.sum()):,}"
     yield Finding("contents", "rows", words, facts.rows)
     for factor in ("judge", "model", "dimension", "dataset"):
@@ -386,6 +323,28 @@ def contents(facts: Facts) -> Iterator[Finding]:
         else ""
     )
     yield Finding("contents", "prompts", counted(facts.prompts, "prompt") + words, facts.prompts)
+
+
+def _lengths(facts: Facts) -> Finding:
+    """How many rows have the length of the completion."""
+    share = facts.with_length / facts.rows
+    words, level, advice = (
+        f"{percent(share)} of the rows have the length of the completion",
+        FINE,
+        "",
+    )
+    if not facts.with_length:
+        words, level = "no row has the length of the completion: no control for length", NOTE
+        advice = (
+            "add a column pred_length (tokens) if longer answers may be favoured for their length"
+        )
+    elif share < 1:
+        words += ": fits with length use these alone, all other fits every row"
+        level, advice = (
+            graded(1 - share, note=0.0, warning=SHARE["warning"]),
+            "add the missing lengths",
+        )
+    return Finding("lengths", "", words, share, level, advice, 1 - share)
 
 
 class Use(NamedTuple):
@@ -443,26 +402,11 @@ def scale_use(facts: Facts, use: Mapping[str, Use]) -> Iterator[Finding]:
 
 
 def _at_end(topic: str, judge: str, cells: Cells, *, of_constant_judge: bool) -> Finding:
-    """The share of a judge's ratings at an end of the scale, among those of its own answers and by
-    human score.
-    """
+    """The share of a judge's ratings at an end of the scale."""
     name, end = ENDS[topic]
     at_end = (cells.counts * (cells.ratings_unit == end)).sum(axis=1)
     share = float(at_end.sum() / cells.n.sum())
-    kinds = {"those of its own answers": cells.factor("model") == judge}
-    if cells.has_reference:
-        of_humans = cells.reference == end
-        kinds |= {
-            f"those with the {name} human score": of_humans,
-            "those with another one": ~of_humans,
-        }
-    shares = [
-        f"{percent(float(at_end[of].sum() / cells.n[of].sum()))} of {kind}"
-        for kind, of in kinds.items()
-        if of.any()
-    ]
     words = f"{judge} gives the {name} level in {percent(share)} of its ratings"
-    words += f": in {enumerated(shares)}" if shares else ""
     level = FINE if of_constant_judge else graded(share, **AT_END)
     return Finding(topic, judge, words, share, level, BEYOND.format(name), share)
 
@@ -494,24 +438,6 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
             advice = "have people score answers to more prompts, drawn at random"
         yield Finding("human scores", "", words, 0, WARNING, advice, 1.0)
     for dimension in facts.names("dimension"):
-        cells = facts.cells_with("dimension", dimension)
-        low, high = cells.scale[0].tolist()
-        in_steps = (
-            f", in steps of {facts.steps[dimension]:.6g}" if facts.steps[dimension] != 1 else ""
-        )
-        words = (
-            f"ratings of {spoken(dimension)} have {high - low + 1} levels{in_steps}: one is"
-            f" {1 / (high - low):.2f} of the scale"
-        )
-        level = NOTE if high - low < COARSE else FINE
-        yield Finding(
-            "scale use",
-            dimension,
-            words,
-            high - low + 1,
-            level,
-            "a finer scale shows smaller biases",
-        )
         cells = facts.scored_with("dimension", dimension)
         if not scored or not len(cells.n):
             continue

@@ -2,7 +2,6 @@
 in words, with advice.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -51,10 +50,6 @@ class Facts:
     prompts: int  # with a complete row
     shared: int  # ids of prompts that occur in several datasets
     with_length: int  # rows
-    # Completions (dimension, prompt, model) rated by every judge with a complete row of the model
-    # in the dimension
-    whole: int
-    completions: int
     carriers: Mapping[tuple[str, str], Carriers]  # (self_bias, judge) or (family_bias, family)
     answered: float  # share of the prompts and models of which there is a rated answer
     # Sets of models that answer no prompt in common, smallest first; one set is normal
@@ -193,7 +188,7 @@ def read_facts(
         f" {files(study.ratings)}"
     )
     answered = float(connect().execute(pairs).fetchone()[0])
-    counts = *_completions(study), _carriers(study), answered, _apart(study)
+    counts = _carriers(study), answered, _apart(study)
     levels = read_levels(study.ratings[0])
     steps = (
         dict(zip(levels.dimension, levels.step, strict=True))
@@ -203,31 +198,6 @@ def read_facts(
     return Facts(
         study, columns, prompts, shared, with_length, *counts, imports or {}, named or {}, steps
     )
-
-
-def _completions(study: StudyTables) -> tuple[int, int]:
-    """Numbers of completions: those rated by every judge that rates the model in the dimension at
-    all, and all.
-    """
-    levels, factors = read_levels(study.ratings[0]), study.cells().factors
-    completion = levels.sql_without("judge")
-    dimension, model = (levels.sql_place(axis, "completion") for axis in ("dimension", "model"))
-    answers = f"from {files(study.ratings)} group by completion, prompt, occasion_code"
-    rated = f"select {completion} as completion, count(*) as judges {answers}"
-    query = f"select {dimension}, {model}, judges, count(*) from ({rated}) group by all"
-    pairs = zip(
-        factors["dimension"].tolist(),
-        factors["model"].tolist(),
-        factors["judge"].tolist(),
-        strict=True,
-    )
-    due = Counter((dimension, model) for dimension, model, _ in set(pairs))
-    rows = connect().execute(query).fetchall()
-    counts = [
-        (judges == due[levels.dimension[of], levels.model[model]], count)
-        for of, model, judges, count in rows
-    ]
-    return sum(count for whole, count in counts if whole), sum(count for _, count in counts)
 
 
 def _carriers(study: StudyTables) -> dict[tuple[str, str], Carriers]:
@@ -295,7 +265,6 @@ TOPICS = [
         "prompts",
         "wordings",
         "spread",
-        "additivity",
         "correlation",
         "estimable",
         "human scores",
@@ -307,7 +276,6 @@ TOPICS = [
     *(
         "no human score",
         "reliability",
-        "ordinary preference",
         "ceiling",
         "floor",
         "scale use",

@@ -15,7 +15,7 @@ from recuse.base.database import connect
 from recuse.base.model_names import is_fine_tuned, model_and_date
 from recuse.base.settings import Setting
 from recuse.base.words import INVISIBLE, counted, enumerated
-from recuse.check.facts import NOTE, WARNING, Facts, Finding
+from recuse.check.facts import WARNING, Facts, Finding
 from recuse.data.files import reading
 from recuse.data.ratings import StudyFiles
 
@@ -23,7 +23,6 @@ TYPING = 0.9  # similarity from which one name may be the other mistyped, if all
 SHORTEST = 8  # letters and digits of such a name: in a shorter one, one letter makes another model
 # Words for an early version, which providers drop from the name later
 PREVIEW = re.compile(r"[-_ ](preview|beta|exp)(?=[-_ ]|$)", re.IGNORECASE)
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of one
 
 
 def quoted(names: str | Sequence[str]) -> str:
@@ -139,35 +138,14 @@ def look_the_same(kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
 
 
 def odd_names(kinds: Mapping[str, str]) -> Iterator[Finding]:
-    """Report names with invisible characters, and those that a spreadsheet takes for a formula;
-    kinds: as of `kinds_by_name`.
-    """
+    """Report names with invisible characters; kinds: as of `kinds_by_name`."""
     for name, kind in kinds.items():
         hidden = [_code(letter) for letter in dict.fromkeys(INVISIBLE.findall(name))]
-        faults = (
-            [f"has {enumerated(hidden)}, which {'is' if len(hidden) == 1 else 'are'} invisible"]
-            if hidden
-            else []
-        )
-        faults += (
-            ["is a formula to a spreadsheet that opens the tables"]
-            if name.startswith(FORMULA)
-            else []
-        )
-        level, advice = (
-            (WARNING, "leave such characters out of names")
-            if hidden
-            else (NOTE, "read its column there as text")
-        )
-        if faults:
-            yield Finding(
-                "names",
-                f"{kind} {name}",
-                f"the {kind} '{name}' {' and '.join(faults)}",
-                None,
-                level,
-                advice,
-            )
+        if hidden:
+            verb = "is" if len(hidden) == 1 else "are"
+            words = f"the {kind} '{name}' has {enumerated(hidden)}, which {verb} invisible"
+            advice = "leave such characters out of names"
+            yield Finding("names", f"{kind} {name}", words, None, WARNING, advice)
 
 
 def kinds_by_name(facts: Facts) -> dict[str, str]:

@@ -16,7 +16,6 @@ import numpy as np
 from recuse.base.reasons import WITHOUT_PEOPLE, Reason, because, code, in_words, parse
 from recuse.base.settings import Setting, written
 from recuse.base.words import counted, enumerated, percent
-from recuse.check.additivity import additivity
 from recuse.check.contents import EQUATION
 from recuse.check.facts import FINE, LETTERS, NOTE, STOP, WARNING, Facts, Finding, spoken
 from recuse.data.study import StudyTables
@@ -57,8 +56,6 @@ FEW = 30  # prompts: below, errors clustered by prompt are too small
 LOW = 0.5  # reliability
 WIDE = 1.5  # times as wide as with many wordings: an interval over few
 ANSWERS = {"self_bias": "its own answers", "family_bias": "siblings' answers"}
-LEAST = 0.001  # p-value that is written
-DOUBTED, REJECTED = 0.05, 0.01  # p-values of what B takes for granted: below, a note, and a warning
 LARGE = 0.1  # of the unit scale: a self-bias that large is seen without a study
 
 
@@ -434,53 +431,6 @@ def wordings(facts: Facts, *, confidence: float) -> Iterator[Finding]:
     )
 
 
-def preconditions(facts: Facts) -> Iterator[Finding]:
-    """Report whether effects of judges and models add in the unrelated cells, as B takes for
-    granted; C does not.
-    """
-    ((_, moments),) = spec_slices(EQUATION, facts.study)
-    scored = facts.cells.has_reference
-    tested = additivity(cell_means(moments, reference=scored))
-    if tested is None:
-        return
-    level = _additivity_level(tested.p_value)
-    words = (
-        f"judges use the scale {'alike' if level == FINE else 'differently'}: F({tested.df[0]},"
-        f" {tested.df[1]}) = "
-    )
-    words += f"{tested.f:.2f}, {_p(tested.p_value)} (Mandel); {_p(tested.tukey_p_value)} (Tukey)"
-    steep, flat = (
-        choose(tested.slopes, key=tested.slopes.get, default="") for choose in (max, min)
-    )
-    if steep != flat:
-        words += (
-            f"; {steep} spreads the models {tested.slopes[steep]:.1f} times as widely as the"
-            f" others, {flat} "
-        )
-        words += f"{tested.slopes[flat]:.1f} times"
-    advice = (
-        "where a judge's own model is among the best or worst, B may mistake this for a self-bias;"
-        " C allows for it"
-    )
-    yield Finding("additivity", "", words, tested.f, level, advice)
-    for judge, slope in tested.slopes.items():
-        words = f"{judge} spreads the models {slope:.2f} times as widely as the other judges"
-        words += (
-            ""
-            if scored
-            else ", as far as their mean ratings show, which include how good the models are"
-        )
-        yield Finding("additivity", judge, words, slope)
-
-
-def _p(p_value: float) -> str:
-    return f"p = {p_value:.3f}" if p_value >= LEAST else f"p below {LEAST}"
-
-
-def _additivity_level(p_value: float) -> str:
-    return FINE if p_value > DOUBTED else NOTE if p_value > REJECTED else WARNING
-
-
 def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> Iterator[Finding]:
     """Report for each dimension the number of raters per human score, and the reliability of the
     scores.
@@ -554,46 +504,6 @@ def judge_power(
         for row in rows
         if row["prompts"] == (plan.prompts if row["estimand"][0] == "A" else of_others)
     ]
-
-
-def ordinary_preferences(power: Sequence[Mapping], *, confidence: float) -> Iterator[Finding]:
-    """Report how often A would find a self-bias where there is none, because of preferences and
-    measurement error.
-
-    C estimates ordinary preference; where it cannot, none is assumed, and how often is unknown.
-    power: rows of `judge_power`.
-    """
-    sizes = [row["size"] for row in power if row["estimand"][0] == "A" and "size" in row]
-    if not sizes:
-        return
-    if not _detecting(power, "C"):
-        words = (
-            "ordinary preference cannot be estimated from these ratings: detectable sizes are as if"
-            " the judges had none, "
-        )
-        words += "and how often A finds a self-bias that is not there is unknown"
-        more = (
-            "do not take a self-bias by A as proven; add judges and models of other families, so"
-            " that C can be estimated"
-        )
-        yield Finding("ordinary preference", "not known", words, None, WARNING, more, 1.0)
-        return
-    nominal = 1 - confidence
-    shares = " to ".join(dict.fromkeys((percent(min(sizes)), percent(max(sizes)))))
-    words = (
-        f"without any self-bias, the {percent(nominal)} test of A would find one in {shares} of"
-        " studies like this (estimated), because of ordinary preference and measurement error in"
-        " the human scores"
-    )
-    advice = "trust a self-bias by A only if C confirms it"
-    yield Finding(
-        "ordinary preference",
-        "",
-        words,
-        max(sizes),
-        WARNING if max(sizes) >= 2 * nominal else FINE,
-        advice,
-    )
 
 
 def detectable_biases(

@@ -159,8 +159,6 @@ def _without(rows: TableRows, unit: Unit) -> Iterator[str]:
         yield f"The average depends on single judges: its conclusion changes without {names}."
 
 
-# Topics of the check on which the answer has its own words
-ELSEWHERE = ("verdict", "ordinary preference")
 NO_HUMAN_SCORES = ("human scores", "")  # topic and subject of the warning that NO_TRUTH repeats
 
 
@@ -168,7 +166,7 @@ def _warnings(check: TableRows) -> Iterator[str]:
     """The warnings of the check, most important first, one of each topic."""
     first: dict[str, Mapping[str, str]] = {}
     for row in check:
-        elsewhere = row["topic"] in ELSEWHERE or (row["topic"], row["subject"]) == NO_HUMAN_SCORES
+        elsewhere = row["topic"] == "verdict" or (row["topic"], row["subject"]) == NO_HUMAN_SCORES
         if row["level"] in (STOP, WARNING) and not elsewhere:
             first.setdefault(row["topic"], row)
     for row in first.values():

@@ -173,11 +173,6 @@ def tool_log(tool, word):
             **{"hyperparameters": {"model": "m"}, "testPassed": 1},
             "testCases": [{"input": "1", "metricsData": [scored | {"evaluationModel": "judge"}]}],
         },
-        "openai_evals": [
-            {"spec": {"completion_fns": ["m", "judge"], "eval_name": "e"}},
-            {"type": "metrics", "sample_id": "1", "data": {"score": word}},
-            {"final_report": {}},
-        ],
         "helm": {
             "adapter_spec": {"model": "m"},
             "request_states": [{"instance": {"id": "1"}, "annotations": {"quality": {"judge_score": word}}}],
@@ -192,7 +187,7 @@ def tool_log(tool, word):
     ("tools", "meanings"),
     [
         (["inspect"], NUMBERS | YES_NO | LETTERS),
-        (["promptfoo", "mlflow", "deepeval", "openai_evals"], NUMBERS | YES_NO),
+        (["promptfoo", "mlflow", "deepeval"], NUMBERS | YES_NO),
         (["helm", "phoenix", "langfuse"], NUMBERS),
     ],
 )

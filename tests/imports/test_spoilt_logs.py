@@ -20,9 +20,8 @@ from recuse.imports.inspect_logs import LETTERS
 from recuse.imports.logs import YES_NO
 
 SPOILT = int(os.environ.get("RECUSE_SPOILT", "28"))
-GOLD_FILES = ("every_eval_ever.jsonl", "lm_eval.jsonl")
+GOLD_FILES = ("lm_eval.jsonl",)
 JUDGED = {
-    "every_eval_ever.jsonl": ("org/small", ["s1", "s2"], {}),
     "lm_eval.jsonl": (
         "m",
         ["0", "1", "2"],

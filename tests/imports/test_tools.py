@@ -44,7 +44,6 @@ IMPORTED = {  # fixture -> `import`, scales, references
         {"Answer Relevancy": [0, 1], "Correctness [GEval]": [0, 1]},
         {},
     ),
-    "openai_evals.jsonl": ({}, {"quality": [0, 1]}, {"gold label": 2}),
 }
 
 
@@ -141,23 +140,28 @@ def test_every_format_has_a_fixture():
 JUDGED = "judge,model,prompt,rating\nj,org/small,s1,1\nj,org/small,s2,1\nj,org/large,s1,0\nj,org/large,s2,1\n"
 
 
-def test_every_eval_ever_is_the_key_of_ratings(tmp_path):
-    """A sample that failed has no label; the file alone holds no ratings."""
+def test_samples_of_every_eval_ever_are_a_table_of_gold_labels(tmp_path):
+    """As own-data.md says."""
     (tmp_path / "judged.csv").write_text(JUDGED, "utf-8")
+    columns = {"model": "model_id", "prompt": "sample_id", "rating": "evaluation.is_correct"}
+    human = {"columns": columns, "values": {True: 1, False: 0}}
     gold = FIXTURES / "every_eval_ever.jsonl"
-    rows, counts = imported(
-        tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={}
+    rows, _ = imported(
+        tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human
     )
-    assert [row[5] for row in rows] == [1.0, 0.0, 1.0, None]
-    assert counts == {"gold label": 4}
-    with pytest.raises(
-        DataError,
-        match=(
-            r"ever\.jsonl: found human scores or gold labels only .*; if .*, else name the file"
-            r" under `references:`"
-        ),
-    ):
-        imported(tmp_path, gold, {}, {"q": [0, 1]})
+    assert [row[5] for row in rows] == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_a_log_of_gold_labels_alone_is_no_ratings(tmp_path):
+    path = tmp_path / "deepeval.json"
+    path.write_bytes((FIXTURES / "deepeval.json").read_bytes())
+    settings = {"step": 0.1, "judge": {"Exact Match": "Gold"}}
+    words = (
+        r"deepeval\.json: found human scores or gold labels only .*; if .*, else name the file"
+        r" under `references:`"
+    )
+    with pytest.raises(DataError, match=words):
+        imported(tmp_path, path, settings, {"Correctness [GEval]": [0, 1]})
 
 
 def test_samples_of_lm_eval_are_gold_labels(tmp_path):
@@ -386,8 +390,10 @@ def test_gold_labels_are_to_be_declared(tmp_path, capsys):
     """Pages that speak of humans would be wrong; config says what they are, as the files are read
     later.
     """
-    for settings, told in (({}, True), ({"gold": True}, False)):
-        imported(tmp_path, FIXTURES / "openai_evals.jsonl", settings, {"quality": [0, 1]})
+    judges = {"Correctness [GEval]": "gpt-4o", "Exact Match": "Gold"}
+    for gold, told in (({}, True), ({"gold": True}, False)):
+        settings = {"step": 0.1, "judge": judges} | gold
+        imported(tmp_path, FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
         assert (
             "its references are gold labels; write `gold: true`" in capsys.readouterr().out
         ) == told
@@ -539,10 +545,10 @@ def test_keys_that_a_format_does_not_take_are_refused(tmp_path, format):
         imported(tmp_path, path, INSPECT | format | {"decimal": ","}, scales)
     if not format:
         (tmp_path / "judged.csv").write_text(JUDGED, "utf-8")
-        gold, human = FIXTURES / "every_eval_ever.jsonl", {"decimal": ","}
+        gold, human = FIXTURES / "lm_eval.jsonl", {"decimal": ","}
         with pytest.raises(
             DataError,
-            match=r"ever\.jsonl: found Every Eval Ever samples, and decimal: only for format table",
+            match=r"eval\.jsonl: found lm-evaluation-harness samples, and decimal: only for format",
         ):
             imported(
                 tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human

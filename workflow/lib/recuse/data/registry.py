@@ -135,12 +135,6 @@ FORMATS = {
         _signs("annotator_kind name", "data next_cursor", "example_id annotations"),
         LOG_KEYS,
     ),
-    "every_eval_ever": Format(
-        "Every Eval Ever samples",
-        (RATED,),
-        _signs("schema_version evaluation_id evaluation"),
-        LOG_KEYS,
-    ),
     "langfuse": Format(
         "Langfuse scores",
         (RATED,),
@@ -159,7 +153,6 @@ FORMATS = {
         _signs("doc_id filtered_resps"),
         ("columns", "missing", "values"),
     ),
-    "openai_evals": Format("an OpenAI Evals run", (RATED,), _signs("spec"), LOG_KEYS),
     "lmarena": Format("LMArena votes", ()),
 }
 

@@ -192,13 +192,6 @@ class Node:
             return json.dumps(self.value, sort_keys=True)
         return self.text
 
-    @property
-    def flag(self) -> bool:
-        """True or false."""
-        if not isinstance(self.value, bool):
-            raise self.fault("which is neither true nor false", "write one of the two")
-        return self.value
-
     def score(self) -> tuple[str | None, str | None]:
         """The value as a word, and why there is none: one of the two is None. NaN is none."""
         if isinstance(self.value, (bool, int)):

@@ -33,7 +33,6 @@ MODEL_GRADED = {
     "agent-rubric",
 }
 SAMPLES_OF_TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d:.-]+\.jsonl")
-INVALID = "__invalid__"
 JUDGE, CODE = "judge", "code"  # who gave a score, beside HUMAN
 # Reasons of promptfoo's graders that give a failed judgment the score 0; earlier versions have no
 # `graderError`.
@@ -329,33 +328,6 @@ def _page_records(records: Sequence[Node], several: bool) -> Sequence[Node]:
     return [*records[0]["data"].entries(records=True)]
 
 
-def read_every_eval(log: Log, records: Sequence[Node]) -> None:
-    """Read `is_correct` of each sample as a gold label, or as a judge's rating where a judge
-    extracted the answer.
-
-    Prompt, model and dataset are sample_id, model_id and evaluation_name. Source:
-    evaleval/every_eval_ever, 0ce59f1.
-    """
-    for record in log.each(records):
-        methods = [
-            attribution.get("extraction_method").text or ""
-            for attribution in record.get("answer_attribution").entries()
-        ]
-        judged, error = any("judge" in method for method in methods), record.get("error").words
-        evaluation = record["evaluation"]
-        score = (
-            failure("sample", error)
-            if error
-            else (str(evaluation["is_correct"].flag).lower(), None)
-        )
-        given = {
-            "model": record["model_id"].name,
-            "prompt": record["sample_id"].name,
-            "dataset": record["evaluation_name"].name,
-        }
-        log.add(record, score, **given, scorer="is_correct", by=None if judged else GOLD_LABELS)
-
-
 def read_langfuse(log: Log, records: Sequence[Node]) -> None:
     """Read scores, alone or in their traces, by source: EVAL (a judge), ANNOTATION (a human) or, if
     `judge` lists them, API.
@@ -492,44 +464,6 @@ def _metrics(record: Node) -> list[str]:
     return [name if chosen in (None, "none") else f"{name},{chosen}" for name in names]
 
 
-def read_openai_evals(log: Log, records: Sequence[Node]) -> None:
-    """Read the events of a run: a match is a gold label, metrics are a judge's.
-
-    The model is the first completion function, the judge the last one of several, the dataset the
-    eval. An invalid choice is missing. A run that did not end, or whose file is cut off, has no
-    report, which is a warning. Source: openai/evals, 0041458 (evals/record.py), 02bc2cb
-    (elsuite/modelgraded/classify.py).
-    """
-    spec = records[0]["spec"]
-    functions = [function.name for function in spec["completion_fns"].entries()]
-    given = {"model": functions[0] if functions else None, "dataset": spec.get("eval_name").text}
-    if not any("final_report" in record.fields for record in records):
-        warn(f"{log.path}: has no final_report: the run did not end, or the file is cut off")
-    for event in records[1:]:
-        kind, data = event.get("type").text, event.get("data")
-        if kind == "match":
-            score = str(data["correct"].flag).lower(), None
-            log.add(
-                event,
-                score,
-                **given,
-                prompt=event["sample_id"].name,
-                scorer="match",
-                by=GOLD_LABELS,
-            )
-        elif kind == "metrics":
-            shown = data.get("score", "choice")
-            score = (
-                (None, f"no choice in the judgment ({INVALID})")
-                if shown.value == INVALID
-                else shown.score()
-            )
-            judge = functions[-1] if len(functions) > 1 else None
-            log.add(
-                event, score, **given, prompt=event["sample_id"].name, scorer="choice", judge=judge
-            )
-
-
 class Tool(NamedTuple):
     """How the files of a tool are read."""
 
@@ -564,19 +498,12 @@ TOOLS = {
         {"rating": "feedback.value", "judge": "source.source_id", "dimension": "name"},
     ),
     "phoenix": Tool(read_phoenix, {"rating": "score", "dimension": "name"}, {}),
-    "every_eval_ever": Tool(
-        read_every_eval, {"rating": "is_correct", "prompt_id": "sample_id", "model": "model_id"}
-    ),
     "langfuse": Tool(read_langfuse, {"rating": "value", "dimension": "name"}, {}),
     "deepeval": Tool(
         read_deepeval,
         {"rating": "score", "judge": "evaluationModel", "prompt_id": "input", "dimension": "name"},
     ),
     "lm_eval": Tool(read_lm_eval, {"rating": "metric", "prompt_id": "doc_id"}),
-    "openai_evals": Tool(
-        read_openai_evals,
-        {"rating": "data", "prompt_id": "sample_id", "model": "completion_fns"},
-    ),
 }
 
 

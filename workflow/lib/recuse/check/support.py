@@ -54,6 +54,7 @@ TIED_TO = {  # quantity -> what a bias cannot be distinguished from, for all ter
 }
 FEW = 30  # prompts: below, errors clustered by prompt are too small
 LOW = 0.5  # reliability
+HALF = 0.5  # of the rows: with fewer lengths, fits with length are about other ratings
 WIDE = 1.5  # times as wide as with many wordings: an interval over few
 ANSWERS = {"self_bias": "its own answers", "family_bias": "siblings' answers"}
 LARGE = 0.1  # of the unit scale: a self-bias that large is seen without a study
@@ -235,15 +236,10 @@ def estimable_biases(
     reliable = set(facts.names("dimension")) <= {
         name for name, of in reliability.items() if 0 < of.mean <= 1
     }
-    some = (
-        f"{facts.with_length:,} of {counted(facts.rows, 'row')} have one"
-        if facts.with_length
-        else "no lengths"
-    )
-    of_length, partly = _controls_length(facts), 0 < facts.with_length < facts.rows
-    controls = [
-        (of_length, f"control for length{f' ({some})' if partly and of_length else ''}", some)
-    ]
+    share = facts.with_length / facts.rows
+    some = f"{percent(share)} of the rows have one" if share else "no lengths"
+    what = f"control for length ({some})" if HALF <= share < 1 else "control for length"
+    controls = [(share >= HALF, what, some)]
     controls += (
         [(reliable, "correction for measurement error in the human scores", "unknown reliability")]
         if scored
@@ -295,17 +291,6 @@ def estimable_biases(
         yield Finding(
             "verdict", "does not support", "does not support: " + "; ".join(lacking), len(lacking)
         )
-
-
-def _controls_length(facts: Facts) -> bool:
-    """Whether a fit with length can estimate a bias from the rows that have one; if all have one,
-    as without it.
-    """
-    if facts.with_length in (0, facts.rows):
-        return facts.with_length > 0
-    spec = EQUATION if facts.cells.has_reference else BY_MODEL
-    rows = identifiability(fitted_to(spec.changed(length="prompt"), facts.study), facts.study)
-    return any(row.get("quantity") in BIASES and "share_carried" in row for row in rows)
 
 
 def _inconclusive(facts: Facts, terms: BiasTerms) -> Iterator[str]:

@@ -367,7 +367,7 @@ WRONG = {
     "a scale": ((JUDGED, HUMAN), {"scale": (10, 1)}, "scale: found [10, 1]; write [lowest, highest]"),
     "no name": ((JUDGED, HUMAN), {"study": "my study"}, "study: found 'my study'; write lower-case letters, digits and _"),
     "no level": ((JUDGED, HUMAN), {"confidence": 2}, "confidence: should be below 1, found 2"),
-    "true": ((JUDGED.assign(score=True), HUMAN), {}, "if these are ratings, values={'true': 10}"),
+    "true": ((JUDGED.assign(score=True), HUMAN), {}, "if these are ratings, values={'true': <number>}"),
     "two scales": ((JUDGED, HUMAN), {"scales": {"quality": (1, 10)}}, "found scale and scales; pass one of them"),
     "any digits": ((THIRDS, HUMAN), {}, "; for scores with any number of digits, step=0.1 with round=True,"),
     "too fine": ((THIRDS, HUMAN), {"step": 0.05}, "has 181 levels, more than 101; pass step=0.1 with round=True, which"),

@@ -193,7 +193,8 @@ def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
     )
     assert message.endswith(
         " (7 more rows have errors; other values: 'timeout', 'FAIL', 'error' and 'no'), "
-        "as in `missing: [ERROR, timeout, FAIL, 'no']`"
+        "as in `missing: [ERROR, timeout, FAIL, 'no']`, or, if these are ratings, `values: "
+        "{error: <number>, timeout: <number>, fail: <number>, no: <number>}`"
     )
     many = of_values(tmp_path, ["7", "x", "x", *(f"w{chr(97 + n)}" for n in range(9))])
     assert (
@@ -201,7 +202,7 @@ def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
         " `missing: [x, wa," in many
     )
     assert of_values(tmp_path, ["7", "ERROR"]).endswith(
-        "under `missing:` in config, as in `missing: [ERROR]`"
+        "as in `missing: [ERROR]`, or, if these are ratings, `values: {error: <number>}`"
     )
     # Which may be meant for a number
     assert "missing: [" not in of_values(tmp_path, ["7", "8,5", "error"])
@@ -233,27 +234,22 @@ def test_name_of_a_file_that_is_not_read(tmp_path, name, message):
 @pytest.mark.parametrize(
     ("values", "lines"),
     [
-        (["True", "False", "True"], "if these are ratings, `values: {true: 10, false: 1}`"),
         (
-            ["7", "yes", "no", "ERROR"],
-            (
-                "if these are ratings, `values: {yes: 10, no: 1}` and, for failures, `missing:"
-                " [ERROR]`"
-            ),
+            ["True", "False", "True"],
+            "or, if these are ratings, `values: {true: <number>, false: <number>}`",
         ),
         (
             ["good", "bad", "good"],
-            "if these are ratings, `values: {good: <number>, bad: <number>}`",
+            "or, if these are ratings, `values: {good: <number>, bad: <number>}`",
         ),
-        (["False", "False"], "if these are ratings, `values: {false: 1}`"),
         (
             ["7", '"8,5"'],
             "list it under `missing:` in config, or, for decimal commas, write `decimal: ','`",
         ),
     ],
 )
-def test_words_that_are_ratings_are_not_proposed_as_failures(tmp_path, values, lines):
-    """`missing: ['False', 'True']` would delete every rating."""
+def test_words_may_be_ratings(tmp_path, values, lines):
+    """`missing: ['False', 'True']` alone would delete every rating."""
     assert of_values(tmp_path, values).endswith(lines)
 
 

@@ -31,10 +31,7 @@ class Check:
     broken: str  # over the columns of the rows
     problem: str  # may be empty if there is no value
     remedy: str  # SQL expression giving a text
-    # Lines of config that accept such values: from these, whether every value is one, and `ends`,
-    # SQL for those of the scale.
-    hint: Callable[[list[str], bool, Sequence[float | None]], str] | None = None
-    ends: str = "[null, null]"
+    hint: Callable[[list[str]], str] | None = None  # lines of config that accept such values
     where: str = ""  # SQL for what the file calls the column, if rows differ in that
     setting: Setting | None = None  # that the remedy is about
 
@@ -173,24 +170,10 @@ def raise_first_fault(
         if faults > 1
         else ""
     )
-    line = (
-        _hint(connection, rows, number, check, [value for value, _ in values]) if check.hint else ""
-    )
+    line = check.hint([value for value, _ in values]) if check.hint else ""
     raise DataError(
         f"{record_place(file, record)}, column {column}: found {shown}{problem}; {remedy}{more}{line}"
     )
-
-
-def _hint(connection: Connection, rows: str, number: int, check: Check, values: list[str]) -> str:
-    """What a check says of the values that break it, the `number`th of the faults of these
-    `rows`.
-    """
-    of_fault = f"count(*) filter (fault is not distinct from {number}), count({name(check.column)})"
-    ends = f"arg_min({check.ends}, (file, record)) filter (fault = {number})"
-    faults, all_values, ends = connection.execute(
-        f"select {of_fault}, {ends} from {rows}"
-    ).fetchone()
-    return check.hint(values, faults == all_values, ends or (None, None))
 
 
 def first_twice(

@@ -30,7 +30,7 @@ from recuse.imports.formats import LABELS
 from recuse.imports.logs import NotNamed
 from recuse.imports.names import group_families, known_family
 from recuse.imports.readers import TIES, create_imported, recognised
-from recuse.imports.rows import BOOLEAN_WORDS, POLES, Table, poles_in
+from recuse.imports.rows import BOOLEAN_WORDS, Table
 
 ASKED = "asked: "  # before the question beside a key that is left empty
 NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?")
@@ -89,6 +89,10 @@ ORDER = [
 NUMBERED, NAMING = ("human", "rating", "length"), ("judge", "model", "model_a", "model_b")
 FAILED = (-9999, -999, -99, -9, -1, 99, 999, 9999)  # numbers that often mark a failure
 MANY, FEW = 0.1, 2  # share and number of values above which none marks a failure by guess
+POLES = {  # of a yes-no question, in lower case
+    **dict.fromkeys(("true", "yes", "y", "t", "pass", "passed", "correct", "right"), 1),
+    **dict.fromkeys(("false", "no", "n", "f", "fail", "failed", "incorrect", "wrong"), 0),
+}
 # Words for the outcome of a comparison, without brackets, hyphens and the noun before them
 ANSWERS = {
     **dict.fromkeys(("a", "left", "first", "1"), "a"),
@@ -709,7 +713,7 @@ def _read_ratings(part: Guess, counts: Counter[str], most: float) -> None:
     counts, most: as of `_read_answers`.
     """
     words = [word for word in counts if not NUMBER.fullmatch(word)]
-    poles = poles_in(words)
+    poles = {word: POLES[word] for word in POLES if word in words}
     if 1 in poles.values() or (poles and not any(column.numbers for column in part.scores)):
         part.others["values"] = poles
         part.reasons["values"] = "words of a yes-no question"

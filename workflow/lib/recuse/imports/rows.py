@@ -716,7 +716,6 @@ def value_checks(
         f"{value} is not null and not {value} between {low} and coalesce({high}, 1e9 *"
         " least(step, 1))"
     )
-    ends = f"[{low}, {high}]"
     checks = (
         Check(
             column,
@@ -724,7 +723,6 @@ def value_checks(
             "which is not a number",
             no_number,
             values_hint,
-            ends,
             where,
         ),
         Check(column, off, "which is off the scale of the dimension", failed, where=where),
@@ -746,18 +744,10 @@ def value_checks(
     )
 
 
-POLES = {  # of a yes-no question, in lower case
-    "true": 1, "yes": 1, "y": 1, "t": 1, "pass": 1, "passed": 1, "correct": 1, "right": 1,
-    "false": 0, "no": 0, "n": 0, "f": 0, "fail": 0, "failed": 0, "incorrect": 0, "wrong": 0,
-}  # fmt: skip
+def values_hint(values: Sequence[str]) -> str:
+    """The lines of config that accept words in place of numbers, as failures or as ratings.
 
-
-def values_hint(values: Sequence[str], every: bool, ends: Sequence[float | None]) -> str:
-    """The lines of config that accept words in place of numbers: as ratings if they are yes and no,
-    or `every` value is a word.
-
-    Else as failures. values: most frequent first. ends: of the scale. Empty if there are too many
-    or too long ones, or digits.
+    values: most frequent first. Empty if there are too many or too long ones, or digits.
     """
     words: dict[str, str] = {}
     for value in values:
@@ -766,27 +756,8 @@ def values_hint(values: Sequence[str], every: bool, ends: Sequence[float | None]
             return ""
     if len(values) > MOST_LISTED:
         return ""
-    numbers = ["<number>" if end is None else f"{end:g}" for end in ends]
-    poles = poles_in(words)
-    ratings = {word: numbers[pole] for word, pole in poles.items()}
-    if every:
-        ratings |= {word: "<number>" for word in words if word not in poles}
-    elif 1 not in poles.values():
-        ratings = {}
-    failures = [value for word, value in words.items() if word not in ratings]
     as_is = set() if are_arguments() else BOOLEAN_WORDS  # which YAML reads in any case
-    listed = ", ".join(
-        f"{word if word in as_is else written(word)}: {number}" for word, number in ratings.items()
-    )
-    failed = GIVEN_UP.line(written(failures))
-    if not ratings:
-        return f", as in {failed}"
-    hint = f", if these are ratings, {Setting('values').line(f'{{{listed}}}')}"
-    return hint + (f" and, for failures, {failed}" if failures else "")
-
-
-def poles_in(words: Collection[str]) -> dict[str, int]:
-    """1 or 0 for each of the words that answers a yes-no question, the ones first."""
-    return {
-        word: POLES[word] for word in sorted(POLES.keys() & words, key=lambda w: (-POLES[w], w))
-    }
+    listed = ", ".join(f"{word if word in as_is else written(word)}: <number>" for word in words)
+    failures = GIVEN_UP.line(written([*words.values()]))
+    ratings = Setting("values").line(f"{{{listed}}}")
+    return f", as in {failures}, or, if these are ratings, {ratings}"

@@ -426,66 +426,34 @@ def doubted(facts: Facts) -> Iterator[Finding]:
 
 
 def human_scores(facts: Facts) -> Iterator[Finding]:
-    """Report how fine the scale of each dimension is and how its human scores vary, and for which
-    judges they do not.
-    """
-    scored, lacking = facts.scored.has_reference, not_estimable(EQUATION, facts.study)
-    if not scored:
+    """Report that there are no human scores, or how those of each dimension vary."""
+    if not facts.scored.has_reference:
+        lacking = not_estimable(EQUATION, facts.study)
         words = f"{in_words(lacking)}: judges are compared only with one another (B, C), "
         words += "and one that alone is right looks biased"
         advice = "have people score some of the answers, and add their scores"
         if code(lacking) is Reason.FEW_SCORED_PROMPTS:
             advice = "have people score answers to more prompts, drawn at random"
         yield Finding("human scores", "", words, 0, WARNING, advice, 1.0)
+        return
     for dimension in facts.names("dimension"):
         cells = facts.scored_with("dimension", dimension)
-        if not scored or not len(cells.n):
+        if not len(cells.n):
             continue
         distinct = len(np.unique(cells.reference))
-        first, last = (
-            facts.in_units(dimension, of(cells.reference_raw)) for of in (np.min, np.max)
-        )
-        words = (
-            f"the human scores of {spoken(dimension)} take {distinct} values from {first} to {last}"
-        )
+        first = facts.in_units(dimension, np.min(cells.reference_raw))
+        last = facts.in_units(dimension, np.max(cells.reference_raw))
+        shown = spoken(dimension)
+        words = f"the human scores of {shown} take {distinct} values from {first} to {last}"
         level, advice = FINE, ""
         if distinct == 1:
-            words = f"all human scores of {spoken(dimension)} are {first}: they do not distinguish answers"
+            words = f"all human scores of {shown} are {first}: they do not distinguish answers"
             advice = (
                 "score answers that differ, or leave the dimension out; B and C compare judges with"
                 " one another instead"
             )
             level = WARNING
         yield Finding("human scores", dimension, words, distinct, level, advice)
-        for topic, (name, end) in ENDS.items():
-            share = float(cells.n[cells.reference == end].sum() / cells.n.sum())
-            words = f"in {percent(share)} of the rows the human score of {spoken(dimension)} is the {name}"
-            yield Finding(
-                topic,
-                f"humans, {dimension}",
-                words,
-                share,
-                graded(share, **ONE_LEVEL),
-                BEYOND.format(name),
-                share,
-            )
-    for judge in (
-        facts.names("judge") if scored and len(np.unique(facts.scored.reference)) > 1 else ()
-    ):
-        if len(np.unique(facts.scored_with("judge", judge).reference)) == 1:
-            words = (
-                f"the human scores of all that {judge} rated are equal: its slope on them is not"
-                " known"
-            )
-            yield Finding(
-                "human scores",
-                judge,
-                words,
-                1,
-                WARNING,
-                "let it rate answers of different quality",
-                1.0,
-            )
 
 
 def rating_ranges(facts: Facts) -> Iterator[Finding]:

@@ -62,7 +62,6 @@ from recuse.data.registry import (
     of_all_judges,
     scale_for,
 )
-from recuse.imports.inspect_logs import EPOCH
 from recuse.imports.logs import GOLD
 from recuse.imports.readers import OVERALL, check_keys, count_rows, create_imported, recognised
 from recuse.imports.rows import (
@@ -151,8 +150,8 @@ def import_ratings(
     raw ratings in memory, to be read where their file would be. Ratings are written
     as whole numbers of steps, with the columns that `recuse.data.ratings.normalise_ratings` reads,
     `failure`, source_file, source_record, and every other column of the files, as text. A judge or
-    model that config does not list is a family of its own, which is printed; prompts in several
-    datasets, and what has no human score, are printed, too. Raises DataError naming file, line and
+    model that config does not list is a family of its own, which is printed, as is what has no
+    human score. Raises DataError naming file, line and
     column for whatever is wrong in a file, and if no completion with a human score is rated.
     """
     check_declared([*paths, *references], declared, rows_in=count_rows)
@@ -238,7 +237,6 @@ def import_ratings(
     )
     for line in (
         declare_gold if labels and not settings.get("gold") else None,
-        _in_several_datasets(connection),
         _what_did_not_join(connection, key),
         no_scores if scored is None else None,
     ):
@@ -268,25 +266,6 @@ def _readings(connection: Connection) -> Iterator[str]:
                 f"{who}, on a scale from {low:g} to {high:g}, are mapped linearly to {whole_low:g}"
                 f" to {whole_high:g}"
             )
-
-
-def _in_several_datasets(connection: Connection) -> str | None:
-    """A line about ids of prompts that occur in several datasets, if any: in each the id is that of
-    another prompt.
-    """
-    several = "having min(dataset) <> max(dataset)"
-    ids = (
-        "select prompt_id, min(dataset), max(dataset), count(*) over () from typed group by"
-        f" prompt_id {several}"
-    )
-    first = connection.execute(f"{ids} order by all limit 1").fetchone()
-    if first is None:
-        return None
-    words = (
-        "prompt ids in several datasets, in each taken as another prompt: {3}, the first is '{0}',"
-        " in '{1}' and '{2}'"
-    )
-    return words.format(*first)
 
 
 def _check_one_occasion(connection: Connection, path: str) -> None:
@@ -833,17 +812,6 @@ def _what_did_not_join(connection: Connection, key: Sequence[str]) -> str | None
         )
     if unscored and unrated:
         parts.append("if these are the same completions, write the same names in both")
-    base = f"regexp_replace(prompt_id, '{EPOCH}[0-9]+$', '')"
-    epoch = connection.execute(
-        f"""
-        select prompt_id, {base} from typed anti join scored using ({columns})
-        where {base} <> prompt_id and {base} in (select prompt_id from scored) order by file, record limit 1"""
-    ).fetchone()
-    if epoch is not None:
-        parts.append(
-            "each epoch is another answer: a score of '{1}' is not one of '{0}', so write '{0}' for"
-            " that".format(*epoch)
-        )
     return "; ".join(parts) or None
 
 

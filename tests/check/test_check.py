@@ -126,7 +126,7 @@ def test_no_judge_is_a_model(check):
     first = next(iter(findings.values()))
     assert (first.topic, first.subject, first.level) == ("verdict", "supports", STOP)
     assert first.words == "no self-bias or family-bias can be estimated from these ratings"
-    assert "write one name for a model" in first.advice
+    assert "if it is there by another name, write one for both" in first.advice
     assert [each for each in findings.values() if each.level == STOP] == [first]
     assert findings["detectable", ""].value is None
 
@@ -153,9 +153,7 @@ def test_all_ratings_alike_stop(check):
 
 
 def test_shares_are_those_of_the_rows(check):
-    """Missing rows and ratings, whole completions, ends and levels of the scale, against loops over
-    the rows.
-    """
+    """Missing rows and ratings, ends and levels of the scale, against loops over the rows."""
     drawn = random.Random(3)
     whole = rated(prompts=50, dimensions=("Tone", "Wit"))
     rows = [row for row in whole if drawn.random() > 0.1]
@@ -241,9 +239,7 @@ def test_judges_that_never_rate_themselves_are_not_asked_again(check):
         [row for row in rated() if row["model"] not in (row["judge"], family.get(row["judge"]))]
     )
     assert unrelated["verdict", "supports"].level == STOP
-    assert unrelated["verdict", "supports"].advice.startswith(
-        "let judges rate their own answers, or siblings'"
-    )
+    assert unrelated["verdict", "supports"].advice.startswith("let the judge rate its own answers")
     places = {name: place for place, name in enumerate(FIVE)}
     parts = check([row for row in rated() if (places[row["model"]] - places[row["judge"]]) % 5 < 3])
     assert ("missing", "own answers") not in parts

@@ -164,7 +164,7 @@ def _in_words(reason: str) -> str:
 
 ADVICE = {
     Reason.NO_OWN_ANSWERS: (
-        "let it rate its own answers; if it is there by another name, write one name for both"
+        "let the judge rate its own answers; if it is there by another name, write one for both"
     ),
     Reason.NO_SIBLINGS: "rate a second model of the family if its family-bias is of interest",
     Reason.NO_SLOPE: "add prompts whose answers humans score differently",
@@ -266,25 +266,12 @@ def estimable_biases(
             "verdict", "supports", "supports: " + "; ".join(supported), number, FINE, weight=1.0
         )
     else:
+        advice = ""
+        for (letter, quantity, _), reason in reversed(terms.items()):
+            if quantity == "self_bias":
+                advice = ADVICE.get(code(reason), OTHERS[letter]) or advice
         if any(code(reason) in OF_VALUES for reason in terms.values()):
             advice = "check how the judges' answers were parsed: they always give the same value"
-        elif not (facts.cells.factors["judge"] == facts.cells.factors["model"]).any():
-            advice = (
-                "write one name for a model and for the judge that it is, and let judges rate their"
-                " own answers"
-            )
-            if {*facts.names("judge")} & {*facts.names("model")}:
-                advice = (
-                    "let judges rate their own answers, or siblings': without these ratings there"
-                    " is no bias to estimate"
-                )
-        else:
-            options = {
-                quantity: ADVICE.get(code(reason), OTHERS[letter])
-                for (letter, quantity, _), reason in reversed(terms.items())
-                if ADVICE.get(code(reason), OTHERS[letter])
-            }
-            advice = options.get("self_bias") or options.get("family_bias", "")
         words = "no self-bias or family-bias can be estimated from these ratings"
         yield Finding("verdict", "supports", words, 0, STOP, advice, weight=1.0)
     if lacking:

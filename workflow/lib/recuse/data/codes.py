@@ -43,26 +43,19 @@ class CodedRows:
         )
         return f"select coded.* replace ({values}) from ({query}) as coded {joins}"
 
-    def groups(self, levels: Levels) -> str:
-        """SQL for the rows with the code of the group in `levels`, which are all that there are,
-        for those of AXES.
+    def create_groups(self, levels: Levels) -> None:
+        """Create the table `grouped`: the rows with the code of their group in place of those of
+        AXES. levels: all that the rows have.
         """
         group = "0::bigint"
         for axis, size in zip(AXES, levels.sizes, strict=True):
             group = f"({group} * {size} + {axis})"
-        occasion = "coalesce(occasion + 1, 0)::uinteger as occasion"  # 0 without
-        columns = [
-            "prompt_id",
-            occasion,
-            f"gt::{smallest_type(len(levels.reference))} as gt",
-            "rating",
-            "length",
-            PROBABILITY,
-        ]
-        return (
-            f"select {', '.join(columns)}, {group}::{smallest_type(levels.groups)} as group_code from"
-            f" ({self.rows})"
-        )
+        self.connection.execute(f"""
+            create or replace temp table grouped as
+            select prompt_id, coalesce(occasion + 1, 0)::uinteger as occasion,  -- 0 without
+                   gt::{smallest_type(len(levels.reference))} as gt, rating, length, {PROBABILITY},
+                   {group}::{smallest_type(levels.groups)} as group_code
+            from ({self.rows})""")
 
 
 def code_rows(connection: Connection, tables: Sequence[tuple[str, Mapping[str, str]]]) -> CodedRows:

@@ -233,17 +233,17 @@ def count_files(study: str, source: StudyFiles, folder: str, *, prompts: int) ->
     """
     with reading(_paths(source.files)):
         coded, plan, _ = _coded_and_planned(study, source, folder)
-        levels, groups = plan.levels, "from grouped"
-        coded.connection.execute(f"create temp table grouped as {coded.groups(levels)}")
-        _raise_twice(source, first_repeated_row(coded, groups, levels))
+        levels = plan.levels
+        coded.create_groups(levels)
+        _raise_twice(source, first_repeated_row(coded, levels))
         counts = (
-            f"select group_code, gt as reference_code, rating, count(*) as n from ({groups})"
+            "select group_code, gt as reference_code, rating, count(*) as n from grouped"
             " where rating is not null group by all"
         )
         cells = cells_of_counts(
             levels, coded.connection.execute(coded.named(counts, ["rating"])).fetchnumpy()
         )
-        first = first_prompts(coded, groups, levels, prompts=prompts)
+        first = first_prompts(coded, levels, prompts=prompts)
         return CountedRows(cells, levels, coded.connection, first)
 
 

@@ -27,17 +27,14 @@ from recuse.data.codes import CodedRows
 from recuse.data.files import PROBABILITY, asked_in
 from recuse.data.registry import scale_for
 
-COUNTED = {
-    "present": "true",
-    "missing_rating": "rating is null",
-    "missing_gt": "gt is null",
-    "missing_length": "length is null",
-    "judged": "rating is not null",
+COUNTED = {  # SQL
+    "present": "count(*)",
+    "missing_rating": "count(*) - count(rating)",
+    "missing_gt": "count(*) - count(gt)",
+    "missing_length": "count(*) - count(length)",
+    "judged": "count(rating)",
 }
-# SQL
-COUNTS = ", ".join(
-    f"count(*) filter ({condition}) as {name}" for name, condition in COUNTED.items()
-)
+COUNTS = ", ".join(f"{count} as {name}" for name, count in COUNTED.items())
 KEY = "summary"  # of the metadata in a summary's footer
 # Whose levels have these
 AXIS = {"judge_family": "judge", "model_family": "model", "task_type": "dataset"}
@@ -216,12 +213,12 @@ def plan_shards(
     return ShardPlan(levels, planned)
 
 
-def first_repeated_row(coded: CodedRows, groups: str, levels: Levels) -> tuple[str, ...] | None:
-    """The first judge, model, dimension, dataset, prompt_id and occasion that two rows share, of
-    SQL for these, or None.
+def first_repeated_row(coded: CodedRows, levels: Levels) -> tuple[str, ...] | None:
+    """The first judge, model, dimension, dataset, prompt_id and occasion that two rows of the table
+    `grouped` share, or None.
     """
     each = "select prompt_id, group_code, occasion::bigint - 1 as occasion"
-    repeated = f"{each} from ({groups}) group by all having count(*) > 1"
+    repeated = f"{each} from grouped group by all having count(*) > 1"
     names = ", ".join(
         f"{_element([text(each) for each in getattr(levels, axis)], levels.sql_place(axis), 'varchar')}"
         f" as {axis}"
@@ -233,20 +230,29 @@ def first_repeated_row(coded: CodedRows, groups: str, levels: Levels) -> tuple[s
     return coded.connection.execute(f"from ({query}) order by all limit 1").fetchone()
 
 
-def first_prompts(coded: CodedRows, groups: str, levels: Levels, *, prompts: int) -> str:
-    """SQL for the rows with a rating, of SQL for `groups`, of so many prompts: the first in the
-    order of `write_sorted`, with their codes there.
+def _with_prompts(rows: str, levels: Levels, limit: str = "") -> str:
+    """SQL for rows with a rating of the table `grouped`, with the places of their levels and the
+    code of their prompt, from 0; limit: of the prompts, by default all.
     """
-    rows = f"select *, {levels.sql_place('dataset')} as dataset from ({groups})"
-    rows = f"from ({rows}) where rating is not null"
+    places = {axis: f"{levels.sql_place(axis)} as {axis}_place" for axis in AXES}
     numbered = (
-        "select *, row_number() over (order by prompt_id, dataset) - 1 as prompt"
-        f" from (select distinct prompt_id, dataset {rows} order by all limit {prompts})"
+        "select *, row_number() over (order by prompt_id, dataset_place) - 1 as prompt from (select"
+        f" distinct prompt_id, {places['dataset']} from grouped where rating is not null"
+        f" order by all {limit})"
     )
+    return (
+        f"select * from (select *, {', '.join(places.values())} from ({rows})) join ({numbered})"
+        " using (prompt_id, dataset_place)"
+    )
+
+
+def first_prompts(coded: CodedRows, levels: Levels, *, prompts: int) -> str:
+    """SQL for the rows with a rating of so many prompts: the first in the order of `write_sorted`,
+    with their codes there.
+    """
+    rows = _with_prompts("from grouped where rating is not null", levels, f"limit {prompts}")
     columns = "prompt, occasion as occasion_code, group_code, rating"
-    return coded.named(
-        f"select {columns} from ({rows}) join ({numbered}) using (prompt_id, dataset)", ["rating"]
-    )
+    return coded.named(f"select {columns} from ({rows})", ["rating"])
 
 
 def write_sorted(
@@ -260,24 +266,21 @@ def write_sorted(
     Returns what `first_repeated_row` says of such rows; then nothing is written.
     """
     levels, connection = plan.levels, coded.connection
-    groups = coded.groups(levels)
-    dataset, last = (levels.sql_place("dataset", code) for code in ("group_code", "last_group"))
-    lags = {"last_prompt": "prompt_id", "last_group": "group_code", "last_occasion": "occasion"}
-    before = ", ".join(f"lag({column}) over () as {last}" for last, column in lags.items())
-    twice = " and ".join(f"{column} = {last}" for last, column in lags.items())
-    complete = f"if({twice}, error('{TWICE}'), {COUNTED['judged']})"
+    coded.create_groups(levels)
+    key = ("prompt_id", "group_code", "occasion")
+    twice = " and ".join(f"{column} = lag({column}) over ()" for column in key)
     by_dataset = (
-        f"({dataset} * {levels.groups // len(levels.dataset)} + group_code //"
+        f"({levels.sql_place('dataset')} * {levels.groups // len(levels.dataset)} + group_code //"
         f" {len(levels.dataset)})"
     )
     ordered = (
-        f"select *, {before} from (from ({groups}) order by prompt_id, {by_dataset}, occasion)"
+        f"select *, {twice} as twice from (from grouped order by prompt_id, {by_dataset}, occasion)"
     )
-    ordered = f"select * exclude ({', '.join(lags)}), {before} from ({ordered}) where {complete}"
-    begins = f"prompt_id is distinct from last_prompt or {dataset} <> {last}"
-    begun = f"count(*) filter ({begins}) over (rows between unbounded preceding and current row)"
-    places = ", ".join(f"{levels.sql_place(axis)} as {axis}_place" for axis in AXES)
-    rows = f"select *, ({first} - 1 + {begun})::uinteger as prompt, {places} from ({ordered})"
+    ordered = f"from ({ordered}) where if(twice, error('{TWICE}'), rating is not null)"
+    rows = (
+        f"select * replace (({first} + prompt)::uinteger as prompt) from"
+        f" ({_with_prompts(ordered, levels)})"
+    )
     joins = ""
     for axis in AXES:
         columns = {
@@ -317,7 +320,7 @@ def write_sorted(
     except error_of_duckdb("InvalidInputException") as error:
         if TWICE not in str(error):
             raise
-        return first_repeated_row(coded, groups, levels)
+        return first_repeated_row(coded, levels)
     # A join keeps the order of its left side only if DuckDB takes the right one for the smaller and
     # it fits into memory.
     place = "(prompt, group_code, occasion_code)"

@@ -175,8 +175,9 @@ def import_ratings(
         connection, references, settings.get("references", {}), dimensions=dimensions
     )
     _create_declared(connection, scales, settings, registry, raters=raters and bool(scored_in))
+    # Many queries read these rows. Further columns, such as whole answers, are not copied.
     connection.execute(f"""
-        create temp view typed as
+        create temp {"view" if kept else "table"} typed as
         select named.*, {", ".join(f"coalesce(judges.{end}, every.{end}) as {end}" for end in OF_SCALE)},
                every.scale_low as dimension_low, every.scale_high as dimension_high, every.step as dimension_step
         from named

@@ -22,7 +22,7 @@ from recuse.collect.table import Collected
 from recuse.config.declared.sections import validated
 from recuse.config.load import load
 from recuse.inputs import inputs_in
-from recuse.pipeline import imported, in_folder
+from recuse.pipeline import in_folder, with_imported_files
 
 HERE = "http://127.0.0.1:9/v1"
 JUDGES = {
@@ -211,7 +211,7 @@ def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings
         in_folder(inputs) as folder,
         pytest.raises(CollectError, match=r"holds no answer .* run `recuse collect` first"),
     ):
-        imported(inputs, folder)
+        with_imported_files(inputs, folder)
     plan = valid_plan(settings)
     (requests,) = Collected(plan, {}).waves
     with Ledger(plan.ledger) as ledger:
@@ -220,7 +220,7 @@ def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings
         )
     with in_folder(inputs) as folder:
         counts = Path(f"{folder}/imported.csv")
-        imported(inputs, folder)
+        with_imported_files(inputs, folder)
         assert "ours" in counts.read_text()
     assert not Path("results").exists()
 

@@ -10,7 +10,7 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table
 from recuse.model.estimates import OF_SPECS as TABLES
 from recuse.steps.conclusions import rank
-from recuse.steps.fit import fit
+from recuse.steps.fit import fit_specs
 from recuse.steps.robustness import estimands, sensitivity
 
 LENGTH = ("length_control", "length_by_dimension")
@@ -56,7 +56,7 @@ def tables_of(study, folder, main=None):
     }
     of = {job: {name: paths[name] for name in names} for job, names in OUTPUTS.items()}
     arguments = {"tables": study, "specs": specs}
-    fit(
+    fit_specs(
         **arguments,
         before=[],
         order=list(specs),

@@ -21,9 +21,9 @@ from recuse.data.describe import WITH_OTHERS
 from recuse.data.study import StudyTables
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report
-from recuse.steps.conclusions import conclude, panel, rank
+from recuse.steps.conclusions import conclude, rank, recommend_panel
 from recuse.steps.describe import describe
-from recuse.steps.fit import fit
+from recuse.steps.fit import fit_specs
 from recuse.steps.robustness import estimands, sensitivity
 from report_pages import Elements
 
@@ -84,7 +84,7 @@ def folder(tmp_path_factory):
         if not (folder / stage).exists():
             (folder / stage).symlink_to(folder / "tables")
     estimates = {spec: str(folder / f"estimates/{spec}.csv") for spec in SPECS}
-    fit(
+    fit_specs(
         **study,
         before=[],
         specs=SPECS,
@@ -132,7 +132,7 @@ def folder(tmp_path_factory):
         outputs=outputs,
     )
     read = {name: outputs[name] for name in ("reliability", "verdicts")}
-    panel(**study, **read, panels=INFERENCE["panel"], confidence=0.9, outputs=outputs)
+    recommend_panel(**study, **read, panels=INFERENCE["panel"], confidence=0.9, outputs=outputs)
     write_table(outputs["check"], CHECK, [])
     return folder
 

@@ -2,8 +2,8 @@
 verdicts, and panels.
 """
 
-from recuse.steps.conclusions import conclude, panel, rank
+from recuse.steps.conclusions import conclude, rank, recommend_panel
 from recuse.workflow.runner import run
 
 if __name__ == "__main__":
-    run([rank, conclude, panel], snakemake)
+    run([rank, conclude, recommend_panel], snakemake)

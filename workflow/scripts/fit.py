@@ -2,8 +2,8 @@
 stages before.
 """
 
-from recuse.steps.fit import fit
+from recuse.steps.fit import fit_specs
 from recuse.workflow.runner import run
 
 if __name__ == "__main__":
-    run(fit, snakemake)
+    run(fit_specs, snakemake)

@@ -18,7 +18,7 @@ from recuse.base.reasons import in_words
 from recuse.base.tables import write_table
 from recuse.base.words import visible
 from recuse.inputs import Inputs, inputs_from_files, inputs_in
-from recuse.pipeline import RatingsPipeline, imported, in_folder, pipeline
+from recuse.pipeline import RatingsPipeline, in_folder, pipeline, with_imported_files
 
 CONFIGURATION = (".yaml", ".yml")
 CHECKED_FIRST = 100_000_000  # read within seconds
@@ -49,7 +49,7 @@ def run_fit(arguments: Namespace) -> None:
     check_known(["--spec"], [arguments.spec], config["specs"], "specs")
     spec = Spec.of(arguments.spec, **config["specs"][arguments.spec])
     with in_folder(inputs) as folder:
-        inputs = imported(inputs, folder)
+        inputs = with_imported_files(inputs, folder)
         # The rows themselves are only needed by few specs, and where not all have human scores
         study = None
         if not spec.by_row:

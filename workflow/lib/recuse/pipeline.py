@@ -68,7 +68,7 @@ def in_folder(
             yield work if place is None else place
 
 
-def imported(inputs: Inputs, folder: str) -> Inputs:
+def with_imported_files(inputs: Inputs, folder: str) -> Inputs:
     """The inputs with files of ratings or verdicts, now in `folder`, if a product makes these, as
     an import does.
     """
@@ -177,7 +177,7 @@ class RatingsPipeline(Pipeline):
 
         drawn: with their bootstraps, which the intervals of a fit do not need.
         """
-        from recuse.steps.fit import fit
+        from recuse.steps.fit import fit_specs
 
         key = hashlib.sha256(repr((specs, drawn)).encode()).hexdigest()
         folder = f"{self.folder}/fits/{key}"
@@ -189,7 +189,7 @@ class RatingsPipeline(Pipeline):
         }
         os.makedirs(f"{folder}/estimates", exist_ok=True)
         with listening():
-            fit(
+            fit_specs(
                 **self._rated,
                 before=[],
                 specs=fitted,
@@ -285,9 +285,9 @@ class RatingsPipeline(Pipeline):
         estimands(**self._rated, preference=settings, outputs=self._outputs("_estimands"))
 
     def _reliability(self) -> None:
-        from recuse.steps.robustness import reliability
+        from recuse.steps.robustness import tabulate_reliability
 
-        reliability(
+        tabulate_reliability(
             tables=self.tables,
             **self._humans,
             of_alpha=self._inference["raters"],
@@ -445,7 +445,7 @@ def pipeline(inputs: Inputs, folder: str) -> Pipeline:
     Raises what the steps of the workflow raise about the files; about a name that is not in config,
     with what to write for all such names.
     """
-    inputs = imported(inputs, folder)
+    inputs = with_imported_files(inputs, folder)
     if not inputs.study.has_ratings():
         return PairsPipeline(inputs, folder)
     try:

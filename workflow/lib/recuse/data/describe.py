@@ -199,7 +199,7 @@ def _means(cells: Cells, total: np.ndarray, dimension: str, judge: str) -> Itera
         yield {**place, "mean": mean, "n": rows}
 
 
-def agreement(
+def correlation_by_judge(
     correlations: Iterable[Mapping[str, str]], statistic: str = PEARSON
 ) -> dict[str, list[float]]:
     """Judge -> its correlation over all dimensions with the human scores, or by another statistic,

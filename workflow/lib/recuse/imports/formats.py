@@ -21,8 +21,8 @@ from recuse.imports.rows import (
     as_rows,
     case_when,
     create_objects,
+    has_key,
     raise_keys_twice,
-    required,
 )
 
 # A name and a prompt template, or a name alone.
@@ -43,7 +43,7 @@ def read_mt_bench_ratings(
     judge's answer) and turn.
     """
     used = ("question_id", "model", "judge", "score", "turn")
-    checks = [required(field, "MT-Bench single judgments") for field in used[:-1]]
+    checks = [has_key(field, "MT-Bench single judgments") for field in used[:-1]]
     no_number = f"score is not null and {as_number('score')} is null"
     checks.append(
         Check(
@@ -89,7 +89,7 @@ def read_mt_bench_verdicts(
     """
     games = ("g1_winner", "g2_winner")
     used = ("judge", "question_id", "model_1", "model_2", *games, "turn")
-    checks = [required(field, "MT-Bench pair judgments") for field in used[:-1]]
+    checks = [has_key(field, "MT-Bench pair judgments") for field in used[:-1]]
     single = "a score of a single answer: no pair was shown"
     checks.append(
         Check(
@@ -171,7 +171,7 @@ def read_alpaca_eval(
     one order: that of `referenced_models`, else the one that alpaca_eval draws from the instruction
     and the seed of its annotators.
     """
-    checks = [required(field, "AlpacaEval annotations") for field in ALPACA_EVAL]
+    checks = [has_key(field, "AlpacaEval annotations") for field in ALPACA_EVAL]
     none = (
         f"not {NO_PREFERENCE} and coalesce(not ({PREFERENCE} = 0 or {PREFERENCE} between 1 and 2),"
         " true)"
@@ -248,7 +248,7 @@ GAMES = """
          lateral (select json_extract(json, '/{games}/' || (number - 1)) as game)
     order by record, number"""
 ARENA_HARD_CHECKS = (
-    *(required(field, "Arena-Hard judgments") for field in ("model", "judge", "games")),
+    *(has_key(field, "Arena-Hard judgments") for field in ("model", "judge", "games")),
     Check(
         "question_id",
         "coalesce(question_id, uid) is null",
@@ -304,7 +304,7 @@ def read_arena_hard(
 
 JUDGE_BENCH = ("pair_id", "response_model", "label", "judgments")
 JUDGE_BENCH_CHECKS = (
-    *(required(field, "JudgeBench judgments") for field in JUDGE_BENCH),
+    *(has_key(field, "JudgeBench judgments") for field in JUDGE_BENCH),
     Check("label", "label not in ('A>B', 'B>A')", "which is not a key", "'write A>B or B>A'"),
     Check(
         "judgments",

@@ -149,7 +149,7 @@ def case_when(value: str, words: Mapping[str, str], otherwise: str = "null") -> 
     return f"case {value} {whens} else {otherwise} end"
 
 
-def required(field: str, words: str) -> Check:
+def has_key(field: str, words: str) -> Check:
     """A check that every object has the key `field`, as in the files that `words` name."""
     return Check(
         field, f"not json_exists(json, '/{field}')", "", f"'write this key, as in {words}'"

@@ -5,7 +5,7 @@ verdicts, and panels.
 from collections.abc import Mapping, Sequence
 
 from recuse.base.tables import read_table, write_table
-from recuse.data.describe import WITH_OTHERS, agreement
+from recuse.data.describe import WITH_OTHERS, correlation_by_judge
 from recuse.data.study import StudyTables
 from recuse.inference.calibration import CALIBRATION
 from recuse.inference.judge_levels import linked_judges
@@ -106,8 +106,8 @@ def conclude(
     verdicts = verdicts_on_ratings(
         rows,
         judges,
-        agreement(correlations),
-        with_others=agreement(correlations, WITH_OTHERS),
+        correlation_by_judge(correlations),
+        with_others=correlation_by_judge(correlations, WITH_OTHERS),
         reliability=mean_reliability(read_table(inputs["reliability"])),
         checks=settings["verdict"],
         confidence=confidence,
@@ -115,7 +115,7 @@ def conclude(
     write_table(outputs["verdicts"], VERDICTS, verdicts, study=study)
 
 
-def panel(
+def recommend_panel(
     *,
     tables: StudyTables,
     reliability: str,

@@ -11,7 +11,7 @@ from recuse.model.estimates import ESTIMATES, OF_SPECS, estimate
 from recuse.model.spec import Spec
 
 
-def fit(
+def fit_specs(
     *,
     tables: StudyTables,
     before: Sequence[str],

@@ -58,7 +58,7 @@ def estimands(
     )
 
 
-def reliability(
+def tabulate_reliability(
     *,
     tables: StudyTables,
     raters: Sequence[str],
@@ -88,7 +88,7 @@ def sensitivity(
     distortion: `Study.distortion_settings`.
     """
     specs, settings = distortion["specs"], distortion["settings"]
-    reliabilities = reliability(
+    reliabilities = tabulate_reliability(
         tables=tables,
         raters=raters,
         alphas=alphas,

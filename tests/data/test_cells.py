@@ -226,7 +226,7 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
     last = ", ".join(f"'{named[axis][-1]}' as {axis}" for axis in ("dimension", "judge", "model"))
     duckdb.sql(f"""
         copy (select {last}, dataset, 'p' as prompt_id, null::varchar as occasion, 1 as rating, 1.0::double as gt,
-                     9.0::double as length
+                     9.0::double as length, null::double as labelling_probability
               from unnest({[named["dataset"][-1]] * 2}) t(dataset)) to '{tmp_path}/rows.parquet'""")
     coded = code_checked(connect(), [f"{tmp_path}/rows.parquet"], levels, Shard("p", "p", 0).sql)
     coded.create_groups(levels)

@@ -392,7 +392,7 @@ def in_no_panel(rows, judge, note):
 
 def test_a_judge_that_does_not_agree_with_people_is_in_no_panel():
     verdict = {"quantity": "self_bias", "term": "Model 4", "verdict": "not shown", "reason": ""}
-    verdict["note"] = because(Reason.DISAGREES_WITH_PEOPLE)
+    verdict["disagreement"] = because(Reason.HARDLY_AGREES)
     in_no_panel(rows_of(world(), [verdict]), "Model 4", because(Reason.HARDLY_AGREES))
 
 

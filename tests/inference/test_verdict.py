@@ -17,7 +17,6 @@ from recuse.inference.verdict import (
     KINDS,
     Reply,
     Verdict,
-    disagreement,
     verdict_on_reply,
     verdict_rows,
     verdicts_on_ratings,
@@ -140,8 +139,9 @@ def concluded(term, check, low, high, p_value=0.01, *, label="", reason="", quan
     return {**place, **({} if reason else numbers), "reason": reason}
 
 
-def rows_of(conclusions, judges=("J", "K", "L"), agreement=None):
-    rows = verdicts_on_ratings(conclusions, judges, agreement or {}, checks=CHECKS, confidence=0.9)
+def rows_of(conclusions, judges=("J", "K", "L"), agreement=None, **options):
+    options |= {"checks": CHECKS, "confidence": 0.9}
+    rows = verdicts_on_ratings(conclusions, judges, agreement or {}, **options)
     return keyed(rows, "quantity term")
 
 
@@ -188,8 +188,20 @@ def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():
     conclusions = [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -0.1, 0.1, 0.9)]
     assert rows_of(conclusions)["self_bias", "J"]["A"] == pytest.approx(0.2)
     found = rows_of(conclusions, agreement={"J": [0.1, -0.1, 0.3]})["self_bias", "J"]
-    assert fields(found, "verdict note") == (NOT_SHOWN, Reason.DISAGREES_WITH_PEOPLE)
+    assert fields(found, "verdict disagreement") == (NOT_SHOWN, Reason.HARDLY_AGREES)
     assert "A" not in found
+
+
+def test_a_judge_that_hardly_agrees_keeps_what_else_is_to_be_known():
+    conclusions = [concluded("J", "mixed", 0.1, 0.3) | {"missing": 0.25}]
+    astray = [0.1, -0.1, 0.2]
+    missing = because(Reason.MISSING_OWN, share="25 %")
+    for columns, why in (
+        ({"agreement": {"J": astray}}, Reason.HARDLY_AGREES),
+        ({"with_others": {"J": astray}}, Reason.HARDLY_AGREES_WITH_JUDGES),
+    ):
+        found = rows_of(conclusions, **columns)["self_bias", "J"]
+        assert fields(found, "note disagreement") == (missing, why)
 
 
 @pytest.mark.parametrize(
@@ -212,11 +224,11 @@ def test_errors_in_the_human_scores_lower_what_agreement_is_enough(high, reliabi
         confidence=0.9,
     )
     assert row["agreement_least"] == pytest.approx(0.3 * reliability**0.5)
-    assert disagreement(row) == (Reason.HARDLY_AGREES if hardly else None)
+    assert row.get("disagreement") == (Reason.HARDLY_AGREES if hardly else None)
 
 
 def test_without_human_scores_agreement_with_the_other_judges_counts():
-    rows = verdicts_on_ratings(
+    first, second = verdicts_on_ratings(
         [concluded(judge, "mixed", -0.1, 0.1, 0.9) for judge in "JK"],
         ["J", "K"],
         {},
@@ -224,7 +236,8 @@ def test_without_human_scores_agreement_with_the_other_judges_counts():
         checks=CHECKS,
         confidence=0.9,
     )
-    assert [disagreement(row) for row in rows] == [Reason.HARDLY_AGREES_WITH_JUDGES, None]
+    assert first["disagreement"] == Reason.HARDLY_AGREES_WITH_JUDGES
+    assert "disagreement" not in second
 
 
 def test_judges_without_any_conclusion_are_left_out_beside_families():

@@ -140,10 +140,9 @@ def test_the_cure_would_help():
 @pytest.mark.parametrize(
     ("columns", "hardly"),
     [
-        ({"note": because(Reason.DISAGREES_WITH_PEOPLE)}, True),
-        ({"agreement": 0.25, "agreement_ci_high": 0.29, "agreement_least": 0.3}, True),
-        ({"agreement": 0.25, "agreement_ci_high": 0.31, "agreement_least": 0.3}, False),
-        ({"agreement": 0.25, "agreement_ci_high": 0.29, "agreement_least": 0.2}, False),
+        ({"disagreement": because(Reason.HARDLY_AGREES)}, True),
+        ({"agreement": 0.25, "disagreement": because(Reason.HARDLY_AGREES)}, True),
+        ({"agreement": 0.25}, False),
         ({}, False),
     ],
 )
@@ -159,8 +158,8 @@ def test_a_judge_that_hardly_agrees_with_people_is_not_to_be_used(columns, hardl
 
 
 def test_without_human_scores_a_judge_that_hardly_agrees_with_the_others_is_named():
-    note = because(Reason.HARDLY_AGREES_WITH_JUDGES)
-    judges = [verdict("J", Verdict.NOT_SHOWN, 0.0, note=note), verdict("K", Verdict.NOT_SHOWN, 0.0)]
+    astray = {"disagreement": because(Reason.HARDLY_AGREES_WITH_JUDGES)}
+    judges = [verdict("J", Verdict.NOT_SHOWN, 0.0, **astray), verdict("K", Verdict.NOT_SHOWN, 0.0)]
     answer = answer_of(judges)
     assert answer.headline == (
         "No self-bias is established. J hardly agrees with the other judges: do not use it as a"
@@ -168,7 +167,7 @@ def test_without_human_scores_a_judge_that_hardly_agrees_with_the_others_is_name
     )
     assert answer.next_steps[0] == "J: do not use (hardly any agreement with the other judges)."
     names = [f"{30 * 'a '}judge {number}" for number in range(9)]
-    many = [verdict(name, Verdict.NOT_SHOWN, 0.0, note=note) for name in names]
+    many = [verdict(name, Verdict.NOT_SHOWN, 0.0, **astray) for name in names]
     assert answer_of(many).headline.endswith("9 judges hardly agree with the other judges.")
 
 
@@ -202,6 +201,8 @@ def test_a_headline_has_at_most_thirty_words_and_agrees_with_the_table(seed):
         columns |= {"agreement_ci_high": agreement + 0.02, "agreement_least": 0.3}
         favours = "" if found == Verdict.NOT_SHOWN else "yes" if size > 0 else "no"
         quantity = str(rng.choice(["self_bias", "family_bias"]))
+        if quantity == "self_bias" and agreement < 0.28:
+            columns["disagreement"] = because(Reason.HARDLY_AGREES)
         rows.append(verdict(name, found, size, favours=favours, quantity=quantity, **columns))
     answer = answer_of(rows)
     assert 0 < len(answer.headline.split()) <= MOST_WORDS

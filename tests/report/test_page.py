@@ -6,6 +6,7 @@ from hashlib import sha256
 
 import pytest
 
+from recuse.base.reasons import Reason
 from recuse.base.tables import read_table
 from recuse.report.page import versions
 from report_pages import DIGEST, HOSTILE, Elements, write_page
@@ -67,7 +68,7 @@ def test_the_verdicts_come_first_and_all_but_the_answer_is_folded(html):
 def test_only_studies_with_people_have_a_column_of_agreement(html, tmp_path, monkeypatch):
     def tables_with_agreement(path):
         agreement = {f"agreement{end}": "0.1" for end in ("", "_ci_low", "_ci_high")}
-        agreement["agreement_least"] = "0.3"
+        agreement |= {"agreement_least": "0.3", "disagreement": Reason.HARDLY_AGREES.value}
         rows = read_table(path)
         return [row | agreement if "agreement" in row else row for row in rows]
 

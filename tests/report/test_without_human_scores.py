@@ -259,7 +259,7 @@ def test_a_judge_that_hardly_agrees_with_the_others_is_named(folder, page):
     assert {judge for judge, row in correlations.items() if float(row["ci_high"]) < 0.3} == {ASTRAY}
     verdicts = read_table(folder / "tables/verdicts.csv")
     hardly = Reason.HARDLY_AGREES_WITH_JUDGES
-    assert [row["term"] for row in verdicts if code(row["note"]) is hardly] == [ASTRAY]
+    assert [row["term"] for row in verdicts if code(row["disagreement"]) is hardly] == [ASTRAY]
     assert not any(row["agreement"] for row in verdicts)  # these are with people
     excluded = where(read_table(folder / "tables/panel.csv"), note=hardly)
     assert [row["panel"] for row in excluded] == [ASTRAY]

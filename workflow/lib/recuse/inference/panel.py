@@ -16,7 +16,7 @@ from recuse.base.reasons import Reason, because, code
 from recuse.base.tables import column_names
 from recuse.data.study import StudyTables
 from recuse.inference.judge_levels import LinkedJudges
-from recuse.inference.verdict import Verdict, disagreement
+from recuse.inference.verdict import Verdict
 from recuse.model.least_squares import quantile
 from recuse.model.spec import BIASES
 
@@ -239,7 +239,7 @@ def panel_rows(
     if judges is None:
         return [{"note": because(Reason.NO_SHARED_ANSWERS)}]
     crossing, verdicts = judges.crossing, list(verdicts)
-    strangers = {row["term"]: because(why) for row in verdicts if (why := disagreement(row))}
+    strangers = {row["term"]: why for row in verdicts if (why := row.get("disagreement"))}
     number = judges.sums.number
     # In every part of a jackknife
     usable = (number.sum(axis=0) >= least) & ((number > 0).sum(axis=0) > 1)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import isnan, nan, sqrt
 
-from recuse.base.reasons import Reason, because, code
+from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.base.words import percent
 from recuse.model.least_squares import holm
@@ -24,7 +24,7 @@ from recuse.model.spec import BIASES
 VERDICTS = column_names(
     "study kind quantity term verdict favours estimate ci_low ci_high p_value adjusted_p_value",
     "probability_positive detectable A A_ci_low A_ci_high B B_ci_low B_ci_high reason note",
-    "wordings agreement agreement_ci_low agreement_ci_high agreement_least",
+    "wordings agreement agreement_ci_low agreement_ci_high agreement_least disagreement",
 )
 
 AGAINST_PEOPLE, AGAINST_JUDGES, BEYOND = "A", "B", "C"
@@ -225,7 +225,7 @@ def verdicts_on_ratings(
     interval. Of a judge whose interval is not above 0, A says nothing. with_others: the same with
     the mean of the other judges, where there are no human scores. reliability: of the human
     scores, the share of their variance that is not error. checks: question -> the robustness check
-    that answers it.
+    that answers it. disagreement, in the rows: with whom a judge hardly agrees, as `reason`.
     """
     letters = {check: letter for letter, check in checks.items()}
     replies: dict[str, dict[str, dict[str, Reply]]] = {
@@ -240,34 +240,22 @@ def verdicts_on_ratings(
     of_judges, of_families = replies.values()
     if not any(of_judges.values()) and of_families:
         of_judges.clear()
-    disagreeing = {
-        judge for judge, (_, low, _) in agreement.items() if judge in of_judges and not low > 0
-    }
+    least = LEAST_AGREEMENT * sqrt(reliability)
     astray = {judge for judge, (*_, high) in (with_others or {}).items() if high < LEAST_AGREEMENT}
-    for judge in disagreeing:
-        of_judges[judge].pop(AGAINST_PEOPLE, None)
+    for judge, (_, low, _) in agreement.items():
+        if judge in of_judges and not low > 0:
+            of_judges[judge].pop(AGAINST_PEOPLE, None)
     for row in verdict_rows(KINDS["ratings"], BIASES[0], of_judges, confidence=confidence):
         if row["term"] in agreement:
-            columns = ("agreement", "agreement_ci_low", "agreement_ci_high")
-            row |= dict(zip(columns, agreement[row["term"]], strict=True))
-            row["agreement_least"] = LEAST_AGREEMENT * sqrt(reliability)
-        if row["term"] in disagreeing:
-            row["note"] = because(Reason.DISAGREES_WITH_PEOPLE)
+            value, low, high = agreement[row["term"]]
+            row |= {"agreement": value, "agreement_ci_low": low, "agreement_ci_high": high}
+            row["agreement_least"] = least
+            if high < least or not low > 0:
+                row["disagreement"] = because(Reason.HARDLY_AGREES)
         if row["term"] in astray:
-            row["note"] = because(Reason.HARDLY_AGREES_WITH_JUDGES)
+            row["disagreement"] = because(Reason.HARDLY_AGREES_WITH_JUDGES)
         yield row
     yield from verdict_rows(KINDS["ratings"], BIASES[1], of_families, confidence=confidence)
-
-
-def disagreement(row: Mapping[str, str]) -> Reason | None:
-    """HARDLY_AGREES with people, or HARDLY_AGREES_WITH_JUDGES, of a judge that does so, by its row
-    of the table of verdicts.
-    """
-    note, high = code(row.get("note") or ""), row.get("agreement_ci_high")
-    if note is Reason.HARDLY_AGREES_WITH_JUDGES:
-        return note
-    is_low = bool(high) and float(high) < float(row["agreement_least"])
-    return Reason.HARDLY_AGREES if is_low or note is Reason.DISAGREES_WITH_PEOPLE else None
 
 
 def _reply(row: Mapping) -> Reply:

@@ -12,7 +12,7 @@ from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN
 from recuse.inference.leaderboard import AS_PEOPLE, debiased_by
-from recuse.inference.verdict import Verdict, disagreement
+from recuse.inference.verdict import Verdict
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import BIASES, SELF
 from recuse.report.gold import points_on_gold
@@ -214,7 +214,7 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
         low=number(min(values), 2),
         high=number(max(values), 2),
         astray=astray,
-        weak=[row["term"] for row in tables["verdicts"] if disagreement(row)],
+        weak=[row["term"] for row in tables["verdicts"] if row["disagreement"]],
         scored=prompts if "A" in prompts else {},
     )
     return PageSection.from_texts("Do the judges track the humans?", sentence, table)

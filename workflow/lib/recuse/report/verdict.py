@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from recuse.base.reasons import Reason, because, code, cure, in_short, in_words
+from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.words import MOST_DIGITS, counted, enumerated, number, percent, signed
 from recuse.data.registry import of_all_judges
-from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict, disagreement
+from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict
 from recuse.model.spec import FAMILY, SELF
 from recuse.report.html import said
 
@@ -278,7 +278,7 @@ def _shown(row: Mapping[str, str], unit: Unit, axis: Axis) -> ShownVerdict:
         size=unit.text(row["estimate"]),
         interval=unit.span(row),
         agreement=_agreement(row),
-        hardly_agrees=disagreement(row) is not None,
+        hardly_agrees=bool(row["disagreement"]),
         advice=verdict_advice(row),
         places={name: axis.place(float(row[name])) for name in marks if row[name]},
     )
@@ -366,8 +366,8 @@ def _how_sure(row: Mapping[str, str]) -> str:
 
 def verdict_advice(row: Mapping[str, str]) -> str:
     """What to do about one judge or family, in words that also hold for several."""
-    if why := disagreement(row):
-        return DO_NOT_USE.format(in_words(because(why)))
+    if row["disagreement"]:
+        return DO_NOT_USE.format(in_words(row["disagreement"]))
     if row["verdict"] == Verdict.INCONCLUSIVE:
         return cure(row["reason"])
     if row["verdict"] == Verdict.NOT_SHOWN:
@@ -385,7 +385,7 @@ def next_steps(rows: TableRows) -> list[str]:
     names: dict[str, list[str]] = {}
     inconclusive = [row for row in rows if row["verdict"] == Verdict.INCONCLUSIVE]
     tested = [row for row in rows if row["verdict"] != Verdict.INCONCLUSIVE]
-    strangers = [row for row in rows if disagreement(row)]
+    strangers = [row for row in rows if row["disagreement"]]
     is_self_tested = any(row["quantity"] == SELF for row in tested)
     asked = [row for row in inconclusive if code(row["reason"]) in ASKED_OF_USER]
     untested = [row for row in inconclusive if row["quantity"] == SELF and not is_self_tested]
@@ -429,14 +429,14 @@ def headline(rows: TableRows, unit: Unit, *, relative: bool = False) -> str:
 
 def _on_strangers(rows: TableRows, most: int) -> Iterator[str]:
     """Which judges hardly agree with people or the other judges; most: see `bias_sentences`."""
-    strangers = [row for row in rows if row["quantity"] == SELF and disagreement(row)]
+    strangers = [row for row in rows if row["disagreement"]]
     if strangers:
         strangers.sort(key=_agreement_or_none)
         yield said(
             "strangers",
             who=_who(strangers, most),
             several=len(strangers) > 1,
-            others=OTHERS[disagreement(strangers[0])],
+            others=OTHERS[code(strangers[0]["disagreement"])],
             is_named=most > 0,
         )
 

@@ -40,13 +40,18 @@ class World:
     quality: float = 0.15  # standard deviations: of prompts,
     moved: float = 0.05  # of the effect from prompt to prompt,
     noise: float = 0.15  # of a reply,
-    by_wording: float = 0.0  # and of the effect from wording to wording
-    by_writer: float = 0.0  # and writer to writer
+    by_writer: float = 0.0  # and of the effect from writer to writer
+    by_wording: float = 0.0  # how far the first and the last wording are from the middle
     wordings: int = 1
     writers: int = 0
     steps: int = 4  # of the scale; 0: verdicts on two answers
     tie: float = 0.1
     failing: tuple[float, float] = (0.0, 0.0)  # shares of replies, treated and plain
+
+    @property
+    def of_wordings(self):
+        """What each wording adds to the effect, (wordings,)."""
+        return self.by_wording * np.linspace(-1, 1, self.wordings)
 
     def values(self, latent):
         """What the judge replies, (...,)."""
@@ -59,17 +64,20 @@ class World:
         shape = (prompts, self.wordings, max(1, self.writers))
         quality = self.level + rng.normal(0, self.quality, prompts)[:, None, None]
         effects = effect + rng.normal(0, self.moved, prompts)[:, None, None]
-        effects = effects + rng.normal(0, self.by_wording, self.wordings)[:, None]
+        effects = effects + self.of_wordings[:, None]
         effects = effects + rng.normal(0, self.by_writer, max(1, self.writers))
         both = np.stack([quality + effects, np.broadcast_to(quality, shape)])
         return both + rng.normal(0, self.noise, (2, *shape))
 
     def truth(self, effect, size=400_000):
-        """The expected difference of values, of prompts, wordings and writers without number."""
+        """The expected difference of values, of the wordings, and of prompts and writers without
+        number.
+        """
         rng = np.random.default_rng(1)
-        spread = np.sqrt(self.moved**2 + self.by_wording**2 + self.by_writer**2)
+        spread = np.sqrt(self.moved**2 + self.by_writer**2)
         quality = self.level + rng.normal(0, self.quality, size)
-        treated = quality + effect + rng.normal(0, spread, size) + rng.normal(0, self.noise, size)
+        effects = effect + rng.choice(self.of_wordings, size) + rng.normal(0, spread, size)
+        treated = quality + effects + rng.normal(0, self.noise, size)
         plain = quality + rng.normal(0, self.noise, size)
         return float((self.values(treated) - self.values(plain)).mean())
 

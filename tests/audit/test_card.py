@@ -8,6 +8,7 @@ import pytest
 
 from audit_worlds import World, treatment
 from recuse.audit.card import write_card
+from recuse.base.reasons import Reason, in_words, parse
 from recuse.base.tables import read_table
 from recuse.report.verdict import KEEP
 from recuse.workflow.terminal import answer_lines
@@ -132,16 +133,28 @@ def test_failures_that_differ_are_said(tmp_path):
 
 
 def test_several_wordings_show_what_another_changes(tmp_path):
-    card(tmp_path / "plan", {"judge": {"label": 0.1}}, World(prompts=50, wordings=2))
-    (change,) = read_table(tmp_path / "plan" / "changes.csv")
+    world = World(prompts=50, wordings=2, by_wording=0.2)
+    card(tmp_path / "plan", {"judge": {"label": 0.0, "length": 0.1}}, world)
+    change, _ = read_table(tmp_path / "plan" / "changes.csv")
     assert (change["before"], change["after"]) == ("wording 0", "wording 1")
     page = (tmp_path / "plan" / "card.html").read_text("utf-8")
     assert "wording 1, not wording 0" in page
-    assert "Judges were asked in 2 wordings" in page
-    assert "them 3.8 times as wide" in page
+    assert "for the 2 wordings asked" in page
     assert page.count("By wording") > 1
+    label, *_ = read_table(tmp_path / "plan" / "effects.csv")
+    reason, facts = parse(label["note"])
+    assert reason is Reason.WORDINGS_DIFFER
+    assert (facts["first"], facts["second"]) == ("wording 0", "wording 1")
+    for name, column in (("size_first", "estimate_before"), ("size_second", "estimate_after")):
+        assert facts[name] == round(100 * float(change[column]), 1)
+    assert in_words(label["note"]) in page
     card(tmp_path / "plan", {"judge": {"label": 0.1}})
     assert not (tmp_path / "plan" / "changes.csv").exists()
+
+
+def test_wordings_that_are_alike_have_no_note(tmp_path):
+    card(tmp_path / "plan", {"judge": {"label": 0.1}}, World(prompts=50, wordings=2))
+    assert {row["note"] for row in read_table(tmp_path / "plan" / "effects.csv")} == {""}
 
 
 def test_two_runs_give_the_same_bytes_and_the_workflow_can_print_the_answer(written, tmp_path):

@@ -13,30 +13,27 @@ from recuse.inference.verdict import FOUND
 
 SETTINGS = {"confidence": 0.9, "seed": 1}
 REPLICATES, FEW = 2000, 100
-# World, latent effect, and the shares of judges between which the interval has to hold the truth.
-# Over two wordings t has one degree of freedom: exact where wordings differ by much more than
-# prompts do, else too wide.
+# World, latent effect, and the shares of judges between which the interval has to hold the truth
 WORLDS = {
     "ratings": (World(prompts=100), 0.05, 0.88, 0.92),
     "no effect": (World(prompts=100, moved=0.0), 0.0, 0.88, 0.92),
     "ceiling": (World(prompts=100, level=0.9), 0.05, 0.88, 0.92),
+    "nine of ten at the top": (World(prompts=100, level=1.15), -0.1, 0.88, 0.92),
+    "nineteen of twenty at the top": (World(prompts=50, level=1.23), -0.1, 0.88, 0.95),
     "verdicts with ties": (World(prompts=100, steps=0, level=0.1, tie=0.15), 0.05, 0.88, 0.92),
-    "few prompts": (World(prompts=12), 0.05, 0.88, 0.92),
+    "few prompts": (World(prompts=12), 0.05, 0.88, 0.93),
     "failures": (World(prompts=100, failing=(0.15, 0.05)), 0.05, 0.88, 0.92),
-    "wordings that differ": (
-        World(prompts=60, wordings=2, by_wording=0.1, moved=0.0, noise=0.02, steps=1000),
-        0.05,
-        0.88,
-        0.92,
-    ),
-    "wordings alike": (World(prompts=60, wordings=2), 0.05, 0.97, 1.0),
+    "wordings that differ": (World(prompts=60, wordings=2, by_wording=0.1), 0.05, 0.88, 0.92),
+    "wordings alike": (World(prompts=60, wordings=2), 0.05, 0.88, 0.92),
     "writers that differ": (
         World(prompts=60, writers=4, by_writer=0.1, moved=0.0, noise=0.02, steps=1000),
         0.05,
         0.88,
         0.92,
     ),
-    "writers": (World(prompts=60, writers=4, by_writer=0.05), 0.05, 0.88, 0.99),
+    "writers": (World(prompts=60, writers=4, by_writer=0.05), 0.05, 0.88, 0.92),
+    "writers alike": (World(prompts=60, writers=4), 0.05, 0.88, 0.92),
+    "two writers": (World(prompts=60, writers=2, by_writer=0.05), 0.05, 0.87, 0.95),
 }
 
 
@@ -79,7 +76,7 @@ def test_every_planted_effect_is_recovered():
 
 def test_a_preference_for_its_own_style_is_apart_from_what_paraphrasing_does_to_everybody():
     contrast = Contrast("own style", PLAIN, TREATED, beyond_others=True)
-    world, rng, rows = World(prompts=400, writers=3, by_writer=0.02), np.random.default_rng(6), []
+    world, rng, rows = World(prompts=400, writers=6, by_writer=0.02), np.random.default_rng(6), []
     for own, effect in (("1", -0.15), ("0", -0.05)):
         for row in world.observations(rng, {"style": effect}):
             rows.append(row | {"own": own, "model": f"model {own}"})

@@ -65,12 +65,12 @@ def test_power_at_3_percent_with_600_prompts_is_as_promised(long, tests, few, ma
 
 
 def test_what_a_mitigation_buys_is_on_the_same_prompts(tmp_path):
-    world, rng = World(prompts=80), np.random.default_rng(4)
+    world, rng = World(prompts=160), np.random.default_rng(4)
     before = world.observations(rng, {"length": 0.2, "order": 0.1})
     after = world.observations(rng, {"length": 0.05, "order": 0.1})
     for row in after:
         row["wording"] = "ignore length"
-    after = [row for row in after if row["prompt"] < "p0070"]
+    after = [row for row in after if row["prompt"] < "p0150"]
     settings = by_wording([*before, *after])
     rows = [*change_rows(settings, TREATMENTS, confidence=0.9)]
     write_table(tmp_path / "changes.csv", CHANGES, rows)
@@ -78,7 +78,7 @@ def test_what_a_mitigation_buys_is_on_the_same_prompts(tmp_path):
     differences = {}
     for name, observations in settings.items():
         for row in observations:
-            if row["treatment"] == "length" and row["prompt"] < "p0070":
+            if row["treatment"] == "length" and row["prompt"] < "p0150":
                 sign = 1 if row["arm"] == "treated" else -1
                 key = name, row["prompt"]
                 differences[key] = differences.get(key, 0.0) + sign * row["value"]
@@ -87,8 +87,12 @@ def test_what_a_mitigation_buys_is_on_the_same_prompts(tmp_path):
         for wording in settings
     )
     length = by_treatment["length"]
-    ends = stats.ttest_rel(second, first).confidence_interval(0.9)
-    assert (length["ci_low"], length["ci_high"]) == pytest.approx((ends.low, ends.high))
+    test = stats.ttest_rel(second, first)
+    ends, error = test.confidence_interval(0.9), stats.sem(second - first)
+    # As a t test has them, but for skewness and for prompts on which nothing changes
+    found = length["ci_low"], length["ci_high"]
+    assert found == pytest.approx((ends.low, ends.high), abs=0.1 * error)
+    assert length["standard_error"] == pytest.approx(error, rel=0.02)
     assert length["estimate"] == pytest.approx(length["estimate_after"] - length["estimate_before"])
     assert (length["before"], length["after"]) == ("wording 0", "ignore length")
     assert length["adjusted_p_value"] < 0.05 < by_treatment["order"]["adjusted_p_value"]

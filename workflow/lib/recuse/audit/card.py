@@ -10,7 +10,7 @@ from pathlib import Path
 
 from recuse.audit.card_figure import Cell, draw_card
 from recuse.audit.effects import EFFECTS, Observation, effect_rows
-from recuse.audit.mitigation import CHANGES, by_wording, change_rows
+from recuse.audit.mitigation import CHANGES, by_wording, change_rows, note_differences
 from recuse.audit.treatments import Treatment
 from recuse.base.outputs import write_text
 from recuse.base.places import WORKFLOW
@@ -22,12 +22,10 @@ from recuse.base.words import (
     counted,
     enumerated,
     level,
-    number,
     percent,
     text_table,
 )
 from recuse.inference.verdict import FAVOURS, FOUND, Verdict
-from recuse.inference.wordings import widening
 from recuse.model.least_squares import holm
 from recuse.report.html import rendered
 from recuse.report.verdict import (
@@ -233,14 +231,13 @@ class Card:
 
     @cached_property
     def wordings(self) -> str:
-        """What several wordings mean for the intervals; "" with one."""
+        """What several wordings mean for the effects; "" with one."""
         count = len({row["wording"] for row in self.rows if row["wording"]})
         if count < 2:
             return ""
-        times = number(widening(count, confidence=self.confidence), 1)
         return (
-            f"Judges were asked in {count} wordings. The intervals hold for others, too, which makes"
-            f" them {times} times as wide as with very many; By wording has each wording alone."
+            f"Effects and intervals are for the {count} wordings asked, on average; By wording has"
+            " each alone."
         )
 
     def table(self, *, short: bool = False) -> PageSection:
@@ -369,12 +366,14 @@ def write_card(
     """
     folder.mkdir(parents=True, exist_ok=True)
     settings = {"confidence": confidence}
-    effects = effect_rows(observations, treatments, seed=seed, **settings)
-    write_table(folder / "effects.csv", EFFECTS, effects)
+    effects = [*effect_rows(observations, treatments, seed=seed, **settings)]
     wordings, changes = by_wording(observations), folder / "changes.csv"
     changes.unlink(missing_ok=True)
     if len(wordings) > 1:
-        write_table(changes, CHANGES, change_rows(wordings, treatments, **settings))
+        rows = [*change_rows(wordings, treatments, **settings)]
+        note_differences(effects, rows, confidence=confidence)
+        write_table(changes, CHANGES, rows)
+    write_table(folder / "effects.csv", EFFECTS, effects)
     card = Card(
         folder.name,
         read_table(folder / "effects.csv"),

@@ -19,7 +19,14 @@ from recuse.base.tables import column_names
 from recuse.collect.parse import NOT_ANSWERED
 from recuse.inference.verdict import KINDS, Reply, verdict_rows
 from recuse.inference.wordings import Crossed, Part
-from recuse.model.least_squares import NEGLIGIBLE, detectable, holm, wald_columns
+from recuse.model.least_squares import (
+    NEGLIGIBLE,
+    detectable,
+    holm,
+    quantile,
+    wald_columns,
+    wald_p_value,
+)
 
 UNIT = column_names("prompt model other order writer dimension wording replicate")
 EFFECTS = column_names(
@@ -29,7 +36,9 @@ EFFECTS = column_names(
 )
 # Of the rows of verdicts, as in recuse.inference.verdict
 OF_VERDICTS = ("adjusted_p_value", "verdict", "favours", "reason", "note")
-DRAWN = ("wording", "writer")  # what else is drawn at random, where there are two or more
+# The estimated spread of writers' effects may be negative, down to this share of its noise: cut at
+# 0, it would make intervals too wide where writers are alike
+LEAST_SPREAD = -0.3
 LEAST_PROMPTS = 10  # with complete units
 POWER = 0.8  # with which the detectable effect is found
 Observation = Mapping[str, object]
@@ -124,37 +133,53 @@ def by_prompt(pairs: Iterable[Pair], contrast: Contrast) -> dict[str, float]:
 
 
 def mean_over_prompts(differences: Sequence[float], units: int) -> Part:
-    """Mean of the prompts' differences d, and its standard error sqrt(sum (d - mean)^2 / (P (P -
-    1))), of t with P - 1 degrees of freedom.
+    """Mean of the prompts' differences d, and its standard error sqrt(sum (d - mean)^2 + m^2) / P.
 
-    It is what least squares on prompts' means with errors clustered by prompt (CR1) gives.
+    m^2 is the mean square of d - median where that is not 0, as if one more prompt differed by as
+    much as is usual: where few prompts differ, those that do not say too little of the variance.
+    Where most differ, it is what least squares with errors clustered by prompt (CR1) gives.
     """
     values = np.asarray(differences, dtype=float)
     count = len(values)
-    error = float(values.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
+    deviations = values - np.median(values)
+    different = deviations[np.abs(deviations) > NEGLIGIBLE]
+    usual = float(np.mean(different**2)) if len(different) else 0.0
+    squares = float(np.sum((values - values.mean()) ** 2))
+    error = math.sqrt(squares + usual) / count if count > 1 else math.nan
     return Part(float(values.mean()), 0.0 if error < NEGLIGIBLE else error, count - 1, units)
 
 
-def over_what_was_drawn(pairs: Sequence[Pair], contrast: Contrast, whole: Part) -> Part:
-    """The estimate with the error that it has over other wordings and writers, too, where there are
-    two or more.
+def over_writers(pairs: Sequence[Pair], contrast: Contrast, whole: Part) -> Part:
+    """The estimate with the error that it has over other writers, too, if there are two or more.
 
-    The variance is V + sum q^2 spread of wordings + that of writers, as in
-    `recuse.inference.wordings.Crossed`, and the degrees of freedom are the fewest of all.
+    The variance is V + B - E: that over prompts, that of a mean of writers' effects by how much
+    these differ, and the noise in the latter. Degrees of freedom are Satterthwaite's, from those of
+    writers to those of prompts. Two writers can hardly show that others are alike: only half of E
+    is taken off, and there is one degree of freedom unless B is smaller than that.
     """
-    variance, df = whole.std_error**2, whole.df
-    for column in DRAWN:
-        parts = []
-        for name in sorted({getattr(pair, column) for pair in pairs}):
-            those = [pair for pair in pairs if getattr(pair, column) == name]
-            differences = [*by_prompt(those, contrast).values()]
-            if len(differences) > 1:
-                parts.append(mean_over_prompts(differences, _complete(those)))
-        if len(parts) > 1:
-            crossed = Crossed(whole, parts)
-            variance += crossed.kish * crossed.spread
-            df = min(df, crossed.generalised()[1])
-    return whole._replace(std_error=math.sqrt(variance), df=df)
+    parts = []
+    for name in sorted({pair.writer for pair in pairs}):
+        those = [pair for pair in pairs if pair.writer == name]
+        differences = [*by_prompt(those, contrast).values()]
+        if len(differences) > 1:
+            parts.append(mean_over_prompts(differences, _complete(those)))
+    if len(parts) < 2:
+        return whole
+    crossed = Crossed(whole, parts)
+    estimates = np.array([part.estimate for part in parts])
+    squares = (estimates - crossed.shares @ estimates) ** 2
+    between = crossed.kish * float(crossed.shares @ squares) / (1 - crossed.kish)
+    noise = crossed.kish * crossed.noise
+    variance, fewest = whole.std_error**2, min(1 / crossed.kish - 1, whole.df)
+    spread = max(between - noise, LEAST_SPREAD * min(noise, variance))
+    if len(parts) == 2:
+        spread = max(0.0, between - noise / 2)
+    whole = whole._replace(std_error=math.sqrt(variance + spread))
+    if spread <= 0:
+        return whole
+    parts_of_it = variance**2 / whole.df + between**2 / fewest + noise**2 / whole.df / fewest
+    df = fewest if len(parts) == 2 else (variance + spread) ** 2 / parts_of_it
+    return whole._replace(df=max(fewest, min(whole.df, df)))
 
 
 def _complete(pairs: Iterable[Pair]) -> int:
@@ -177,6 +202,40 @@ def constant_columns(
         "ci_high": effect + share * (largest - effect),
         "p_value": 2.0 ** (1 - prompts) if effect else 1.0,
         "df": prompts - 1,
+    }
+
+
+def interval_columns(
+    differences: Sequence[float], part: Part, *, largest: float, confidence: float
+) -> dict[str, float]:
+    """Columns ci_low, ci_high, p_value and df of the mean of the prompts' differences d.
+
+    By t with Hall's correction of skewness, without which an interval is too short on one side
+    where few prompts differ, most of them in one direction: T = (mean - effect) / error is made z =
+    ((1 + b T / 3)^3 - 1) / b + b / 6, b = sum (d - mean)^3 / (P error)^3, and z has t. Source: Hall
+    (1992), On the removal of skewness by transformation.
+
+    part: by `mean_over_prompts`, or over writers, too; largest: how far an effect can be from 0.
+    """
+    if not part.std_error:
+        count = len(differences)
+        return constant_columns(part.estimate, count, largest=largest, confidence=confidence)
+    cubes = float(np.sum((np.asarray(differences) - part.estimate) ** 3))
+    skewness = cubes / (len(differences) * part.std_error) ** 3
+    if abs(skewness) < NEGLIGIBLE:
+        columns = wald_columns(part.estimate, part.std_error, df=part.df, confidence=confidence)
+        return {name: columns[name] for name in ("ci_low", "ci_high", "p_value", "df")}
+    reach = quantile(confidence, part.df)
+    ends = []
+    for z in (reach, -reach):
+        root = np.cbrt(1 + skewness * (z - skewness / 6))
+        ends.append(part.estimate - part.std_error * float(root - 1) * 3 / skewness)
+    cube = (1 + skewness * part.estimate / part.std_error / 3) ** 3
+    return {
+        "ci_low": ends[0],
+        "ci_high": ends[1],
+        "p_value": wald_p_value((cube - 1) / skewness + skewness / 6, 1.0, part.df),
+        "df": part.df,
     }
 
 
@@ -255,15 +314,11 @@ def effect_columns(
         return row | {"reason": few}
     if len({value for pair in complete for value in (pair.treated, pair.control)}) == 1:
         return row | {"reason": because(Reason.ONE_VALUE)}
-    part = over_what_was_drawn(complete, contrast, whole)
+    part = over_writers(complete, contrast, whole)
     row["standard_error"] = part.std_error
-    if part.std_error:
-        columns = wald_columns(part.estimate, part.std_error, df=part.df, confidence=confidence)
-        row |= {name: columns[name] for name in ("ci_low", "ci_high", "p_value", "df")}
-    else:
-        # A difference of differences may be twice as large as a difference
-        largest = 2.0 if contrast.beyond_others else 1.0
-        row |= constant_columns(part.estimate, len(prompts), largest=largest, confidence=confidence)
+    # A difference of differences may be twice as large as a difference
+    largest = 2.0 if contrast.beyond_others else 1.0
+    row |= interval_columns(differences, part, largest=largest, confidence=confidence)
     row["randomisation_p_value"] = randomisation_p_value(differences, seed=seed)
     return row
 
@@ -279,8 +334,9 @@ def effect_rows(
     then, where there are several, the effect in each dimension and in each wording.
 
     estimate: mean over prompts of the mean difference between the value of the target as treated
-    and as in the control, a share of the scale or of verdicts. ci_low, ci_high, p_value: by t over
-    prompts, and over wordings and writers where there are two or more. randomisation_p_value: by
+    and as in the control, a share of the scale or of verdicts; over the wordings that were asked.
+    ci_low, ci_high, p_value: by t over prompts, and over writers where there are two or more.
+    randomisation_p_value: by
     signs of prompts. adjusted_p_value: Holm's over all contrasts of the judge. detectable: the
     effect that its test finds with probability POWER, at the level that the first step of Holm asks
     for. turned_up, turned_down: units whose value rose, and fell.

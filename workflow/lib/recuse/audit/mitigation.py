@@ -1,18 +1,20 @@
 """What a mitigation buys: how much a bias changes under another setting, on the same prompts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from recuse.audit.effects import (
     LEAST_PROMPTS,
     Observation,
     by_prompt,
+    interval_columns,
     mean_over_prompts,
     pairs_of_arms,
     units_by_treatment,
 )
-from recuse.audit.treatments import Treatment
+from recuse.audit.treatments import Contrast, Treatment
+from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
-from recuse.model.least_squares import holm, wald_columns
+from recuse.model.least_squares import holm
 
 CHANGES = column_names(
     "judge treatment contrast before after estimate_before estimate_after estimate ci_low ci_high",
@@ -58,7 +60,7 @@ def change_rows(
                             "after": name,
                         }
                         | columns
-                        for columns in _change_columns(*effects, confidence=confidence)
+                        for columns in _change_columns(*effects, contrast, confidence=confidence)
                     ]
         adjusted = holm([row.get("p_value", float("nan")) for row in rows])
         for row, p_value in zip(rows, adjusted, strict=True):
@@ -66,16 +68,22 @@ def change_rows(
 
 
 def _change_columns(
-    before: Mapping[str, float], after: Mapping[str, float], *, confidence: float
+    before: Mapping[str, float],
+    after: Mapping[str, float],
+    contrast: Contrast,
+    *,
+    confidence: float,
 ) -> Iterator[dict]:
     """The numbers of one change; none with too few prompts."""
     prompts = [prompt for prompt in before if prompt in after]
     if len(prompts) < LEAST_PROMPTS:
         return
-    part = mean_over_prompts([after[each] - before[each] for each in prompts], len(prompts))
-    columns = wald_columns(part.estimate, part.std_error, df=part.df, confidence=confidence)
-    columns["standard_error"] = columns.pop("std_error")
-    yield columns | {
+    differences = [after[each] - before[each] for each in prompts]
+    part = mean_over_prompts(differences, len(prompts))
+    largest = 4.0 if contrast.beyond_others else 2.0
+    yield interval_columns(differences, part, largest=largest, confidence=confidence) | {
+        "estimate": part.estimate,
+        "standard_error": part.std_error,
         "prompts": len(prompts),
         "estimate_before": sum(before[each] for each in prompts) / len(prompts),
         "estimate_after": sum(after[each] for each in prompts) / len(prompts),
@@ -88,3 +96,30 @@ def by_wording(observations: Sequence[Observation]) -> dict[str, list[Observatio
     for row in observations:
         parts.setdefault(row["wording"], []).append(row)
     return parts
+
+
+def note_differences(
+    effects: Iterable[dict], changes: Iterable[Mapping], *, confidence: float
+) -> None:
+    """Note beside the verdict on an effect that differs between wordings beyond chance, with its
+    size in the first and in the one that differs most from it; a note that is there already stays.
+
+    effects: rows by `effect_rows`; changes: by `change_rows`, between their wordings.
+    """
+    largest: dict[tuple, Mapping] = {}
+    for row in changes:
+        key = row["judge"], row["treatment"], row["contrast"]
+        if row["adjusted_p_value"] <= 1 - confidence:
+            most = largest.setdefault(key, row)
+            if abs(row["estimate"]) > abs(most["estimate"]):
+                largest[key] = row
+    for row in effects:
+        change = largest.get((row["judge"], row["treatment"], row["contrast"]))
+        if change is not None and row.get("verdict") and not row.get("note"):
+            row["note"] = because(
+                Reason.WORDINGS_DIFFER,
+                first=change["before"],
+                second=change["after"],
+                size_first=round(100 * change["estimate_before"], 1),
+                size_second=round(100 * change["estimate_after"], 1),
+            )

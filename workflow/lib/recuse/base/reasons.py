@@ -114,6 +114,7 @@ class Reason(StrEnum):
     MANY_TESTED = "many_tested"
     NOT_BY_SIGNS = "not_by_signs"
     FAILURES_DIFFER = "failures_differ"
+    WORDINGS_DIFFER = "wordings_differ"
 
 
 SENTENCES = {
@@ -294,6 +295,9 @@ SENTENCES = {
     Reason.FAILURES_DIFFER: (
         "{failed_treated} replies with the treatment could not be read and {failed_control} without"
         " it, so those that could may differ"
+    ),
+    Reason.WORDINGS_DIFFER: (
+        "it depends on the wording: {size_first} % in {first}, {size_second} % in {second}"
     ),
 }
 

@@ -152,6 +152,14 @@ def test_several_wordings_show_what_another_changes(tmp_path):
     assert not (tmp_path / "plan" / "changes.csv").exists()
 
 
+def test_names_of_treatments_that_differ_in_a_line_have_cells_of_their_own(tmp_path):
+    treatments = [treatment("a b"), treatment("a_b")]
+    rows = World(prompts=20).observations(np.random.default_rng(2), {"a b": 0.0, "a_b": 0.2})
+    write_card(tmp_path / "plan", rows, treatments, confidence=0.9, seed=1)
+    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    assert page.count('data-name="a b"') == page.count('data-name="a_b"') == 1
+
+
 def test_wordings_that_are_alike_have_no_note(tmp_path):
     card(tmp_path / "plan", {"judge": {"label": 0.1}}, World(prompts=50, wordings=2))
     assert {row["note"] for row in read_table(tmp_path / "plan" / "effects.csv")} == {""}

@@ -1,12 +1,17 @@
 """Audits over HTTP of a judge with known biases."""
 
 import math
+from dataclasses import replace
 from statistics import fmean, stdev
 
 import pytest
 
 from audited import SEED, run, write_tables, written_plan
 from biased_judge import BiasedJudge
+from recuse.audit.run import audit
+from recuse.base.errors import CollectError
+from recuse.base.tables import read_table
+from recuse.config.load import load
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +108,35 @@ def test_both_answers_of_a_pair_are_treated_where_own_are_compared_with_others()
     own, error = effect(rows, "as it is", "paraphrased", own="1")
     assert abs(own - 0.2) < 3 * error < 0.2
     assert effect(rows, "as it is", "paraphrased", own="0")[0] == 0  # another's has no such words
+
+
+def test_a_mitigation_is_the_difference_between_two_plans_on_the_same_prompts():
+    with BiasedJudge({"oranges": -0.3}, seed=SEED) as mock:
+        plain = run_plan(mock, "plain")
+    with BiasedJudge({"oranges": -0.1}, seed=SEED) as mock:
+        strict = written_plan(mock, ["distraction"])
+        lines = [*audit(strict, load(None), against=plain)]
+    (row,) = read_table("results/audits/plan/against_plain.csv")
+    change, error = float(row["estimate"]), float(row["standard_error"])
+    assert abs(change - 0.2) < 3 * error < 0.2
+    assert (row["before"], row["after"], row["prompts"]) == ("plain", "plan", "40")
+    assert "distraction" in lines[-1]
+    assert f"{100 * change:+.1f}" in lines[-1]
+
+
+def run_plan(mock, name):
+    """A plan with one treatment, under a name of its own, that was asked."""
+    plan = replace(written_plan(mock, ["distraction"]), study=name)
+    run(plan)
+    return plan
+
+
+def test_a_plan_that_was_never_asked_is_no_comparison():
+    with BiasedJudge({}, seed=SEED) as mock:
+        plan = written_plan(mock, ["distraction"])
+        with pytest.raises(CollectError, match=r"run `recuse audit other.yaml` first"):
+            run(plan, against=replace(plan, study="other"))
+        assert not mock.asked
 
 
 @pytest.mark.parametrize(("width", "prompts"), [(0.3, 20), (0.001, 40)])

@@ -11,7 +11,7 @@ from pathlib import Path
 from recuse.audit.card_figure import Cell, draw_card
 from recuse.audit.effects import EFFECTS, Observation, effect_rows
 from recuse.audit.mitigation import CHANGES, by_wording, change_rows, note_differences
-from recuse.audit.treatments import Treatment
+from recuse.audit.treatments import REGISTRY, Treatment
 from recuse.base.outputs import write_text
 from recuse.base.places import WORKFLOW
 from recuse.base.reasons import cure, in_short, in_words
@@ -119,7 +119,7 @@ class Card:
         if len(self.treatments[name].contrasts) > 1:
             is_in_it = name in row["contrast"]
             name = row["contrast"] if is_in_it else f"{name}: {row['contrast']}"
-        return name.replace("_", " ")
+        return name.replace("_", " ") if row["treatment"] in REGISTRY else name
 
     def size(self, row: Texts, column: str = "estimate") -> str:
         """An effect in the unit of the card."""

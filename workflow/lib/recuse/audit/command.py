@@ -30,6 +30,11 @@ def add_audit_command(command: Callable) -> None:
         "recuse audit plan.yaml --dry-run",
     )
     audit.add_argument("plan", metavar="plan.yaml", help="YAML file with judges and treatments")
+    audit.add_argument(
+        "--against",
+        metavar="other.yaml",
+        help="a plan that was asked before: also write by how much each effect differs from its",
+    )
     add_spending_options(audit)
 
 
@@ -47,5 +52,6 @@ def run_audit(arguments: Namespace) -> None:
     if arguments.dry_run:
         write_page(page_before(Collected.in_ledger(plan), confidence=config["confidence"]))
         return
-    for line in audit(plan, config, budget=budget_in(arguments)):
+    against = read_audit(arguments.against, config) if arguments.against else None
+    for line in audit(plan, config, budget=budget_in(arguments), against=against):
         write_page(f"{line}\n")

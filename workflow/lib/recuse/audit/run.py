@@ -6,23 +6,35 @@ from collections.abc import Callable, Iterator, Mapping
 from recuse.audit.card import write_card
 from recuse.audit.effects import effect_rows
 from recuse.audit.inputs import results_folder
+from recuse.audit.mitigation import CHANGES, change_rows
 from recuse.audit.observations import observations, write_observations
 from recuse.audit.paper_metrics import write_paper_metrics
 from recuse.audit.plan import AuditPlan
-from recuse.base.errors import CollectError
+from recuse.base.errors import CollectError, DataError
+from recuse.base.tables import write_table
+from recuse.base.words import level, text_table
 from recuse.collect.plan import VERDICTS
 from recuse.collect.study import ask
 from recuse.collect.table import Collected
 from recuse.collect.words import counts_summary, run_summary
+from recuse.report.verdict import PERCENT, POINTS
 
 
-def audit(plan: AuditPlan, config: Mapping, *, budget: float | str | None = None) -> Iterator[str]:
+def audit(
+    plan: AuditPlan,
+    config: Mapping,
+    *,
+    budget: float | str | None = None,
+    against: AuditPlan | None = None,
+) -> Iterator[str]:
     """Ask what the ledger has no answer to, write the results, and yield lines for the terminal.
 
     CollectError if asking was stopped, after the results of what is answered are written, or if no
-    reply could be read. budget: as of `ask`.
+    reply could be read. budget: as of `ask`. against: a plan that was asked before, with which
+    effects are compared.
     """
     stopped = None
+    before = [] if against is None else _replies(against)
     try:
         for part, outcome in ask(plan, budget=budget, enough=stopping_rule(plan, config)):
             yield run_summary(part, outcome)
@@ -33,6 +45,8 @@ def audit(plan: AuditPlan, config: Mapping, *, budget: float | str | None = None
     if rows:
         yield counts_summary(collected.counts())
         yield write_results(plan, rows, config)
+        if against is not None:
+            yield write_changes(plan, rows, {against.study: before}, config)
     if stopped is not None:
         raise stopped
     if all(row["value"] is None for row in rows):
@@ -73,3 +87,41 @@ def write_results(plan: AuditPlan, rows: list[dict], config: Mapping) -> str:
     if plan.paper and plan.kind == VERDICTS:
         write_paper_metrics(folder, rows, **settings)
     return write_card(folder, rows, plan.treatments, **settings)
+
+
+def _replies(plan: AuditPlan) -> list[dict]:
+    """The observations of a plan that was asked before."""
+    collected = Collected.in_ledger(plan)
+    rows = observations(collected) if collected.entries else []
+    if not rows:
+        raise CollectError(
+            f"{plan.ledger}: found no replies to compare with; run `recuse audit {plan.study}.yaml`"
+            " first"
+        )
+    return rows
+
+
+def write_changes(
+    plan: AuditPlan, rows: list[dict], before: Mapping[str, list[dict]], config: Mapping
+) -> str:
+    """Write by how much the effects of an audit differ from those of another on the same prompts,
+    and return a table for the terminal.
+
+    before: the other's name, and its observations.
+    """
+    (name,) = before
+    confidence = config["confidence"]
+    changes = [*change_rows({**before, plan.study: rows}, plan.treatments, confidence=confidence)]
+    if not changes:
+        raise DataError(
+            f"{plan.study} and {name}: found no effect of one judge on the same ten prompts; give"
+            " the judges, treatments and prompts of both plans, which are two files, the same names"
+        )
+    write_table(results_folder(plan) / f"against_{name}.csv", CHANGES, changes)
+    unit = POINTS if plan.kind == VERDICTS else PERCENT
+    cells = []
+    for row in changes:
+        sizes = [unit.text(row[each]) for each in ("estimate_before", "estimate_after", "estimate")]
+        cells.append([row["judge"], row["contrast"], *sizes, unit.span(row)])
+    headings = ["judge", "bias", name, plan.study, "change", f"{level(confidence)} interval"]
+    return "\n".join([f"Change in {unit.name}:", *text_table(headings, cells)]) + "\n"

@@ -107,6 +107,8 @@ class Audit(Collect):
     def _check(self) -> None:
         if self.prompts not in PAPERS:
             super()._check()
+        if not self.treatments:
+            raise ValueError("treatments", "found none; name at least one, such as `majority`")
         for name, options in self.options().items():
             self._check_treatment(name, options)
 

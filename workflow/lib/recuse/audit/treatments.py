@@ -15,7 +15,7 @@ Texts = Mapping[str, str]
 Show = Callable[[Texts, Texts], Texts]
 
 PLAIN = "as it is"  # the arm of an answer to which nothing is done
-PLACE = re.compile(r"\{([a-z]+)\}")
+PLACE = re.compile(r"\{([A-Za-z_]+)\}")
 # What a template may have in braces
 PLACES = ("answer", "prompt", "judge", "another")
 

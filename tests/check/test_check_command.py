@@ -100,8 +100,8 @@ def test_if_nothing_can_be_estimated_the_status_is_1_and_all_is_written(run, tmp
     status, page, error = run(rated(FIVE[3:], FIVE[:2]), "--output", "check.csv")
     assert status == 1
     assert error.startswith(
-        f"error: {FILE}: no self-bias or family-bias can be estimated from these ratings; write"
-        " one name"
+        f"error: {FILE}: no self-bias or family-bias can be estimated from these ratings; let the"
+        " judge rate its own answers; if it is there by another name, write one for both"
     )
     assert "By judge" in page
     assert read_table(tmp_path / "check.csv")[0]["level"] == "stop"

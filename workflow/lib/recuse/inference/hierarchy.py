@@ -17,8 +17,7 @@ points of the unit scale:
 
     bias = mu + tau x t_2           mu ~ N(0, .03^2), tau ~ N+(.03^2)      a_j ~ N(0, 1), c_m ~ N(0,
     .3^2)
-    log s_j ~ N(m, h^2), h ~ N+(1)  log t_m ~ N(0, k^2), k ~ N+(.6^2)      d_j ~ N(0, b^2), b ~
-    N+(.5^2)
+    log s_j ~ N(m, h^2), h ~ N+(1)  log t_m ~ N(0, k^2), k ~ N+(.6^2)      d_j ~ N(0, 1)
     G, H, B ~ N(0, g^2), each with a g ~ N+(.015^2) of its own
 
 with t_2 a t variable of two degrees of freedom and N+ a half normal, cut off at LEAST of its scale.
@@ -59,7 +58,9 @@ LARGEST = 50.0
 NOTHING = 1e-12  # precision of what no cell tells
 TAILS = 2  # degrees of freedom of the biases
 MEAN_BIAS, TAU = 0.03, 0.03  # standard deviations of the priors, as above
-LEVEL, EFFECT, SLOPES, SPREADS, FACTORS, SHARED = 1.0, 0.3, 0.5, 1.0, 0.6, 0.015
+# Those of slopes are not estimated: shrunk slopes would make a judge that uses more of the scale,
+# and answers well itself, seem to favour itself.
+LEVEL, EFFECT, SLOPES, SPREADS, FACTORS, SHARED = 1.0, 0.3, 1.0, 1.0, 0.6, 0.015
 CENTRES = np.log(1e-3), np.log(0.15)  # least and largest m
 
 
@@ -157,7 +158,7 @@ class Sampler:
         """
         self.grid, self.random, chains = grid, np.random.default_rng(SEED), CHAINS
         judges, models = grid.mean.shape
-        self.slope_spread, self.of_spreads, self.of_factors = np.full((3, chains), 0.4)
+        self.of_spreads, self.of_factors = np.full((2, chains), 0.4)
         self.shared = [
             np.zeros((chains, rows.shape[1], columns.shape[1])) for rows, columns in grid.sharing
         ]
@@ -293,14 +294,11 @@ class Sampler:
         return self._move(spread, density)
 
     def _draw_slopes(self) -> None:
-        """Draw d_j and their standard deviation."""
+        """Draw d_j."""
         quality = self.grid.quality
         left = self.left + self.slope[:, :, None] * quality
-        precision = np.maximum((self.weight * quality**2).sum(axis=2), NOTHING)
-        estimate = (self.weight * quality * left).sum(axis=2) / precision
-        self.slope_spread = self._moved_spread(self.slope_spread, estimate, 1 / precision, SLOPES)
-        whole = precision + self.slope_spread[:, None] ** -2
-        self.slope = self._normal(estimate * precision / whole, whole)
+        precision = (self.weight * quality**2).sum(axis=2) + SLOPES**-2
+        self.slope = self._normal((self.weight * quality * left).sum(axis=2) / precision, precision)
         self.left = left - self.slope[:, :, None] * quality
 
     def _draw_spreads(self) -> None:

@@ -384,8 +384,8 @@ def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
 
 
 def test_ratings_are_in_order_though_a_join_mixes_them(tmp_path, monkeypatch):
-    """With so few rows of a prompt, DuckDB takes the prompts for the larger side of a join: rows
-    are sorted a second time.
+    """A join keeps the order of its rows only as long as DuckDB plans it so. Here the first write
+    mixes them, and they are sorted a second time.
     """
     models = [
         name for name, model in CONFIG["models"].items() if model["family"] in ("GPT", "Claude")
@@ -399,9 +399,14 @@ def test_ratings_are_in_order_though_a_join_mixes_them(tmp_path, monkeypatch):
         [RatingsFile(str(raw))], {"Tone": [0, 4]}, {}, Registry.from_config(CONFIG["models"])
     )
     write_rows = recuse.data.shards.write_rows
-    monkeypatch.setattr(
-        recuse.data.shards, "write_rows", lambda *rows: written.append(rows[2]) or write_rows(*rows)
-    )
+
+    def mixed(connection, query, path, *options):
+        written.append(path)
+        if len(written) == 2:
+            query = f"from ({query}) order by hash(prompt)"
+        return write_rows(connection, query, path, *options)
+
+    monkeypatch.setattr(recuse.data.shards, "write_rows", mixed)
     normalise_ratings("t", source, ratings=ratings, completeness=str(tmp_path / "c.csv"))
     assert len(written) == 3  # the summary, the ratings, and these again
     rows = duckdb.sql(f"select prompt_id, judge, model, gt, rating from '{ratings}'").fetchall()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TEXTS = frozenset(
     column_names(
         "study spec slice kind quantity term note doubt estimand verdict favours reason advice",
-        "topic subject level words scores model file kind example",
+        "disagreement topic subject level words scores model file kind example",
     )
 )
 MOST = 40  # rows that are printed

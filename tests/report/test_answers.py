@@ -493,7 +493,7 @@ def test_the_mean_says_how_many_favour_themselves_and_that_own_ratings_are_missi
     pooled = average(0.1, 0.05, 0.15) | {"favouring_at_least": "2", "missing": "0.1"}
     words = answer_of(FOUR, pooled=[pooled]).pooled
     assert "At least 2 of the 3 favour themselves (90\xa0% confidence)." in words
-    assert "Judges lack more ratings of their own answers than of others'" in words
+    assert "More ratings of judges' own answers are missing than of others'" in words
     narrow = {
         "spec": "main",
         "quantity": "self_bias",

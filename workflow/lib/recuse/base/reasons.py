@@ -250,11 +250,11 @@ SENTENCES = {
     Reason.HARDLY_AGREES: "hardly any agreement with people",
     Reason.HARDLY_AGREES_WITH_JUDGES: "hardly any agreement with the other judges",
     Reason.NO_SPREAD_FOUND: (
-        "too few models to see ordinary preferences, without which this test raises false alarms"
+        "too few models to measure ordinary preferences; without them, this test has false alarms"
     ),
     Reason.MISSING_OWN: (
-        "it lacks at least {share} of the ratings of its own answers, more than of others'; the"
-        " interval allows for whatever these would have been"
+        "at least {share} of its ratings of its own answers are missing, more than of others'; the"
+        " interval allows for any values of these"
     ),
     Reason.UNSUPPORTED: (
         "its own interval excludes 0, but given all judges a bias on this side is only {share}"

@@ -829,7 +829,7 @@ BLOCKED = """
 import sys
 class Blocked:
     def find_spec(self, name, path=None, target=None):
-        others = {"snakemake", "matplotlib", "seaborn", "statsmodels", "pygam", "jinja2", "requests", "pyarrow"}
+        others = {"snakemake", "matplotlib", "seaborn", "statsmodels", "pygam", "requests", "pyarrow"}
         if name.partition(".")[0] in others:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Blocked())

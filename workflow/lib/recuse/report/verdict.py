@@ -170,12 +170,12 @@ class Axis:
 
     def ticks(self, unit: Unit) -> list[tuple[float, str]]:
         """Place and label of round numbers in the unit, 0 among them."""
-        from matplotlib.ticker import MaxNLocator
-
-        low, high = self.low * unit.width, self.high * unit.width
-        places = MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(low, high)
-        values = [float(place) for place in places if low <= place <= high]
-        digits = max(0, -math.floor(math.log10(places[1] - places[0])))
+        least = (self.high - self.low) * unit.width / MOST_TICKS
+        power = 10.0 ** math.floor(math.log10(least))
+        step = next(number * power for number in (1, 2, 5, 10) if number * power >= least)
+        first, last = (math.trunc(end * unit.width / step) for end in (self.low, self.high))
+        digits = max(0, -math.floor(math.log10(step)))
+        values = [number * step for number in range(first, last + 1)]
         return [
             (self.place(each / unit.width), signed(each, digits) if each else "0")
             for each in values

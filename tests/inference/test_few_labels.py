@@ -90,6 +90,28 @@ def test_a_stated_probability_of_labels_is_read_and_weighs(studies, frame):
     assert scores[0].to_numpy() == pytest.approx(scores[1].to_numpy(), abs=1e-9)
 
 
+def test_a_probability_is_needed_where_there_is_a_score_alone(frame):
+    boards = []
+    for unscored in (0.2, np.nan):
+        stated = frame.assign(labelling_probability=np.where(frame.human.notna(), 0.2, unscored))
+        boards.append(recuse.leaderboard(recuse.ratings(stated, scale=(1, 10))).frame)
+    assert boards[0].equals(boards[1])
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [(0.4, "two values for one answer"), (np.nan, r"found none for \d+ scored answers")],
+)
+def test_probabilities_that_do_not_fit_are_refused(frame, changed, message):
+    stated = frame.assign(labelling_probability=0.2)
+    rows = stated.human.notna() & (stated.prompt == stated.prompt[stated.human.notna()].iloc[0])
+    if changed == 0.4:
+        rows &= stated.judge == stated.judge.iloc[0]
+    stated.loc[rows, "labelling_probability"] = changed
+    with pytest.raises(DataError, match=message):
+        recuse.leaderboard(recuse.ratings(stated, scale=(1, 10)))
+
+
 @pytest.mark.parametrize("found", ["0", "1.5", "-0.1", "likely"])
 def test_a_probability_that_is_none_is_refused(tmp_path, found):
     rows = [row | {"labelling_probability": 0.5} for row in rated(prompts=12)]

@@ -132,9 +132,12 @@ def test_labels_chosen_by_ratings_cover_with_their_probabilities():
         answers = AnswerScores(**vars(chosen) | known)
         rows = list(as_people_rows(answers, replicates=2, confidence=0.9, seed=1))
         covered += [
-            row["ci_low"] <= truth <= row["ci_high"] for row, truth in zip(rows, TRUTH, strict=True)
+            row["ci_low"] <= truth <= row["ci_high"]
+            for row, truth in zip(rows, TRUTH, strict=True)
+            if "score" in row  # on ten effective prompts or more
         ]
     assert np.mean(refused) > 0.9
+    assert len(covered) > 0.9 * len(refused) * len(TRUTH)
     assert 0.86 < np.mean(covered) < 0.97
 
 
@@ -254,6 +257,32 @@ def test_a_model_whose_scores_hardly_vary_has_the_error_of_the_others():
     top = np.where(answers.is_scored & (answers.model == 3), 1.0, answers.human)
     answers = AnswerScores(**vars(answers) | {"human": top})
     means, varied = human_scale_means(answers), np.array([20, 20, 20, 0])
-    plain, widened = means.covariance, widened_covariance(means, varied)
+    plain = means.covariance
+    widened = widened_covariance(means, varied, np.full(4, True))
     assert widened[3, 3] == pytest.approx(plain.diagonal().mean())
     assert widened[:3] == pytest.approx(plain[:3])
+
+
+def test_a_model_with_one_scored_prompt_leaves_the_others_their_intervals():
+    whole = drawn(3, by_row(0.4))
+    scored = whole.is_scored & (
+        (whole.model != 3) | (whole.prompt == whole.prompt[whole.is_scored & (whole.model == 3)][0])
+    )
+    top = np.where(whole.model == 0, 1.0, whole.human)  # whose scores do not vary
+    human = np.where(scored, top, np.nan)
+    chances = np.full(len(human), 0.4)
+    answers = AnswerScores(**vars(whole) | {"human": human, "labelling_probability": chances})
+    rows = list(as_people_rows(answers, replicates=50, confidence=0.9, seed=1))
+    assert ["score" in row for row in rows] == [True, True, True, False]
+    assert all(0 < row["std_error"] < 0.2 for row in rows[:3])
+
+
+def test_effective_prompts_decide_whether_there_is_a_score():
+    whole = drawn(3, by_prompt(40))
+    chances = np.full(len(whole.human), 0.4)
+    first = whole.prompt == whole.prompt[whole.is_scored][0]
+    known = {"labelling_probability": np.where(first, 1e-6, chances)}
+    rows = list(
+        as_people_rows(AnswerScores(**vars(whole) | known), replicates=50, confidence=0.9, seed=1)
+    )
+    assert not any("score" in row for row in rows)

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recuse.base.database import connect, files
+from recuse.base.errors import DataError
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
+from recuse.base.words import counted
 from recuse.data.cells import read_levels
 from recuse.data.files import PROBABILITY
 from recuse.data.study import LEAST_SCORED, StudyTables
-from recuse.model.least_squares import wald_p_value
+from recuse.model.least_squares import ROUNDING, wald_p_value
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -72,7 +74,8 @@ class AnswerScores:
         """
         if self.labelling_probability is None:
             return self.scored_prompts()
-        return 1 / np.square(self.prompt_shares()).sum(axis=0)
+        squares = np.square(self.prompt_shares()).sum(axis=0)
+        return np.divide(1, squares, out=np.zeros_like(squares), where=squares > 0)
 
     def varied_prompts(self) -> np.ndarray:
         """Number of prompts on which a model has a human score other than the most frequent one of
@@ -111,7 +114,11 @@ def indicators(names: np.ndarray) -> "csr_array":
 
 
 def read_answer_scores(study: StudyTables, rows: str) -> AnswerScores:
-    """Read the answers in some rows (SQL with the columns of the canonical ratings) of a study."""
+    """Read the answers in some rows (SQL with the columns of the canonical ratings) of a study.
+
+    Raises DataError if rows of one answer state two probabilities of a score, or if some scored
+    answers have one and others do not.
+    """
     levels = read_levels(study.ratings[0])
     judge, model, dimension = (levels.sql_place(axis) for axis in ("judge", "model", "dimension"))
     columns = f"prompt, occasion_code, gt_unit, {model} as model, {dimension} as dimension"
@@ -119,14 +126,27 @@ def read_answer_scores(study: StudyTables, rows: str) -> AnswerScores:
     less_level = f"rating_unit - avg(rating_unit) over (partition by {judge}, {dimension})"
     query = f"""
         select prompt, model, dimension, avg(gt_unit) as human, avg(deviation) as panel,
-               max({PROBABILITY}) as probability
+               max({PROBABILITY}) as probability, min({PROBABILITY}) as least
         from (select {columns}, {less_level} as deviation from ({rows}))
         group by prompt, occasion_code, model, dimension order by all"""
     table = connect().execute(query).fetchnumpy()
     models, model = np.unique(table["model"], return_inverse=True)
     dimensions, dimension = np.unique(table["dimension"], return_inverse=True)
-    human, probability = (np.ma.filled(table[name], np.nan) for name in ("human", "probability"))
-    is_known = not np.isnan(probability[~np.isnan(human)]).any()
+    human, probability, least = (
+        np.ma.filled(table[name], np.nan) for name in ("human", "probability", "least")
+    )
+    is_known = ~np.isnan(probability[~np.isnan(human)])
+    if (probability > least).any():
+        raise DataError(
+            f"{study.ratings[0]}, {PROBABILITY}: found two values for one answer; write the same in"
+            " all its rows"
+        )
+    if is_known.any() and not is_known.all():
+        lacking = counted(int((~is_known).sum()), "scored answer")
+        raise DataError(
+            f"{study.ratings[0]}, {PROBABILITY}: found none for {lacking}; write one in every row of"
+            " a scored answer"
+        )
     return AnswerScores(
         prompt=np.asarray(table["prompt"]).astype(np.int64),
         model=model,
@@ -135,7 +155,7 @@ def read_answer_scores(study: StudyTables, rows: str) -> AnswerScores:
         panel=np.asarray(table["panel"]),
         models=np.array(levels.model, dtype=str)[models],
         dimensions=np.array(levels.dimension, dtype=str)[dimensions],
-        labelling_probability=probability if is_known else None,
+        labelling_probability=probability if is_known.any() else None,
     )
 
 
@@ -230,7 +250,7 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     rate = number / np.maximum(of_dimension.T @ scored, 1)
     known = answers.labelling_probability
     rates = rate[answers.dimension] if known is None else 1 / known
-    weight, human = rates * scored, np.nan_to_num(answers.human)
+    weight, human = np.where(scored, rates, 0.0), np.nan_to_num(answers.human)
     weighted = design * weight[:, None]
     inverse = np.linalg.pinv((weighted.T @ design).toarray(), hermitian=True)
     coefficients = inverse @ (weighted.T @ human)
@@ -243,21 +263,22 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     of_all = of_prompt.T @ (of_model * ((fitted - score[model]) / count[model])[:, None])
     influence = of_scored @ (inverse @ mean_row.T) + of_all.toarray()
     if known is not None:
-        influence /= 1 - answers.prompt_shares()
+        # A model with all of its weight on one prompt has too few of them for a score.
+        influence /= np.maximum(1 - answers.prompt_shares(), ROUNDING)
     score[of_model.T @ scored == 0] = np.nan
     return HumanScaleMeans(score, influence, coefficients[-len(answers.dimensions) :])
 
 
-def widened_covariance(means: HumanScaleMeans, varied: np.ndarray) -> np.ndarray:
+def widened_covariance(means: HumanScaleMeans, varied: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """The covariance of the scores, in which a model whose human scores hardly vary has the mean
-    variance of all models with a score at least, (M, M).
+    variance of the models `kept` at least, (M, M).
 
     Near the ceiling a few equal scores would otherwise have no error. varied: (M,), as by
     `Answers.varied_prompts`; fewer than LEAST_VARIED are few.
     """
     covariance = means.covariance
     variance = covariance.diagonal()
-    usual = variance[~np.isnan(means.score)].mean()
+    usual = variance[kept].mean()
     lacking = np.maximum(usual - variance, 0.0)
     return covariance + np.diag(np.where(varied < LEAST_VARIED, lacking, 0.0))
 

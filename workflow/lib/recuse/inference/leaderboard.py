@@ -352,12 +352,12 @@ def as_people_rows(
 ) -> Iterator[dict]:
     """Yield the rows of one slice for the scores on the human scale, by `human_scale_means`.
 
-    Intervals are `expanded` for the prompts with a scored answer of the model, and rank sets, by as
-    many normal draws as there are replicates, for the fewest such prompts of a model. A model
-    without LEAST_SCORED has no score; where scores do not say how people would rank the models, no
-    model has one.
+    Intervals are `expanded` for the effective number of prompts with a scored answer of the model,
+    and rank sets, by as many normal draws as there are replicates, for the fewest of a model. A
+    model without LEAST_SCORED has no score; where scores do not say how people would rank the
+    models, no model has one.
     """
-    prompts = answers.scored_prompts()
+    prompts = answers.effective_prompts()
     refused = refused_ranking(answers)
     lacks = {"least": LEAST_SCORED}
     notes = [
@@ -369,14 +369,17 @@ def as_people_rows(
     columns = {}
     if kept.any():
         means = human_scale_means(answers)
-        score, covariance = means.score[kept], widened_covariance(means, answers.varied_prompts())
+        score, covariance = (
+            means.score[kept],
+            widened_covariance(means, answers.varied_prompts(), kept),
+        )
         covariance, few = covariance[np.ix_(kept, kept)], int(prompts[kept].min())
         normal = np.random.default_rng(seed)
         drawn = normal.multivariate_normal(score, covariance, replicates, method="eigh")
         low, high = rank_sets(score, drawn, prompts=few, confidence=confidence)
         error = np.sqrt(covariance.diagonal())
         level = quantile(confidence)
-        effective = answers.effective_prompts()[kept]
+        effective = prompts[kept]
         half = np.array([expanded(level, n) for n in effective.tolist()]) * error
         columns = {"score": score, "ci_low": score - half, "ci_high": score + half}
         columns["std_error"] = error * np.sqrt(effective / (effective - 1))

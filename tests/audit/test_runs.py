@@ -3,13 +3,14 @@
 import math
 from dataclasses import replace
 from statistics import fmean, stdev
+from types import SimpleNamespace
 
 import pytest
 
 from audited import SEED, run, write_tables, written_plan
 from biased_judge import BiasedJudge
 from recuse.audit.run import audit
-from recuse.base.errors import CollectError
+from recuse.base.errors import CollectError, ConfigError
 from recuse.base.tables import read_table
 from recuse.config.load import load
 
@@ -129,6 +130,17 @@ def run_plan(mock, name):
     plan = replace(written_plan(mock, ["distraction"]), study=name)
     run(plan)
     return plan
+
+
+@pytest.mark.parametrize("changed", [{"study": "plan"}, {"kind": "verdicts"}])
+def test_plans_that_cannot_be_compared_are_refused_before_anything_is_asked(changed):
+    with BiasedJudge({}, seed=SEED) as mock:
+        plain, plan = run_plan(mock, "plain"), written_plan(mock, ["distraction"])
+        other = SimpleNamespace(**{"study": "plain", "kind": plain.kind, **changed})
+        asked = len(mock.asked)
+        with pytest.raises(ConfigError, match="found two plans"):
+            run(plan, against=other)
+        assert len(mock.asked) == asked
 
 
 def test_a_plan_that_was_never_asked_is_no_comparison():

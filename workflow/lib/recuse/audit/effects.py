@@ -137,7 +137,7 @@ def mean_over_prompts(differences: Sequence[float], units: int) -> Part:
 
     m^2 is the mean square of d - median where that is not 0, as if one more prompt differed by as
     much as is usual: where few prompts differ, those that do not say too little of the variance.
-    Where most differ, it is what least squares with errors clustered by prompt (CR1) gives.
+    Where most differ, it is about what least squares with errors clustered by prompt (CR1) gives.
     """
     values = np.asarray(differences, dtype=float)
     count = len(values)
@@ -170,7 +170,7 @@ def over_writers(pairs: Sequence[Pair], contrast: Contrast, whole: Part) -> Part
     squares = (estimates - crossed.shares @ estimates) ** 2
     between = crossed.kish * float(crossed.shares @ squares) / (1 - crossed.kish)
     noise = crossed.kish * crossed.noise
-    variance, fewest = whole.std_error**2, min(1 / crossed.kish - 1, whole.df)
+    variance, fewest = whole.std_error**2, min(max(1 / crossed.kish - 1, 1.0), whole.df)
     spread = max(between - noise, LEAST_SPREAD * min(noise, variance))
     if len(parts) == 2:
         spread = max(0.0, between - noise / 2)
@@ -224,6 +224,8 @@ def interval_columns(
     skewness = cubes / (len(differences) * part.std_error) ** 3
     if abs(skewness) < NEGLIGIBLE:
         columns = wald_columns(part.estimate, part.std_error, df=part.df, confidence=confidence)
+        columns["ci_low"] = max(columns["ci_low"], -largest)
+        columns["ci_high"] = min(columns["ci_high"], largest)
         return {name: columns[name] for name in ("ci_low", "ci_high", "p_value", "df")}
     reach = quantile(confidence, part.df)
     ends = []
@@ -232,8 +234,8 @@ def interval_columns(
         ends.append(part.estimate - part.std_error * float(root - 1) * 3 / skewness)
     cube = (1 + skewness * part.estimate / part.std_error / 3) ** 3
     return {
-        "ci_low": ends[0],
-        "ci_high": ends[1],
+        "ci_low": max(ends[0], -largest),
+        "ci_high": min(ends[1], largest),
         "p_value": wald_p_value((cube - 1) / skewness + skewness / 6, 1.0, part.df),
         "df": part.df,
     }

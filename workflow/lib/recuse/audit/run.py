@@ -10,7 +10,7 @@ from recuse.audit.mitigation import CHANGES, change_rows
 from recuse.audit.observations import observations, write_observations
 from recuse.audit.paper_metrics import write_paper_metrics
 from recuse.audit.plan import AuditPlan
-from recuse.base.errors import CollectError, DataError
+from recuse.base.errors import CollectError, ConfigError, DataError
 from recuse.base.tables import write_table
 from recuse.base.words import level, text_table
 from recuse.collect.plan import VERDICTS
@@ -34,7 +34,7 @@ def audit(
     effects are compared.
     """
     stopped = None
-    before = [] if against is None else _replies(against)
+    before = [] if against is None else _replies(plan, against)
     try:
         for part, outcome in ask(plan, budget=budget, enough=stopping_rule(plan, config)):
             yield run_summary(part, outcome)
@@ -45,7 +45,7 @@ def audit(
     if rows:
         yield counts_summary(collected.counts())
         yield write_results(plan, rows, config)
-        if against is not None:
+        if against is not None and stopped is None:
             yield write_changes(plan, rows, {against.study: before}, config)
     if stopped is not None:
         raise stopped
@@ -89,14 +89,19 @@ def write_results(plan: AuditPlan, rows: list[dict], config: Mapping) -> str:
     return write_card(folder, rows, plan.treatments, **settings)
 
 
-def _replies(plan: AuditPlan) -> list[dict]:
-    """The observations of a plan that was asked before."""
-    collected = Collected.in_ledger(plan)
+def _replies(plan: AuditPlan, before: AuditPlan) -> list[dict]:
+    """The observations of a plan that was asked before, with which `plan` is to be compared."""
+    if before.study == plan.study or before.kind != plan.kind:
+        raise ConfigError(
+            f"found two plans {before.study} and {plan.study}, of {before.kind} and {plan.kind};"
+            " compare plans of other file names that ask for the same"
+        )
+    collected = Collected.in_ledger(before)
     rows = observations(collected) if collected.entries else []
     if not rows:
         raise CollectError(
-            f"{plan.ledger}: found no replies to compare with; run `recuse audit {plan.study}.yaml`"
-            " first"
+            f"{before.ledger}: found no replies to compare with; run `recuse audit"
+            f" {before.study}.yaml` first"
         )
     return rows
 
@@ -114,8 +119,8 @@ def write_changes(
     changes = [*change_rows({**before, plan.study: rows}, plan.treatments, confidence=confidence)]
     if not changes:
         raise DataError(
-            f"{plan.study} and {name}: found no effect of one judge on the same ten prompts; give"
-            " the judges, treatments and prompts of both plans, which are two files, the same names"
+            f"{plan.study} and {name}: found no effect of one judge on the same ten prompts;"
+            " name judges, treatments and prompts alike in both plans"
         )
     write_table(results_folder(plan) / f"against_{name}.csv", CHANGES, changes)
     unit = POINTS if plan.kind == VERDICTS else PERCENT

@@ -338,10 +338,9 @@ def effect_rows(
     estimate: mean over prompts of the mean difference between the value of the target as treated
     and as in the control, a share of the scale or of verdicts; over the wordings that were asked.
     ci_low, ci_high, p_value: by t over prompts, and over writers where there are two or more.
-    randomisation_p_value: by
-    signs of prompts. adjusted_p_value: Holm's over all contrasts of the judge. detectable: the
-    effect that its test finds with probability POWER, at the level that the first step of Holm asks
-    for. turned_up, turned_down: units whose value rose, and fell.
+    randomisation_p_value: by signs of prompts. adjusted_p_value: Holm's over all contrasts of the
+    judge. detectable: the effect that its test finds with probability POWER, at the level that the
+    first step of Holm asks for. turned_up, turned_down: units whose value rose, and fell.
     """
     groups = units_by_treatment(observations)
     for judge in sorted({judge for judge, _ in groups}):

@@ -151,8 +151,8 @@ def import_ratings(
     as whole numbers of steps, with the columns that `recuse.data.ratings.normalise_ratings` reads,
     `failure`, source_file, source_record, and every other column of the files, as text. A judge or
     model that config does not list is a family of its own, which is printed, as is what has no
-    human score. Raises DataError naming file, line and
-    column for whatever is wrong in a file, and if no completion with a human score is rated.
+    human score. Raises DataError naming file, line and column for whatever is wrong in a file, and
+    if no completion with a human score is rated.
     """
     check_declared([*paths, *references], declared, rows_in=count_rows)
     connection, raters = connect(), "raters" in outputs

@@ -65,7 +65,7 @@ REMEDIES_OF_PAIRS = {
     SELF: "do not rely on verdicts on own answers",
     FAMILY: "do not rely on verdicts of the family's judges on its answers",
     "longer": "compare answers of similar length",
-    "first": "judge each pair in both orders, which balances the order",
+    "first": "judge each pair in both orders, so that position cancels out",
 }
 # Why a bias is likely at most, where no note says so.
 SHARES_ALONE = "errors in the human labels could explain it"

@@ -1,11 +1,12 @@
-"""Snakemake in forks of a process that has imported it: each starts a second sooner than a process
-of its own.
+"""Snakemake, and commands that use it, in forks of a process that has imported it: each starts a
+second sooner than a process of its own.
 """
 
 import atexit
 import multiprocessing
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
@@ -16,7 +17,11 @@ FORKS.set_forkserver_preload(["pytest", "snakemake.cli"])
 
 
 def _main(
-    folder: str, arguments: list[str], environment: dict[str, str], outputs: list[str]
+    program: str,
+    folder: str,
+    arguments: list[str],
+    environment: dict[str, str],
+    outputs: list[str],
 ) -> None:
     for descriptor, path in enumerate(outputs, 1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
@@ -25,31 +30,38 @@ def _main(
     os.environ.update(environment)
     # Which Python reads when it starts
     sys.dont_write_bytecode = bool(environment.get("PYTHONDONTWRITEBYTECODE"))
-    from snakemake.cli import main
-
-    sys.argv = ["snakemake", *arguments]
+    if program == "recuse":  # that of the checkout in which it runs
+        sys.path.insert(0, f"{folder}/workflow/lib")
+    sys.argv = [program, *arguments]
     try:
-        main(arguments)
+        sys.exit(import_module(f"{program}.cli").main())
     finally:
         # A fork of multiprocessing leaves them out; the answers are printed by one
         atexit._run_exitfuncs()
 
 
 def forked(
-    arguments: list[str], *, cwd: Path, env: dict[str, str], timeout: float
+    arguments: list[str],
+    *,
+    cwd: Path,
+    env: dict[str, str],
+    timeout: float,
+    program: str = "snakemake",
 ) -> CompletedProcess[str]:
-    """Do what subprocess.run does with `python -m snakemake`; AssertionError after so many
-    seconds.
+    """Do what subprocess.run does with `python -m snakemake`, or `python -m recuse` of the checkout
+    `cwd`; AssertionError after so many seconds.
     """
     with TemporaryDirectory() as folder:
         outputs = [f"{folder}/out", f"{folder}/err"]
-        process = FORKS.Process(target=_main, args=(str(cwd), arguments, dict(env), outputs))
+        process = FORKS.Process(
+            target=_main, args=(program, str(cwd), arguments, dict(env), outputs)
+        )
         process.start()
         process.join(timeout)
         if process.exitcode is None:
             process.kill()
         assert process.exitcode is not None, (
-            f"snakemake {' '.join(arguments)}: no end after {timeout} s"
+            f"{program} {' '.join(arguments)}: no end after {timeout} s"
         )
         return CompletedProcess(
             arguments, process.exitcode, *(Path(path).read_text("utf-8") for path in outputs)

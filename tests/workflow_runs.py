@@ -45,6 +45,7 @@ PARTS = (
     "tests/smoke",
 )
 BOTH = ("smoke", "mine")
+DRAWN_FIRST = ("fig03_self_family_bias", "conclusions")  # of `mine`, each alone
 OVERLAY = "results/overlay.yaml"
 
 
@@ -108,6 +109,15 @@ def planned(folder, *targets, aside=("page",), **options):
     }
 
 
+def verified(folder, *arguments):
+    """Exit status, lines of the standard output, and the standard error, of `recuse verify` in a
+    checkout with the smoke studies.
+    """
+    arguments = ["verify", *arguments, "--config", "tests/smoke/config.yaml"]
+    result = forked(arguments, program="recuse", cwd=folder, env=os.environ, timeout=100)
+    return result.returncode, result.stdout.splitlines(), result.stderr
+
+
 def products(folder):
     """Path -> bytes of everything under results but logs and times."""
     results = folder / "results"
@@ -121,8 +131,8 @@ def products(folder):
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory):
-    """The smoke studies as built; of several processes of pytest-xdist, one builds them, and each
-    has a copy.
+    """The smoke studies as built, after the figures DRAWN_FIRST; of several processes of
+    pytest-xdist, one builds them, and each has a copy.
     """
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -131,6 +141,8 @@ def project(tmp_path_factory):
         flock(lock, LOCK_EX)  # until it is closed
         if not built.exists():
             folder = copy_project(tmp_path_factory.mktemp("to build"))
+            for figure in DRAWN_FIRST:
+                build(folder, "--cores", "2", f"results/mine/figures/{figure}.svg")
             lines = build(folder, "--cores", "2").stderr.splitlines()
             assert [line for line in lines if line.startswith("Report: ")] == [
                 f"Report: results/{study}/report.html" for study in sorted(BOTH)

@@ -3,20 +3,18 @@ for.
 """
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
 from workflow_runs import (
+    DRAWN_FIRST,
     FIGURES,
     OF_THE_PAPER,
     OVERLAY,
-    assert_success,
     build,
     copy_project,
     planned,
+    verified,
 )
 
 pytestmark = pytest.mark.workflow
@@ -59,13 +57,9 @@ def run(folder, *targets, **options):
 
 def verify(folder, study, *configs):
     """AssertionError unless all results of a study belong together."""
-    files = [word for path in ("tests/smoke/config.yaml", *configs) for word in ("--config", path)]
-    environment = os.environ | {"PYTHONPATH": str(folder / "workflow" / "lib")}
-    command = [sys.executable, "-P", "-m", "recuse", "verify", study, *files]
-    result = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert_success(result)
+    files = [word for path in configs for word in ("--config", path)]
+    status, _, errors = verified(folder, study, *files)
+    assert status == 0, errors
 
 
 def figure_path(study, figure):
@@ -104,20 +98,10 @@ def test_a_format_added_to_the_configuration_draws_again_what_was_drawn_alone(pr
         (project / path).unlink()
 
 
-def assert_nothing_left_to_do(folder, study, *figures, **settings):
-    """Draw one figure after another, then make the whole study."""
-    targets = [figure_path(study, figure) for figure in figures]
-    for target in [*targets, study]:
-        run(folder, target, **settings)
-        assert planned(folder, target, aside=(), **settings) == {}
-    for target in targets:
-        assert planned(folder, target, aside=(), **settings) == {}
-
-
-def test_two_figures_of_ratings_then_everything_then_nothing(tmp_path):
-    folder = copy_project(tmp_path)
-    assert_nothing_left_to_do(folder, "mine", "fig03_self_family_bias", "conclusions")
-    verify(folder, "mine")
+def test_two_figures_of_ratings_then_everything_then_nothing(project):
+    for target in ("mine", *(figure_path("mine", figure) for figure in DRAWN_FIRST)):
+        assert planned(project, target, aside=()) == {}
+    verify(project, "mine")
 
 
 @pytest.mark.parametrize(
@@ -128,8 +112,12 @@ def test_two_figures_of_ratings_then_everything_then_nothing(tmp_path):
     ],
 )
 def test_a_figure_then_everything_then_nothing(tmp_path, study, figure):
-    folder, configs = copy_project(tmp_path), CONFIGS[study]
-    run(folder, figure_path(study, figure), configs=configs)
+    folder, target, configs = copy_project(tmp_path), figure_path(study, figure), CONFIGS[study]
+    run(folder, target, configs=configs)
     (folder / "changed.yaml").write_text("confidence: 0.8\n", "utf-8")
-    assert_nothing_left_to_do(folder, study, figure, configs=["changed.yaml", *configs])
+    changed = {"configs": ["changed.yaml", *configs]}
+    for made in (target, study):
+        run(folder, made, **changed)
+        assert planned(folder, made, aside=(), **changed) == {}
+    assert planned(folder, target, aside=(), **changed) == {}
     verify(folder, study, *configs, "changed.yaml")

@@ -3,25 +3,12 @@
 import base64
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
-from workflow_runs import OVERLAY
+from workflow_runs import OVERLAY, verified
 
 pytestmark = pytest.mark.workflow
-CONFIG = "tests/smoke/config.yaml"
-
-
-def verified(folder, *arguments):
-    """Exit status, lines of the standard output, and the standard error, of `recuse verify`."""
-    command = [sys.executable, "-P", "-m", "recuse", "verify", "--config", CONFIG, *arguments]
-    environment = os.environ | {"PYTHONPATH": str(folder / "workflow" / "lib")}
-    result = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    return result.returncode, result.stdout.splitlines(), result.stderr
 
 
 @pytest.fixture

@@ -66,6 +66,7 @@ CHANGES = {
     "one_family": ({"families": ONE_FAMILY}, {"families": ONE_FAMILY}),
     "one_human": ({"human": "first"}, {"human": "first"}),
 }
+OTHERS = ("one_family", "one_human")  # with --long
 TABLES = ("verdicts", "leaderboard", "power")
 SPECS = ("main", "clustered", "model_effects")
 
@@ -86,21 +87,28 @@ def changed_study(changes):
 
 
 @pytest.fixture(scope="module")
-def of_workflow(tmp_path_factory):
+def of_workflow(tmp_path_factory, long):
     """The folder of a run of the workflow on the example and its variants."""
     folder = copy_project(tmp_path_factory.mktemp("workflow"))
-    studies = {name: changed_study(changes) for name, (changes, _) in CHANGES.items()}
+    studies = {
+        name: changed_study(changes)
+        for name, (changes, _) in CHANGES.items()
+        if long or name not in OTHERS
+    }
     (folder / "mine.yaml").write_text(
         yaml.safe_dump({"studies": studies}, sort_keys=False), "utf-8"
     )
     wanted = [f"tables/{name}" for name in TABLES] + [f"estimates/{name}" for name in SPECS]
-    targets = [f"results/{study}/{table}.csv" for study in CHANGES for table in wanted]
+    targets = [f"results/{study}/{table}.csv" for study in studies for table in wanted]
     arguments = ["--cores", "2", "--nocolor", *targets, "--configfile", "mine.yaml"]
     forked(arguments, cwd=folder, env=os.environ, timeout=600)
     return folder / "results"
 
 
-@pytest.mark.parametrize("study", CHANGES)
+@pytest.mark.parametrize(
+    "study",
+    [pytest.param(name, marks=pytest.mark.long) if name in OTHERS else name for name in CHANGES],
+)
 @pytest.mark.filterwarnings("ignore:.*no rating has a human score")
 def test_tables_are_those_of_the_workflow(study, of_workflow, monkeypatch):
     _, arguments = CHANGES[study]
@@ -534,10 +542,9 @@ def test_no_column_for_the_dimension():
     assert named.dimensions == ["tone"]
 
 
-@pytest.mark.parametrize("spec", ["main", "length_control", "llm_reference"])
-def test_columns_of_the_project_need_no_names(spec, tmp_path, monkeypatch):
+def test_columns_of_the_project_need_no_names(tmp_path, monkeypatch):
     """And lengths are used where a spec asks for them."""
-    path = ROOT / "tests" / "smoke" / "ratings.csv"
+    path, spec = ROOT / "tests" / "smoke" / "ratings.csv", "length_control"
     config = {
         "studies": {
             "ratings": {

@@ -84,23 +84,6 @@ def test_temporary_folder_of_fit(disk, fit, monkeypatch, tmp_path, kilobytes):
     assert os.listdir(folder) == []
 
 
-def test_output_of_fit(disk, fit, tmp_path):
-    folder = disk(tmp_path / "small disk", 8)
-    output = folder / "estimates.csv"
-    output.write_text("of before", "utf-8")
-    (folder / "filling").write_bytes(bytes(4096))
-    status, text = fit("--output", str(output))
-    assert (status, text.count("\n")) == (1, 1)
-    assert text.startswith(
-        f"error: --output: {output}: No space left on device; name a file that can be written"
-    )
-    assert sorted(os.listdir(folder)) == ["estimates.csv", "filling"]
-    assert output.read_text("utf-8") == "of before"
-    (folder / "filling").unlink()
-    assert fit("--output", str(output))[0] == 0
-    assert output.read_text("utf-8").startswith("study,")
-
-
 def test_rows_that_exceed_memory(disk, tmp_path):
     folder = disk(tmp_path / "small disk", 300) / "spill"
     rows = (

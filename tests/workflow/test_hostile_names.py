@@ -3,7 +3,6 @@ are nothing but names.
 """
 
 import csv
-import os
 import re
 from xml.etree import ElementTree
 
@@ -12,7 +11,7 @@ import yaml
 
 from conftest import ROOT
 from recuse.base.tables import read_table
-from workflow_runs import build, copy_project, snakemake
+from workflow_runs import build, copy_project
 
 pytestmark = pytest.mark.workflow
 MODELS = {
@@ -143,18 +142,3 @@ def test_figures_are_drawings_of_the_names(named):
         tags = {re.sub(r"\{.*\}", "", element.tag) for element in tree.iter()}
         assert "script" not in tags
         assert "path" in tags
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "title: !!python/object/apply:os.system ['touch owned']\n",
-        "studies: {../../x: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n",
-    ],
-)
-def test_configuration_that_is_code_or_a_path_stops_the_run(project, tmp_path, text):
-    (tmp_path / "own.yaml").write_text(text, "utf-8")
-    result = snakemake(project, "-n", configs=[str(tmp_path / "own.yaml")])
-    assert result.returncode == 1
-    assert os.listdir(tmp_path) == ["own.yaml"]
-    assert not (project / "owned").exists()

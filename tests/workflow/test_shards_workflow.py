@@ -119,17 +119,6 @@ def test_shards_give_what_one_piece_gives(folder):
                     assert one[column] == value.replace("whole", "scattered")
 
 
-def test_parts_are_dealt_to_checks_in_turn(folder):
-    rows = [
-        duckdb.sql(f"select count(*) from '{folder}/{path}'").fetchall()[0][0] for path in CHECKS
-    ]
-    parts = [
-        duckdb.sql(f"select count(*) from '{folder}/parts/{part}.parquet'").fetchall()[0][0]
-        for part in range(4)
-    ]
-    assert rows == [parts[0] + parts[3], parts[1], parts[2]]
-
-
 def test_only_what_concerns_a_changed_part_is_made_again(folder, tmp_path):
     """With the checked rows kept, one check, also of a part that grows; without, all of them; none
     where nothing changed.
@@ -171,43 +160,6 @@ def test_a_part_after_the_others_is_checked_with_one_of_them(folder):
     finally:
         (folder / "parts" / "4.parquet").unlink()
     assert plan(folder) == {}
-
-
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [
-        ("shards/4-of-3/ratings.parquet", "shards: 3; ask for 1-of-3 to 3-of-3"),
-        ("shards/01-of-3/ratings.parquet", "shards: 3; ask for 1-of-3 to 3-of-3"),
-        (
-            "checked/4.rows.parquet",
-            "the raw files of scattered are checked by 3 jobs; ask for 1 to 3",
-        ),
-    ],
-)
-def test_a_shard_or_a_check_that_there_is_not(folder, path, said):
-    result = snakemake(folder, "-n", f"results/scattered/{path}", configs=["studies.yaml"])
-    assert result.returncode == 1
-    assert said in result.stdout  # of a dry run
-    assert "Traceback (most recent call last)" not in result.stdout + result.stderr
-
-
-def test_fault_in_a_part_is_named_and_leaves_nothing(folder):
-    part = folder / "parts" / "9.parquet"
-    duckdb.sql(
-        f"copy (select * replace (9 as rating) from '{folder}/parts/0.parquet' limit 1) to '{part}'"
-        " (format parquet)"
-    )
-    try:
-        result = run(folder, "results/scattered/estimates/main.csv")
-    finally:
-        part.unlink()
-    assert result.returncode == 1
-    assert (
-        "parts/9.parquet, row 1, column rating: found '9', which is off the scale" in result.stderr
-    )
-    assert not [
-        path for path in folder.rglob("*") if path.suffix in (".spill", ".unsorted", ".part")
-    ]
 
 
 def test_another_number_of_shards_takes_in_none_of_those_before(folder):

@@ -6,7 +6,6 @@ import csv
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 from io import StringIO
@@ -18,8 +17,7 @@ from conftest import ROOT
 from workflow_runs import FIGURES, assert_success, copy_project, products
 
 pytestmark = pytest.mark.workflow
-IN_OTHER_FORMATS = ("figures/leaderboard.pdf", "figures/fig02_mean_scores.png")
-SOME = ("fig03_self_family_bias", "leaderboard")  # which draw their groups; all with --long
+SOME = ("fig03_self_family_bias",)  # which draws its group; all with --long
 OF_FITS = (
     "estimates/main.csv",
     "tables/check.csv",
@@ -107,33 +105,25 @@ def run(folder, targets, **environment):
     return products(folder)
 
 
-@pytest.fixture(scope="module")
-def expected(project, tmp_path_factory):
-    """The bytes of a plain run: the project's own, with the pictures that it lacks."""
-    folder = shutil.copytree(project, tmp_path_factory.mktemp("plain") / "project")
-    return run(folder, IN_OTHER_FORMATS)
-
-
-def test_modules_settings_of_matplotlib_and_the_environment_change_no_byte(
-    expected, tmp_path, long
-):
+def test_modules_settings_of_matplotlib_and_the_environment_change_no_byte(project, tmp_path, long):
     figures = [f"figures/{name}.svg" for name in (FIGURES if long else SOME)]
-    targets = ("tables/check.csv", *figures, *IN_OTHER_FORMATS)
+    targets = ("tables/check.csv", *figures)
     folder = with_modules(copy_project(tmp_path))
     (folder / "matplotlibrc").write_text(MATPLOTLIBRC, "utf-8")
     results = run(folder, targets, **ENVIRONMENT)
     assert results.keys() >= {f"mine/{target}" for target in targets}
     # Records of jobs, which draw other figures there
-    paths = [path for path in results if "/made/" not in path]
+    paths, expected = [path for path in results if "/made/" not in path], products(project)
     assert [path for path in paths if results[path] != expected.get(path)] == []
 
 
 @pytest.mark.parametrize(("kernel", "targets"), [("Prescott", OF_FITS[:1]), *ALL])
 def test_another_kernel_of_openblas_changes_the_last_digits_at_most(
-    expected, tmp_path, kernel, targets
+    project, tmp_path, kernel, targets
 ):
     if platform.machine() not in ("x86_64", "AMD64"):
         pytest.skip("these kernels are for x86-64")
+    expected = products(project)
     results = run(copy_project(tmp_path), targets, OPENBLAS_CORETYPE=kernel)
     for path in (path for path in results if path.endswith(".csv")):
         ours, theirs = (
@@ -146,7 +136,16 @@ def test_another_kernel_of_openblas_changes_the_last_digits_at_most(
             ), path
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/own-data.md", "docs/tutorial.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        *(
+            pytest.param(f"docs/{name}.md", marks=pytest.mark.long)
+            for name in ("own-data", "tutorial")
+        ),
+    ],
+)
 def test_modules_in_the_working_folder_are_not_imported_by_documented_commands(tmp_path, page):
     """The line of the page, but for its files: those of the smoke study."""
     folder, smoke, command = (

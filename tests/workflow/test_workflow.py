@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import duckdb
 import pytest
 
-from picked_rows import column, fields
+from picked_rows import column
 from recuse.base.tables import read_table
 from report_pages import Elements
 from snakemake_forks import forked
@@ -37,14 +37,6 @@ from workflow_runs import (
 
 pytestmark = pytest.mark.workflow
 STUDIES = ["mine", pytest.param("smoke", marks=pytest.mark.long)]
-
-
-def test_every_figure_in_the_formats_of_the_configuration(project):
-    for study, figures in (("smoke", FIGURES + OF_THE_PAPER), ("mine", FIGURES)):
-        for figure in figures:
-            path = project / "results" / study / "figures" / f"{figure}.svg"
-            assert "<svg" in path.read_text("utf-8")
-        assert {path.suffix for path in path.parent.iterdir()} == {".svg"}
 
 
 # Figures of three judges of three families in a user's file, which have nothing to show.
@@ -134,10 +126,6 @@ confidance: 0.9
     confidance: unknown key; did you mean 'confidence'?
 studies: {fit: {title: t, files: a.csv, scales: {A: [0, 1]}}}
     studies: fit: the name of a rule
-studies: {mine: {files: envs}}
-    studies: mine: files: 'envs': the folder holds no *.parquet
-memory_limit: 4 gigabytes
-    memory_limit: should match
 """
     ),
 )
@@ -335,32 +323,6 @@ def test_own_ablation_is_one_entry_with_a_table_and_a_figure(tmp_path):
     assert not {"fig03_self_family_bias", "conclusions"} & drawn
 
 
-def test_own_copy_of_helm_instruct_takes_the_placeholders_place(tmp_path):
-    folder = copy_project(tmp_path)
-    models, criteria = (
-        ("GPT-4 (0314)", "GPT-3.5 Turbo (0613)", "Claude v1.3", "cohere/command-xlarge-beta"),
-        "Harmlessness",
-    )
-    lines = [
-        f"{judge},{model},{1 + (5 * m + p) % 5},helm-instruct,p{p},{1 + (m * p + p) % 5},{criteria}"
-        for judge in (models[0], models[2])
-        for m, model in enumerate(models)
-        for p in range(20)
-    ]
-    header = "judge,model,gt,dataset,prompt_id,rating,dimension"
-    (folder / "helm_instruct.csv").write_text("\n".join([header, *lines]), "utf-8")
-    build(folder, "--cores", "2", "results/helm_instruct/estimates/main.csv")
-    assert not (folder / "results" / "helm_instruct" / "raw").exists()
-    rows = read_table(folder / "results" / "helm_instruct" / "estimates" / "main.csv")
-    assert {row["term"] for row in rows if row["quantity"] == "self_bias"} == {models[0], models[2]}
-    left_out = read_table(
-        folder / "results" / "helm_instruct" / "stages" / "fit" / "not_estimable.csv"
-    )
-    assert ("main", "family_bias", "Claude") in {
-        fields(row, "spec quantity term") for row in left_out
-    }
-
-
 @pytest.mark.mirror
 def test_published_files_are_fetched_verified_and_fetched_once(published_folder, project, tmp_path):
     cache = tmp_path / "cache"
@@ -370,19 +332,3 @@ def test_published_files_are_fetched_verified_and_fetched_once(published_folder,
     assert (project / target).read_bytes() == (published_folder / "Faithfulness.csv").read_bytes()
     (project / target).unlink()
     build(project, "--cores", "1", target, RECUSE_MIRROR=str(tmp_path), RECUSE_CACHE=str(cache))
-
-
-def test_file_that_the_mirror_lacks_is_named(project, tmp_path):
-    target = "results/play_favorites/raw/Helpfulness.csv"
-    said = refused(
-        project,
-        "--cores",
-        "1",
-        target,
-        RECUSE_MIRROR=str(tmp_path),
-        RECUSE_CACHE=str(tmp_path / "cache"),
-    )
-    text = said
-    assert "data/Helpfulness.csv" in text
-    assert "9aab7eaff4acb6bfe198623db071207560c5eb3a" in text
-    assert not (project / target).exists()

@@ -159,14 +159,14 @@ SLOW = ("A_wild", "A_max_t", "C_mixed", "C_length_mixed")
 
 @pytest.mark.parametrize("name", PROPERTIES)
 def test_properties_of_the_estimators(name, long):
-    """Without --long slow estimators have a sixth of the replicates, and their values may be
+    """Without --long slow estimators have a tenth of the replicates, and their values may be
     outside by two Monte Carlo errors.
     """
     dials, replicates, expected = PROPERTIES[name]
     of_number = defaultdict(list)
     for estimator in dict.fromkeys(estimator for estimator, *_ in lines(expected)):
         is_short = estimator in SLOW and not long
-        of_number[replicates // 6 if is_short else replicates].append(estimator)
+        of_number[replicates // 10 if is_short else replicates].append(estimator)
     rows = []
     for number, estimators in of_number.items():
         rows += tried(estimators, replicates=number, **PAPER | dials)

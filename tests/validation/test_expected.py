@@ -17,7 +17,7 @@ from recuse.validation.settings import montecarlo_settings
 from recuse.validation.world import MonteCarloWorld
 
 SETTINGS = montecarlo_settings()
-ERRORS, FEW = 2, 15
+ERRORS, FEW = 2, 8
 SHORT = {
     ("no_humans", 0),
     ("clusters", 30),

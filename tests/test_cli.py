@@ -276,18 +276,6 @@ def test_no_complete_row(spec, fit, tmp_path):
     assert error.startswith(f"error: {path}: no complete row: ")
 
 
-def test_reasons_appear_once(fit, tmp_path):
-    """The intercept of a judge that rates only itself cannot be distinguished from its bias."""
-    rows = [
-        row
-        for row in map(str.strip, ROWS)
-        if not row.startswith("gpt-4o,") or row.startswith("gpt-4o,gpt-4o,")
-    ]
-    assert len(rows) < len(ROWS)
-    error = fit(write(tmp_path / "ratings.csv", rows))[2]
-    assert "main: not estimable: self_bias of GPT-4o: collinear with other terms\n" in error
-
-
 SMOKE = ROOT / "tests" / "smoke"
 RATINGS = str(SMOKE / "ratings.csv")
 MINE = (RATINGS, "--study", "mine", "--config", str(SMOKE / "config.yaml"))
@@ -345,17 +333,10 @@ def test_file_is_replaced_as_a_whole(table, tmp_path):
     assert os.listdir(tmp_path) == ["main.csv"]
 
 
-@pytest.mark.parametrize(
-    ("output", "message"),
-    [
-        ("no/main.csv", "--output: no/main.csv: there is no folder no; make it"),
-        (".", "--output: .: a folder; name a file in it"),
-    ],
-)
-def test_output_is_checked_before_any_row_is_read(output, message, tmp_path):
-    status, written, error = command("none.csv", "--output", output, folder=tmp_path)
+def test_output_is_checked_before_any_row_is_read(tmp_path):
+    status, written, error = command("none.csv", "--output", ".", folder=tmp_path)
     assert (status, written) == (1, b"")
-    assert error.startswith(f"error: {message}")
+    assert error.startswith("error: --output: .: a folder; name a file in it")
     assert error.count("\n") == 1
 
 
@@ -386,7 +367,6 @@ def test_file_is_unchanged_if_the_write_fails(tmp_path):
                 " written by --output\n"
             ),
         ),
-        (">&-", 0, "main: not estimable: "),
         (">&- 2>&-", 0, ""),
         ("| true", 0, "main: not estimable: "),
     ],
@@ -413,10 +393,6 @@ def test_invalid_files_are_named(tmp_path):
             ),
         ),
         (os.fsdecode(name), r"error: '\udcff.csv': the name is not UTF-8; rename the file" + "\n"),
-        (
-            "none.csv",
-            "error: none.csv: no such file; name an existing CSV or parquet file\n",
-        ),
     ):
         assert command(path, *config, folder=tmp_path) == (1, b"", message)
 
@@ -448,14 +424,6 @@ def test_settings_are_checked_before_any_row_is_read(tmp_path):
     (tmp_path / "mine.yaml").write_text("specs: {mine: {slise: dimension}}\n", "utf-8")
     for arguments, message in (
         (
-            ("none.csv",),
-            "config: studies: none has the files none.csv; describe their study in a file",
-        ),
-        (
-            ("none.csv", "--study", "twim"),
-            "config: --study: 'twim' is not one of studies; did you mean 'twin'?",
-        ),
-        (
             ("none.csv", "--study", "twin", "--spec", "mian"),
             "config: --spec: 'mian' is not one of specs; did you mean 'main'?",
         ),
@@ -463,7 +431,6 @@ def test_settings_are_checked_before_any_row_is_read(tmp_path):
             ("none.csv", "--config", "mine.yaml"),
             "mine.yaml, line 1: specs: mine: slise: unknown key; did you mean 'slice'?",
         ),
-        (("none.csv", "--config", "none.yaml"), "none.yaml: no such file"),
     ):
         status, written, error = command(*arguments, folder=tmp_path)
         assert (status, written) == (1, b"")

@@ -299,63 +299,6 @@ def test_a_standard_output_that_takes_no_page(monkeypatch):
             write_page("page\n")
 
 
-def test_logs_in_other_columns_are_imported_first(run, tmp_path, monkeypatch, capfd):
-    """Ratings from 0 to 1 in quarters equal those from 1 to 5; judges that are not in config keep
-    their names.
-    """
-    columns = {
-        "judge": "grader",
-        "model": "candidate",
-        "prompt": "item",
-        "rating": "score",
-        "human": "person",
-        "dimension": "what",
-    }
-    names = {
-        "judge": "grader",
-        "model": "candidate",
-        "prompt_id": "item",
-        "rating": "score",
-        "gt": "person",
-        "dimension": "what",
-    }
-    rows = rated(("Us", "Them"), ("Us", "Them", "Others"))
-    lines = [",".join(names.values())]
-    lines += [
-        ",".join(str((row[c] - 1) / 4 if c in ("rating", "gt") else row[c]) for c in names)
-        for row in rows
-    ]
-    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", "utf-8")
-    study = {
-        "title": "t",
-        "import": {"files": "log.csv", "columns": columns, "step": 0.25},
-        "scales": {"Tone": [0, 1]},
-    }
-    (tmp_path / "log.yaml").write_text(yaml.safe_dump({"studies": {"logs": study}}), "utf-8")
-    known = run(
-        rows, added={"models": {name: {"family": "GPT"} for name in ("Us", "Them", "Others")}}
-    )[1]
-    for command, start in (("check", "logs: what these ratings support"), ("fit", "study,spec,")):
-        monkeypatch.setattr(sys, "argv", ["recuse", command, "log.csv", "--config", "log.yaml"])
-        assert main() == 0
-        page, error = capfd.readouterr()
-        assert page.startswith(start)
-        assert "Us: not in config, taken as the only model" in error
-    monkeypatch.setattr(
-        sys, "argv", ["recuse", "check", "log.csv", "--config", "log.yaml", "--study", "logs"]
-    )
-    assert main() == 0
-    page = capfd.readouterr().out
-    assert "self-bias of 2 of 2 judges (A, B)" in page
-    shares = [
-        line.split()[2:5]
-        for text in (page, known)
-        for line in text.splitlines()
-        if line.startswith("Us ")
-    ]
-    assert shares[0] == shares[1]
-
-
 VERDICTS = "judge,item,model_a,model_b,order,outcome,human,length_a,length_b"
 
 
@@ -431,10 +374,3 @@ def test_check_of_verdicts_names_what_is_missing(compare, lines, settings, words
     status, page, _ = compare(lines, **settings)
     assert status == 0
     assert words in " ".join(page.split())
-
-
-def test_verdicts_that_support_nothing_stop(compare):
-    status, page, error = compare(verdict_lines(4))
-    assert status == 1
-    assert error == "error: v.csv: these comparisons support no verdict; judge more questions\n"
-    assert "4 questions" in page

@@ -141,22 +141,6 @@ def test_ids_join_human_labels_in_another_file(check, tmp_path):
     assert findings["agreement", ""].value == 0.75
 
 
-def test_invisible_and_equal_looking_names(check):
-    rows = [
-        {
-            key: f"{value}\u200b" if value == "llama-3.1-70b" and row["item"] == "q3" else value
-            for key, value in row.items()
-        }
-        for row in verdicts()
-    ]
-    findings = check(rows)
-    hidden = "llama-3.1-70b\u200b"
-    assert "U+200B, which is invisible" in findings["names", f"model {hidden}"].words
-    spelt = [finding.words for (topic, _), finding in findings.items() if topic == "spelling"]
-    assert len(spelt) == 1
-    assert "U+200B" in spelt[0]
-
-
 def test_what_verdicts_support_goes_by_codes(check, monkeypatch):
     """A third judge compares no answers of its own; no sentence decides on the level or the
     advice.

@@ -40,42 +40,19 @@ def read(content, criteria=ONE, mode=SCHEMA, finish="stop", reads="reply", **mes
     ("content", "score"),
     [
         ('{"Helpfulness": 4}', Score(4)),
-        ('{"Helpfulness": 4.0}', Score(4)),
-        ('{"Helpfulness": "4"}', Score(4)),
-        ('```json\n{"Helpfulness": 5}\n```', Score(5)),
         ('{"Helpfulness": 6}', Score(None, OFF_SCALE)),
         ('{"Helpfulness": 0}', Score(None, OFF_SCALE)),
         ('{"Helpfulness": 3.5}', Score(None, OFF_SCALE)),
         ('{"Helpfulness": true}', Score(None, UNREADABLE)),
         ('{"Helpfulness": null}', Score(None, UNREADABLE)),
-        ('{"helpful": 4}', Score(None, UNREADABLE)),
-        ("4", Score(4)),
         ("[" * 100_000, Score(None, UNREADABLE)),
         ("I'm sorry, but I cannot rate this.", Score(None, REFUSAL)),
+        ("I can't judge that.", Score(None, REFUSAL)),
         ("", Score(None, UNREADABLE)),
     ],
 )
 def test_json_is_read_or_missing_with_its_reason(content, score):
     assert read(content) == [score]
-
-
-@pytest.mark.parametrize(
-    ("content", "score"),
-    [
-        ("Answer: 4", Score(4)),
-        ("**Answer:** 4.", Score(4)),
-        ("3", Score(3)),
-        ("First I thought Answer: 2\nbut then\nAnswer: 5", Score(None, UNREADABLE)),
-        ("Answer: 4.0", Score(4)),
-        ("Answer: 4.5", Score(None, OFF_SCALE)),
-        ("Answer: 9", Score(None, OFF_SCALE)),
-        ("Answer: 4/5", Score(4)),
-        ("The answer is clearly 4", Score(None, UNREADABLE)),
-        ("I can't judge that.", Score(None, REFUSAL)),
-    ],
-)
-def test_text_is_read_by_its_pattern_alone(content, score):
-    assert read(content, mode=NUMBER) == [score]
 
 
 def test_a_line_is_of_the_criterion_that_it_starts_with():

@@ -2,7 +2,6 @@
 naive twins.
 """
 
-import gzip
 import re
 from dataclasses import replace
 from itertools import combinations, permutations
@@ -83,25 +82,6 @@ def test_teams_missing_ratings_and_other_columns(tmp_path, ratings):
     ]
     rows = check(tmp_path, ratings, lines, header=f"team,{HEADER},Team")
     assert [(row[4], row[5], row[6]) for row in rows] == [("gold", "ann", 5), ("raters", "ann", 4)]
-
-
-def test_gzip_and_parquet_say_the_same(tmp_path, ratings):
-    rows = check(tmp_path, ratings, GOOD)
-    packed, parquet = str(tmp_path / "r.csv.gz"), str(tmp_path / "r.parquet")
-    with gzip.open(packed, "wt", encoding="utf-8") as file:
-        file.write("\n".join([HEADER, *GOOD]) + "\n")
-    duckdb.sql(
-        f"copy (select * from read_csv('{tmp_path / 'raters.csv'}')) to '{parquet}' (format"
-        " parquet)"
-    )
-    for path in (packed, parquet):
-        check_raters(
-            path,
-            Registry.from_config(CONFIG["models"]),
-            ratings=ratings,
-            output=str(tmp_path / "again.parquet"),
-        )
-        assert duckdb.sql(f"select * from '{tmp_path / 'again.parquet'}'").fetchall() == rows
 
 
 @pytest.mark.parametrize(

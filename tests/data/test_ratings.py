@@ -198,14 +198,6 @@ def test_faulty_row_is_named(tmp_path, line, message):
     assert re.search(message, text), text
 
 
-def test_faulty_row_is_named_without_declared_task_types_and_with_an_observed_scale(tmp_path):
-    file = write(tmp_path / "f.csv", [*GOOD, "gpt-4o,gpt-4o,4,cnn,p,4"])
-    assert "line 5: cannot be read" in complaint(tmp_path, [file], task_types={})
-    assert "line 5: cannot be read" in complaint(
-        tmp_path, [file], scales={"Faithfulness": "observed"}
-    )
-
-
 def test_line_is_that_of_the_file_and_row_that_of_the_parquet(tmp_path):
     """Blank lines and line breaks within quotes count as lines, as an editor counts them."""
     lines = [
@@ -280,13 +272,6 @@ def test_observed_scale_passes_over_what_is_not_finite(tmp_path):
     assert "line 5, column gt: found 'inf'" in complaint(
         tmp_path, [file], scales={"Faithfulness": "observed"}
     )
-
-
-def test_first_of_many_faults_and_their_number(tmp_path):
-    lines = ["gpt-4o,gpt-4o,4,cnn,a,9,9", *GOOD, "gpt-4o,gpt-4o,x,cnn,b,4,9"]
-    text = complaint(tmp_path, [write(tmp_path / "f.csv", lines)])
-    assert "line 2, column rating" in text
-    assert "(1 more row has an error)" in text
 
 
 def test_faults_and_duplicates_of_several_files(tmp_path):

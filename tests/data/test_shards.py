@@ -270,23 +270,6 @@ def test_each_job_names_the_first_fault_of_its_own_files(tmp_path):
         assert not [*tmp_path.glob("*.parquet*")]
 
 
-def test_first_fault_of_several_files_is_by_their_names_and_all_are_counted(tmp_path):
-    one, two = written(
-        tmp_path,
-        [*GOOD, "gpt-4o,gpt-4o,9,cnn,r,1,9"],
-        ["gpt-4o,gpt-4o,1,cnn,r,9,9", "who,gpt-4o,1,cnn,r,1,9"],
-    )
-    for paths in ([one, two], [two, one]):
-        with pytest.raises(
-            DataError, match=r"part 0\.csv, line 5, column gt.*\(2 more rows have errors"
-        ):
-            check_files(
-                mine(paths),
-                checked=str(tmp_path / "rows.parquet"),
-                summary=str(tmp_path / "summary.parquet"),
-            )
-
-
 def test_one_path_is_no_list_of_ratings():
     with pytest.raises(TypeError, match=r"found the path 'ratings\.parquet'; write a list"):
         StudyTables("mine", "cells.parquet", "ratings.parquet")

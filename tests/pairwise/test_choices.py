@@ -10,10 +10,8 @@ import pytest
 import statsmodels.api as sm
 from numpy.random import default_rng
 
-from conftest import CONFIG
 from picked_rows import fields, only, where
 from random_comparisons import compared, few_replicates, random_rows, write
-from recuse.config.studies import Study
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, count_choices, label_noise
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import verbosity
@@ -260,21 +258,3 @@ def test_the_rate_at_which_the_conclusion_changes(tmp_path):
     )
     table = label_noise_in(rows, tmp_path)
     assert 0.05 < next(row["changes_at"] for row in table if row["quantity"] == "self_bias") < 0.15
-
-
-@pytest.mark.mirror
-def test_choices_of_prd(prd):
-    """The differences, and the agreement of single votes."""
-    comparisons, _ = prd
-    counted = of(comparisons, Study("prd_vicuna80", CONFIG).families())
-    rows = list(choices(counted, confidence=0.9, seed=CONFIG["seed"]))
-
-    def shown(quantity, draws):
-        of_quantity = where(rows, quantity=quantity, draws=draws)
-        return {row["term"]: round(row["estimate"], 3) for row in of_quantity}
-
-    own = {"Bard": 0.062, "Vicuna-13B": 0.041, "GPT-3.5": 0.014, "GPT-4": 0.07, "Claude": -0.03}
-    assert shown("self_bias", "half") == own
-    longer = {"GPT-4": 0.055, "Claude": 0.11, "GPT-3.5": 0.098, "Bard": 0.034, "Vicuna-13B": 0.034}
-    assert shown("longer", "excluded") == longer
-    assert counted.agreeing == (732, 1132)

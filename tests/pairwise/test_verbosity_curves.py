@@ -10,7 +10,7 @@ from statistics import stdev
 import pytest
 from scipy.stats import binomtest
 
-from picked_rows import column, fields, keyed
+from picked_rows import fields, keyed
 from random_comparisons import POOLS, compared, labels_of, random_rows, verdicts, write
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import ALIGNMENT_CURVES, SCORE_CURVES, alignment_curves, score_curves
@@ -162,24 +162,3 @@ def test_bins_hold_their_lower_end(tmp_path, line):
     path = write([row | {"order": order} for order in ("ab", "ba")], tmp_path / "c.parquet")
     assert [key[-1] for key in scores(path, pools={})] == [bin_low, bin_low]
     assert [key[-1] for key in alignment(path, pools={})] == [bin_low]
-
-
-@pytest.mark.mirror
-def test_verdicts_of_prd(prd):
-    comparisons, _ = prd
-    first, aligned = scores(comparisons, pools={}), alignment(comparisons, pools={})
-    for judge in ("Bard", "Claude", "GPT-3.5", "GPT-4", "Vicuna-13B", "Human"):
-        rows = [row for key, row in first.items() if key[2] == judge]
-        assert sum(row["n"] for row in rows) == 800
-        assert column(rows, "bin_low") == sorted(row["bin_low"] for row in rows)
-    assert list(dict.fromkeys(key[2] for key in first))[-1] == "Human"
-    decided = {
-        judge: sum(row["n"] for key, row in aligned.items() if key[2] == judge)
-        for judge in ("GPT-4", "Claude")
-    }
-    assert decided["GPT-4"] == 67 + 395 + 4
-    assert (
-        sum(row["agree"] for key, row in aligned.items() if key[2] == "Claude" and key[3] <= -30)
-        == 6
-    )
-    assert aligned["", "", "GPT-4", 10]["n"] == 85

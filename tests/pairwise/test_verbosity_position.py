@@ -114,22 +114,3 @@ def test_a_judge_that_always_takes_the_first_and_one_that_only_ties(tmp_path):
     preference = one["", "", "j", "first_preference"]
     assert fields(preference, "value questions") == (1, 1)
     assert np.isnan([preference["ci_low"], preference["ci_high"]]).all()
-
-
-@pytest.mark.mirror
-def test_verdicts_of_llmbar(llmbar):
-    comparisons, _ = llmbar
-    results = table(comparisons, pools={"Adversarial": ["Neighbor", "GPTInst", "GPTOut", "Manual"]})
-    assert results["", "Adversarial", "GPT-4", "consistency"]["n"] == 319
-    shares = {
-        name: results["", "Natural", "GPT-4", name]["value"]
-        for name in ("consistency", "first_preference")
-    }
-    assert shares == {"consistency": 0.97, "first_preference": 0.505}
-    # Which choose the answer shown first far more often, in every subset
-    for judge in ("ChatGPT", "Falcon"):
-        lows = [
-            row["ci_low"] for key, row in results.items() if key[2:] == (judge, "first_preference")
-        ]
-        assert len(lows) == 6
-        assert min(lows) > 0.55

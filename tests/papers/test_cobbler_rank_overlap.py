@@ -213,26 +213,3 @@ def test_intervals_of_what_a_judge_is_above_the_list(overlaps):
     assert row["ci_low"] < 0 < row["ci_high"]
     dolly = one(overlaps, "judges_with_annotators", 15, "truncated", LISTED, "DollyV2")
     assert -1e-4 < dolly["ci_low"] < dolly["above_list"] < 0 <= dolly["ci_high"]
-
-
-@pytest.mark.mirror
-def test_every_form_of_every_statistic_has_one_row(overlaps):
-    keys = [
-        tuple(row.get(name) for name in ("statistic", "form", "systems", "ties", "judge"))
-        for row in overlaps
-    ]
-    assert len(set(keys)) == len(keys) == 4 * (2 * 15 + 6) + 4 * (2 * 16 + 6)
-    for row in overlaps:
-        if row["form"] == "truncated":
-            other = one(
-                overlaps,
-                row["statistic"],
-                row["systems"],
-                "extrapolated",
-                row["ties"],
-                row.get("judge"),
-            )
-            assert other["value"] - row["value"] == pytest.approx(0.8 ** row["systems"], abs=1e-12)
-            assert row["statistic"] == "aggregate" or row["as_coded"] == pytest.approx(
-                row["value"], abs=5e-4
-            )

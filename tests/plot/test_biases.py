@@ -22,7 +22,6 @@ from drawings import (
     x_values,
 )
 from recuse.base.reasons import Reason, because, in_words
-from recuse.base.words import signed
 from recuse.plot.axes import BEYOND
 from recuse.plot.biases import SIDES, absences
 from recuse.plot.page import ABOVE_ZERO, BELOW_ZERO, outcomes, tally
@@ -66,20 +65,6 @@ def test_a_row_without_standard_error_is_a_hollow_point_with_words_beside(value)
     assert len(artists(figure, "interval")) == len(table) - 1
     assert [filled(point) for point in points[:4]] == [True, True, False, False]
     words_are_beside_the_point(figure, points[3])
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0004, "0.000"),
-        (-0.0004, "0.000"),
-        (-0.0, "0.000"),
-        (0.0006, "+0.001"),
-        (-0.0006, "−0.001"),
-    ],
-)
-def test_numbers_have_a_sign_unless_they_round_to_zero(value, text):
-    assert signed(value) == text
 
 
 def test_a_study_without_both_biases_says_the_reason_that_the_table_gives():

@@ -83,7 +83,7 @@ def test_a_study_without_degrees_of_freedom_takes_the_fewest(status):
     [
         ("plan.yaml", "0", "write a number above 0"),
         ("absent.yaml", "0.05", "no such file"),
-        ("results", "0.05", "make it by `recuse run` or `recuse audit`"),
+        ("results", "0.05", "make it with `recuse run` or `recuse audit`"),
         ("plan.json", "0.05", "found no summary"),
     ],
 )

@@ -233,7 +233,7 @@ REFUSED = [
     ),
     ({"treatments": {"label": {"column": "longer"}}}, "this treatment restates nothing"),
     ({"treatments": {"majority": {"template": "{answer}"}}}, "has its own"),
-    ({"treatments": {"mine": {"template": "{reply} {answer}"}}}, "'{reply}' is not a text"),
+    ({"treatments": {"mine": {"template": "{reply} {answer}"}}}, "'{reply}' is not a place"),
     ({"treatments": {"mine": {"template": "{Prompt} {answer}"}}}, "'{Prompt}' .* 'prompt'"),
     ({"treatments": {"mine": {"template": "Good."}}}, "found no {answer}"),
     ({"treatments": {}}, "found none; name at least one"),

@@ -1,4 +1,4 @@
-"""The card of an audit: what moves each judge, by how much, and what to do about it; as a page,
+"""The card of an audit: what moves each judge, by how much, and what to do. It is a page, a
 summary.json, a figure and a text for the terminal.
 """
 
@@ -42,34 +42,34 @@ from recuse.report.verdict import (
 
 TEMPLATE = WORKFLOW / "report" / "audit_card.html.j2"
 TEXTS = ("judge", "treatment", "contrast", "dimension", "wording", "verdict", "favours", "reason")
-TEXTS += ("note", "before", "after")  # columns; the others are numbers
+TEXTS += ("note", "before", "after")  # columns of texts; all others are numbers
 SHADES = 5
-PALEST = 0.05  # an effect of a card's strongest shade is at least this
-# What the two tests of self-bias can say, and what neither can.
+LEAST_DARKEST = 0.05  # the smallest effect that may get the strongest shade
+# What each test of self-bias can say, and what it cannot
 SELF_BIAS = {
     "label": (
         "Label: does the judge favour an answer because its own name is on it? This says nothing"
-        " about its taste in style, and does not matter where names are hidden."
+        " about its taste in style, and does not matter if names are hidden."
     ),
     "style": (
-        "Style: does the judge like its own answers less once they are paraphrased, by more than it"
-        " does others' answers? This holds for the writers who paraphrased. What the answer says"
-        " stays its own, so a preference for its own ideas is not in it."
+        "Style: does a paraphrase cost the judge's own answers more than others' answers? The result"
+        " holds for the writers who paraphrased. A paraphrase keeps the content, so the effect does"
+        " not include a preference for the judge's own ideas."
     ),
 }
 BESIDE_C = (
     "A study of ratings (question C) measures name, style and content together, but its interval"
-    " has to allow for ordinary preference. The experiments have no such limit, but each sees only"
-    " the part of self-bias that it changes."
+    " has to allow for ordinary preference. Experiments do not have this limit, but each measures"
+    " only the part of self-bias that it changes."
 )
-NOT_CORRECTED = "Effects in each part alone; their intervals are not corrected for their number."
-SAME_PROMPTS = "The change of each effect is on the same prompts, so that its interval is narrower."
+NOT_CORRECTED = "Effects in each part alone, not corrected for the number of parts."
+SAME_PROMPTS = "Changes on the same prompts, so their intervals are narrower."
 Texts = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Card:
-    """The answer of an audit, from the rows of the table of effects as texts."""
+    """The answer of an audit, from the table of effects (all fields are texts)."""
 
     title: str
     rows: Sequence[Texts]
@@ -81,7 +81,7 @@ class Card:
 
     @cached_property
     def effects(self) -> list[Texts]:
-        """The effects that have a verdict, the worst first."""
+        """The effects with a verdict, the worst first."""
         whole = [row for row in self.rows if row["verdict"]]
         return sorted(whole, key=self._rank)
 
@@ -105,7 +105,7 @@ class Card:
         ]
 
     def is_right(self, row: Texts) -> bool:
-        """Whether the effect is what a good judge shows: a worse answer gets a lower value."""
+        """Whether the effect is that of a good judge: a worse answer gets a lower value."""
         is_found = row["verdict"] in FOUND and row["favours"] != FAVOURS
         return is_found and self.worsens(row)
 
@@ -117,8 +117,8 @@ class Card:
         """The treatment, with its contrast if it has several."""
         name = row["treatment"]
         if len(self.treatments[name].contrasts) > 1:
-            is_in_it = name in row["contrast"]
-            name = row["contrast"] if is_in_it else f"{name}: {row['contrast']}"
+            is_named = name in row["contrast"]
+            name = row["contrast"] if is_named else f"{name}: {row['contrast']}"
         return name.replace("_", " ") if row["treatment"] in REGISTRY else name
 
     def size(self, row: Texts, column: str = "estimate") -> str:
@@ -126,11 +126,11 @@ class Card:
         return f"{self.unit.text(row[column])}{self.unit.mark}"
 
     def what_it_does(self, row: Texts) -> str:
-        """What a judge does that shows the effect."""
+        """What a judge with the effect does."""
         return self.treatments[row["treatment"]].biased[row["favours"] != FAVOURS]
 
     def detail(self, row: Texts) -> str:
-        """What the judge does, or which effect would show, and what to know beside it."""
+        """What the judge does, or which effect would show; then the note."""
         if row["verdict"] == Verdict.INCONCLUSIVE:
             return in_words(row["reason"])
         words = ""
@@ -170,7 +170,7 @@ class Card:
             most = f"{self.unit.text(max(ends, default=0.0), sign=False)}{self.unit.mark}"
             allowed = f"; the intervals allow at most {most}" if ends else ""
             return f"No bias is established in {judges}{allowed}."
-        # What a judge does -> its largest size; several contrasts may show the same
+        # judge -> what it does -> the largest size, as several contrasts may show the same
         by_judge: dict[str, dict[str, str]] = {}
         for row in self.established:
             by_judge.setdefault(row["judge"], {}).setdefault(self.what_it_does(row), self.size(row))
@@ -188,7 +188,7 @@ class Card:
         return words if len(words.split()) <= MOST_WORDS else found
 
     def failures(self) -> Iterator[str]:
-        """Which judges fail more often with a treatment than without, by Holm over a judge's."""
+        """Which judges fail more or less often with a treatment, after Holm's correction."""
         for judge in dict.fromkeys(row["judge"] for row in self.effects):
             rows = [row for row in self.effects if row["judge"] == judge]
             adjusted = holm([float(row["failure_p_value"]) for row in rows])
@@ -203,7 +203,7 @@ class Card:
                     )
 
     def inconclusive(self) -> Iterator[str]:
-        """Which effects could not be tested, and why, in a line for each judge and reason."""
+        """Which effects could not be tested and why, one line for each judge and reason."""
         groups: dict[tuple[str, str], list[Texts]] = {}
         for row in self.effects:
             if row["verdict"] == Verdict.INCONCLUSIVE:
@@ -214,7 +214,7 @@ class Card:
             yield f"{words} {capitalised(cure(reason))}." if cure(reason) else words
 
     def next_steps(self) -> Iterator[str]:
-        """What to do about what was found, once each, with the judges that it is for."""
+        """What to do about the findings: each advice once, with its judges."""
         judges: dict[str, list[str]] = {}
         for row in self.effects:
             advice = self.advice(row)
@@ -224,7 +224,7 @@ class Card:
             yield f"{capitalised(words)} ({enumerated([*dict.fromkeys(names)], MOST)})."
 
     def _cells(self, row: Texts, **others: str) -> dict[str, str]:
-        """The texts of a row that every table has, with others before the size."""
+        """The cells that every table has, with others before the size."""
         interval = {f"{level(self.confidence)} interval": self.unit.span(row)}
         first = {"judge": row["judge"], "bias": self.name(row)} | others
         return first | {self.unit.name: self.unit.text(row["estimate"])} | interval
@@ -236,12 +236,12 @@ class Card:
         if count < 2:
             return ""
         return (
-            f"Effects and intervals are for the {count} wordings asked, on average; By wording has"
-            " each alone."
+            f"Effects and intervals are means for the {count} wordings asked; By wording has each"
+            " alone."
         )
 
     def table(self, *, short: bool = False) -> PageSection:
-        """Every tested effect, the worst first; short: as for a terminal."""
+        """Every tested effect, the worst first; short: for the terminal."""
         rows = []
         for row in self.tested:
             units = int(row["units"])
@@ -254,7 +254,7 @@ class Card:
         return PageSection.from_texts("Every effect, the worst first", "", rows)
 
     def folded(self) -> Iterator[PageSection]:
-        """The effects in each dimension and in each wording, and what another wording changes."""
+        """The effects in each dimension and wording, and what another wording changes."""
         for column in ("dimension", "wording"):
             rows = [
                 self._cells(row, **{column: row[column]}) | {"prompts": row["prompts"]}
@@ -281,7 +281,7 @@ class Card:
             cell = Cell("?", "", row["verdict"], 0)
             if row["verdict"] != Verdict.INCONCLUSIVE:
                 most = SHADES if row["verdict"] in FOUND else 1
-                shade = round(SHADES * float(row["estimate"]) / max(largest, PALEST))
+                shade = round(SHADES * float(row["estimate"]) / max(largest, LEAST_DARKEST))
                 shade = max(-most, min(most, shade))
                 size, span = self.unit.text(row["estimate"]), self.unit.span(row)
                 cell = Cell(size, span, row["verdict"], shade)
@@ -289,8 +289,9 @@ class Card:
         return cells
 
     def summary(self) -> dict:
-        """The answer for other programs, with the keys of a study's; `verdicts` are the rows of the
-        table of effects as numbers, with words.
+        """The answer for other programs, with the keys of a study's summary.
+
+        `verdicts` are the rows of the table of effects, with numbers and words.
         """
         verdicts = []
         for row in self.effects:
@@ -343,7 +344,7 @@ class Card:
 
 
 def _values(row: Texts) -> dict[str, object]:
-    """A row with numbers in columns of numbers and None where a field is empty."""
+    """A row with its numbers parsed, and None for empty fields."""
     return {
         key: (text if key in TEXTS else float(text)) if text else None for key, text in row.items()
     }
@@ -358,11 +359,11 @@ def write_card(
     seed: int,
     simulated: bool = False,
 ) -> str:
-    """Write effects.csv, summary.json, card.html and card.svg in a folder, changes.csv where judges
-    were asked in several wordings, and return the text for the terminal.
+    """Write effects.csv, summary.json, card.html and card.svg into a folder, with changes.csv if
+    there are several wordings, and return the text for the terminal.
 
-    observations: rows of observations.csv, as texts or with numbers. simulated: no judge gave the
-    replies.
+    observations: rows of observations.csv, as texts or with numbers. simulated: whether the replies
+    are simulated.
     """
     folder.mkdir(parents=True, exist_ok=True)
     settings = {"confidence": confidence}

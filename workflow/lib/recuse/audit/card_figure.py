@@ -1,4 +1,4 @@
-"""The figure of a card: judges by effects, each cell with its size, interval and verdict."""
+"""The figure of a card: judges by effects, with the size, interval and verdict in each cell."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,9 +12,9 @@ from recuse.plot.page import Entry, Head, Section, page_of_panels, page_of_words
 from recuse.plot.style import LINE, SMALL, Subject, language, save, widest, wrap
 
 ROW = 2.6 * LINE  # inches: the height of a cell, for two lines
-NARROWEST = 0.85  # inches of a cell
+NARROWEST = 0.85  # inches: the least width of a cell
 SHADES = LinearSegmentedColormap.from_list("shades", [BLUE, "#FFFFFF", VERMILION])
-# Of the shades' range that is used, so that letters keep their contrast
+# The share of the shades' range that is used, so that text keeps its contrast
 PALE = 0.45
 MARKS = {
     Verdict.ESTABLISHED: "●",
@@ -44,9 +44,7 @@ def draw_card(
     unit: str,
     simulated: bool,
 ) -> None:
-    """Write the heat table, judge -> effect -> cell, as a figure; blank where a judge was not
-    asked.
-    """
+    """Draw the heat table, judge -> effect -> cell; blank where a judge was not asked."""
     subject = Subject(title, "simulated" if simulated else "user", Palette({}, {}))
     if not cells:
         save(page_of_words(subject, finding), [path], title=f"Card: {title}")

@@ -1,6 +1,4 @@
-"""The commands of audits: `gate`, and `audit`, which shows judges the same answers with one thing
-changed, or says what that would cost.
-"""
+"""The commands `audit` and `gate`."""
 
 from argparse import Namespace
 from collections.abc import Callable
@@ -11,16 +9,16 @@ from recuse.commands import write_page
 
 
 def add_commands(command: Callable) -> None:
-    """Add `audit` and `gate`; command: adds one, and returns its parser."""
+    """Add `audit` and `gate`; command: adds a command, and returns its parser."""
     add_audit_command(command)
     add_gate_command(command)
 
 
 def add_audit_command(command: Callable) -> None:
-    """Add `audit`; command: adds one, and returns its parser."""
+    """Add `audit`; command: adds a command, and returns its parser."""
     words = (
-        "Show judges the same answers twice, with one thing changed, as a plan describes. A ledger"
-        " keeps every response, and no answered request is sent again."
+        "Show judges the same answers twice, with one thing changed, as the plan says. A ledger keeps"
+        " every response, and answered requests are not sent again."
     )
     audit = command(
         "audit",
@@ -33,14 +31,14 @@ def add_audit_command(command: Callable) -> None:
     audit.add_argument(
         "--against",
         metavar="other.yaml",
-        help="a plan that was asked before: also write by how much each effect differs from its",
+        help="an earlier plan: also write how each effect differs from the effect there",
     )
     add_spending_options(audit)
 
 
 def run_audit(arguments: Namespace) -> None:
-    """Send the requests that the ledger has no answer to, and write the results; with --dry-run,
-    only say what that would cost.
+    """Send unanswered requests and write the results; with --dry-run, only say what that would
+    cost.
     """
     from recuse.audit.inputs import page_before, read_audit
     from recuse.audit.run import audit

@@ -1,9 +1,8 @@
-"""What treatments change in a judge's replies: paired differences, their intervals, tests and
-verdicts.
+"""How treatments change a judge's replies: paired differences, their intervals, tests and verdicts.
 
-A unit is the same answer, asked about in the same way, under the two arms of a contrast. Units of
-one prompt are averaged, and prompts are what is drawn at random: another prompt may show another
-effect.
+A unit is the same answer, asked about in the same way, under both arms of a contrast. Units are
+averaged over each prompt, and prompts count as drawn at random: the effect may differ from one to
+another.
 """
 
 import math
@@ -34,31 +33,31 @@ EFFECTS = column_names(
     "randomisation_p_value adjusted_p_value verdict favours detectable prompts units turned_up",
     "turned_down failed_treated failed_control failure_p_value reason note",
 )
-# Of the rows of verdicts, as in recuse.inference.verdict
-OF_VERDICTS = ("adjusted_p_value", "verdict", "favours", "reason", "note")
-# The estimated spread of writers' effects may be negative, down to this share of its noise: cut at
-# 0, it would make intervals too wide where writers are alike
+# Taken from the rows of recuse.inference.verdict
+VERDICT_COLUMNS = ("adjusted_p_value", "verdict", "favours", "reason", "note")
+# The estimated variance of writers' effects may be negative, down to this share of its noise: cut
+# off at 0, it would make intervals too wide where writers are alike
 LEAST_SPREAD = -0.3
 LEAST_PROMPTS = 10  # with complete units
-POWER = 0.8  # with which the detectable effect is found
+POWER = 0.8  # to find the detectable effect
 Observation = Mapping[str, object]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A unit that was asked about under both arms of a contrast."""
+    """A unit with replies under both arms of a contrast."""
 
     prompt: str
     writer: str
     dimension: str
     wording: str
     is_own: bool  # the target is the judge's own answer
-    treated: float  # the value of the target; NaN: no reply that can be read
+    treated: float  # the value of the target; NaN if the reply could not be read
     control: float
 
     @property
     def difference(self) -> float:
-        """What the treatment adds; NaN unless both arms have a value."""
+        """The treatment's effect on this unit; NaN unless both arms have a value."""
         return self.treated - self.control
 
 
@@ -66,10 +65,10 @@ Units = Mapping[tuple, Mapping[str, Observation]]  # unit -> arm -> observation
 
 
 def units_by_treatment(observations: Iterable[Observation]) -> dict[tuple[str, str], Units]:
-    """The observations of each judge and treatment, by unit and arm.
+    """Group observations by judge and treatment, then by unit and arm.
 
-    Requests that got no reply at all are left out: they say nothing about the judge. Raises
-    DataError about a second observation of the same unit and arm.
+    Requests without any reply are left out: they say nothing about the judge. Raises DataError if a
+    unit has two observations in one arm.
     """
     groups: dict[tuple[str, str], dict[tuple, dict[str, Observation]]] = {}
     for number, row in enumerate(observations, 1):
@@ -88,7 +87,7 @@ def units_by_treatment(observations: Iterable[Observation]) -> dict[tuple[str, s
 
 
 def pairs_of_arms(units: Units, contrast: Contrast) -> list[Pair]:
-    """The units that were asked about under both arms."""
+    """The units with replies under both arms."""
     pairs = []
     for unit, arms in units.items():
         if contrast.treated in arms and contrast.control in arms:
@@ -112,15 +111,15 @@ def _value(row: Observation) -> float:
 
 
 def by_prompt(pairs: Iterable[Pair], contrast: Contrast) -> dict[str, float]:
-    """The effect on each prompt with complete units: the mean of their differences; of a contrast
-    beyond others, that of own answers less that of others', where a prompt has both.
+    """The effect on each prompt: the mean difference of its complete units. In a contrast beyond
+    others, the mean of own answers minus that of others', for prompts that have both.
     """
     sums: dict[tuple[str, bool], list[float]] = {}
     for pair in pairs:
         difference = pair.difference
         if not math.isnan(difference):
-            of_others = contrast.beyond_others and not pair.is_own
-            sums.setdefault((pair.prompt, of_others), []).append(difference)
+            is_baseline = contrast.beyond_others and not pair.is_own
+            sums.setdefault((pair.prompt, is_baseline), []).append(difference)
     means = {key: sum(values) / len(values) for key, values in sums.items()}
     prompts = sorted({prompt for prompt, _ in means})
     if not contrast.beyond_others:
@@ -135,9 +134,9 @@ def by_prompt(pairs: Iterable[Pair], contrast: Contrast) -> dict[str, float]:
 def mean_over_prompts(differences: Sequence[float], units: int) -> Part:
     """Mean of the prompts' differences d, and its standard error sqrt(sum (d - mean)^2 + m^2) / P.
 
-    m^2 is the mean square of d - median where that is not 0, as if one more prompt differed by as
-    much as is usual: where few prompts differ, those that do not say too little of the variance.
-    Where most differ, it is about what least squares with errors clustered by prompt (CR1) gives.
+    m^2 is the mean square of d - median where that is not 0, as if one more prompt differed by a
+    usual amount: without it, the error is too small if few prompts differ. If most do, the result
+    is close to least squares with errors clustered by prompt (CR1).
     """
     values = np.asarray(differences, dtype=float)
     count = len(values)
@@ -150,12 +149,12 @@ def mean_over_prompts(differences: Sequence[float], units: int) -> Part:
 
 
 def over_writers(pairs: Sequence[Pair], contrast: Contrast, whole: Part) -> Part:
-    """The estimate with the error that it has over other writers, too, if there are two or more.
+    """Add the error over writers to the estimate, if there are two or more.
 
-    The variance is V + B - E: that over prompts, that of a mean of writers' effects by how much
-    these differ, and the noise in the latter. Degrees of freedom are Satterthwaite's, from those of
-    writers to those of prompts. Two writers can hardly show that others are alike: only half of E
-    is taken off, and there is one degree of freedom unless B is smaller than that.
+    The variance is V + B - E: V over prompts, B that of the mean of writers' effects, estimated
+    from how much these differ, and E the noise in B. Satterthwaite's degrees of freedom lie between
+    those of writers and those of prompts. Two writers can hardly show that all are alike: only half
+    of E is subtracted, and if B exceeds that, there is one degree of freedom.
     """
     parts = []
     for name in sorted({pair.writer for pair in pairs}):
@@ -189,12 +188,12 @@ def _complete(pairs: Iterable[Pair]) -> int:
 def constant_columns(
     effect: float, prompts: int, *, largest: float, confidence: float
 ) -> dict[str, float]:
-    """Columns of an effect that is the same on all prompts, where a standard error of 0 would say
-    that it always is.
+    """Columns of an effect that is the same on all prompts: a standard error of 0 would claim that
+    it always is.
 
-    If a share s of prompts differs, none of P does with probability (1 - s)^P. So no more than s =
-    1 - ((1 - confidence) / 2)^(1 / P) do, and an effect is between -largest and largest. The
-    p-value is that of the test of signs, 2^(1 - P), and 1 of an effect of 0.
+    If a share s of all prompts differs, none of P does so with probability (1 - s)^P. So at most s
+    = 1 - ((1 - confidence) / 2)^(1 / P) differ, with effects between -largest and largest. The
+    p-value is that of the sign test, 2^(1 - P), or 1 if the effect is 0.
     """
     share = 1 - ((1 - confidence) / 2) ** (1 / prompts)
     return {
@@ -210,12 +209,13 @@ def interval_columns(
 ) -> dict[str, float]:
     """Columns ci_low, ci_high, p_value and df of the mean of the prompts' differences d.
 
-    By t with Hall's correction of skewness, without which an interval is too short on one side
-    where few prompts differ, most of them in one direction: T = (mean - effect) / error is made z =
-    ((1 + b T / 3)^3 - 1) / b + b / 6, b = sum (d - mean)^3 / (P error)^3, and z has t. Source: Hall
-    (1992), On the removal of skewness by transformation.
+    Uses t with Hall's correction for skewness. Without it, an interval is too short on one side if
+    few prompts differ, most of them in one direction. T = (mean - effect) / error becomes z = ((1 +
+    b T / 3)^3 - 1) / b + b / 6 with b = sum (d - mean)^3 / (P error)^3, and z has the t
+    distribution. Source: Hall (1992), On the removal of skewness by transformation.
 
-    part: by `mean_over_prompts`, or over writers, too; largest: how far an effect can be from 0.
+    part: from `mean_over_prompts`, perhaps with `over_writers`. largest: how far an effect can be
+    from 0.
     """
     if not part.std_error:
         count = len(differences)
@@ -244,11 +244,11 @@ def interval_columns(
 def randomisation_p_value(
     differences: Sequence[float], *, seed: int, most_exact: int = 12, blocks: int = 10
 ) -> float:
-    """Two-sided p-value of the test that each prompt's difference may as well have the other sign:
-    the share of assignments of signs whose sum is as far from 0.
+    """Two-sided p-value of a test of signs, under which each prompt's difference is as likely to
+    have the other sign: the share of assignments of signs whose sum is at least as far from 0.
 
-    Exact where at most `most_exact` prompts have a difference; else (1 + as far) / (1 + draws),
-    with 500 assignments a block drawn by the seed.
+    Exact if at most `most_exact` prompts have a difference; else (1 + as far) / (1 + draws), with
+    500 assignments per block drawn with the seed.
     """
     values = np.array([each for each in differences if abs(each) > NEGLIGIBLE])
     count = len(values)
@@ -265,10 +265,10 @@ def randomisation_p_value(
 
 def failure_columns(pairs: Iterable[Pair]) -> dict[str, float]:
     """How many replies could not be read in each arm, and the exact p-value (McNemar's, over
-    prompts) of a failure being as likely in one as in the other.
+    prompts) of failures being as likely in both.
 
-    Of the n prompts in which one arm failed more often, as few as the smaller number k of either
-    kind: 2 P(Binomial(n, 1/2) <= k), at most 1.
+    In n prompts one arm failed more often: k times the arm for which that is rarer. The p-value is
+    2 P(Binomial(n, 1/2) <= k), at most 1.
     """
     more: dict[str, int] = {}
     failed = [0, 0]
@@ -289,7 +289,7 @@ def failure_columns(pairs: Iterable[Pair]) -> dict[str, float]:
 def effect_columns(
     pairs: Sequence[Pair], contrast: Contrast, *, confidence: float, seed: int
 ) -> dict[str, object]:
-    """The numbers of one effect; without an interval, `reason` says why."""
+    """The numbers of one effect; if it has no interval, `reason` says why."""
     prompts = by_prompt(pairs, contrast)
     differences = [*prompts.values()]
     complete = [pair for pair in pairs if not math.isnan(pair.difference)]
@@ -332,15 +332,15 @@ def effect_rows(
     confidence: float,
     seed: int,
 ) -> Iterator[dict]:
-    """Yield the rows of the table EFFECTS: of each judge and contrast the effect with its verdict,
-    then, where there are several, the effect in each dimension and in each wording.
+    """Yield the rows of the table EFFECTS: for each judge and contrast the effect with its verdict,
+    then the effect in each dimension and each wording, if there are several.
 
-    estimate: mean over prompts of the mean difference between the value of the target as treated
-    and as in the control, a share of the scale or of verdicts; over the wordings that were asked.
-    ci_low, ci_high, p_value: by t over prompts, and over writers where there are two or more.
+    estimate: mean over prompts of the mean difference between the target's value as treated and in
+    the control, as a share of the scale or of verdicts, over the wordings that were asked. ci_low,
+    ci_high, p_value: by t over prompts, and over writers if there are two or more.
     randomisation_p_value: by signs of prompts. adjusted_p_value: Holm's over all contrasts of the
-    judge. detectable: the effect that its test finds with probability POWER, at the level that the
-    first step of Holm asks for. turned_up, turned_down: units whose value rose, and fell.
+    judge. detectable: the effect that the test finds with probability POWER, at the level of Holm's
+    first step. turned_up, turned_down: units whose value rose, and fell.
     """
     groups = units_by_treatment(observations)
     for judge in sorted({judge for judge, _ in groups}):
@@ -364,7 +364,7 @@ def effect_rows(
 
 
 def _parts(pairs: Sequence[Pair]) -> Iterator[tuple[str, str, list[Pair]]]:
-    """The pairs of each dimension, and of each wording, where there are two or more."""
+    """The pairs of each dimension and of each wording, if there are two or more."""
     for column in ("dimension", "wording"):
         names = sorted({getattr(pair, column) for pair in pairs})
         for name in names if len(names) > 1 else ():
@@ -374,10 +374,10 @@ def _parts(pairs: Sequence[Pair]) -> Iterator[tuple[str, str, list[Pair]]]:
 def _verdicts(rows: Mapping[tuple, dict], *, confidence: float) -> dict[tuple, dict]:
     """The columns of verdicts of one judge's effects.
 
-    With ten treatments, some interval excludes 0 by chance for two unbiased judges out of three. So
-    an effect that Holm's correction does not confirm is not shown. One that it confirms is likely
-    if there is a doubt: the randomisation test does not confirm it, or failures differ by arm and
-    are so many that they could explain it.
+    With ten treatments, two of three unbiased judges have an interval that excludes 0 by chance. So
+    an effect that Holm's correction does not confirm is not shown. If it is confirmed but doubtful,
+    it is likely: the randomisation test does not confirm it, or failures differ between the arms
+    and could explain it.
     """
     level = 1 - confidence
     tests = sum("ci_low" in row for row in rows.values())
@@ -386,11 +386,11 @@ def _verdicts(rows: Mapping[tuple, dict], *, confidence: float) -> dict[tuple, d
         for name in ("p_value", "randomisation_p_value")
     )
     replies = {}
-    for (key, row), adjusted, of_signs in zip(rows.items(), by_t, by_signs, strict=True):
+    for (key, row), adjusted, adjusted_by_signs in zip(rows.items(), by_t, by_signs, strict=True):
         doubt = ""
         if adjusted > level:
             doubt = because(Reason.MANY_TESTED, tests=tests)
-        elif of_signs > level:
+        elif adjusted_by_signs > level:
             doubt = because(Reason.NOT_BY_SIGNS)
         elif row["failure_p_value"] <= level and _failures_could_explain(row):
             failed = {name: row[name] for name in ("failed_treated", "failed_control")}
@@ -406,14 +406,14 @@ def _verdicts(rows: Mapping[tuple, dict], *, confidence: float) -> dict[tuple, d
         }
     columns = {}
     for row in verdict_rows(KINDS["randomised"], "treatment", replies, confidence=confidence):
-        columns[row["term"]] = {name: row[name] for name in OF_VERDICTS if name in row}
+        columns[row["term"]] = {name: row[name] for name in VERDICT_COLUMNS if name in row}
         columns[row["term"]]["detectable"] = row.get("detectable", math.nan)
     return columns
 
 
 def _failures_could_explain(row: Mapping) -> bool:
     """Whether the interval would include 0 if the units without a value, a share f, had the
-    strongest effect on the other side: if the nearer end times 1 - f is at most f.
+    strongest opposite effect: if its end nearer to 0, times 1 - f, is at most f.
     """
     failed = row["failed_treated"] + row["failed_control"]
     share = failed / (row["units"] + failed)

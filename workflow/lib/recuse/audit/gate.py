@@ -1,9 +1,8 @@
-"""The command `gate`: do all biases that were tested lie within a limit? For a build server, by its
-exit status.
+"""The command `gate`: are all tested biases within a limit? Its exit status is for a build server.
 
-It passes a set of biases of which one is beyond the limit with probability (1 - confidence) / 2 at
-most, since all intervals have to lie within. It fails a set within the limit with that probability
-at most, by Holm's correction over all that it looks at.
+If a bias is beyond the limit, the gate passes with probability (1 - confidence) / 2 at most, since
+all intervals have to lie within it. If none is, it fails with that probability at most, by Holm's
+correction over everything that it tests.
 """
 
 import json
@@ -22,7 +21,7 @@ from recuse.commands import CONFIGURATION, write_page
 from recuse.data.registry import COMPARED, RATED
 from recuse.inference.verdict import Verdict
 
-# Reasons for which a bias is not one that a judge could show in these data
+# Reasons why a judge could not show a bias in these data
 UNTESTABLE = (
     Reason.NO_OWN_ANSWERS,
     Reason.NO_SIBLINGS,
@@ -32,12 +31,12 @@ UNTESTABLE = (
     Reason.ONE_ORDER,
     Reason.NO_OWN_OF_CASE,
 )
-# Degrees of freedom of a study's intervals, which its summary does not have: as few as C allows
+# The summary of a study has no degrees of freedom: these are the fewest that C allows
 FEWEST_DF = 4
 
 
 class Status(IntEnum):
-    """What the command exits with."""
+    """Exit statuses of the command."""
 
     PASS = 0
     FAIL = 1
@@ -64,8 +63,9 @@ class Bias:
         return code(self.row["reason"] or "") not in UNTESTABLE
 
     def is_within(self, limit: float) -> bool:
-        """Whether its interval lies within the limit; where a treatment makes answers worse, below
-        the upper one.
+        """Whether its interval lies within the limit.
+
+        If the treatment makes answers worse, only the upper end counts.
         """
         if not self.is_tested:
             return False
@@ -73,8 +73,9 @@ class Bias:
         return is_above and self.row["ci_high"] <= limit
 
     def p_value(self, limit: float) -> float:
-        """One-sided p-value of a bias within the limit: P(T >= (|estimate| - limit) / error), T of
-        t, with the error by the end of the interval that is nearer to 0.
+        """One-sided p-value of the hypothesis that the bias is within the limit.
+
+        P(T >= (|estimate| - limit) / error), T of t. The error is that of the end nearer to 0.
         """
         from scipy.special import stdtr
 
@@ -101,8 +102,8 @@ class Bias:
 def gated(biases: Sequence[Bias], limit: float) -> tuple[Status, list[Bias], list[Bias]]:
     """The status, the biases beyond the limit, and those that may be on either side.
 
-    A bias is beyond if its one-sided p-value, corrected by Holm for all that are tested, is at most
-    (1 - confidence) / 2.
+    A bias is beyond the limit if its one-sided p-value, with Holm's correction over all tested
+    biases, is at most (1 - confidence) / 2.
     """
     from recuse.model.least_squares import holm
 
@@ -137,7 +138,7 @@ def biases_in(path: Path) -> Iterator[Bias]:
             yield Bias(name, row, confidence)
     except OSError as error:
         raise ConfigError(
-            f"{path}: {error.strerror}; make it by `recuse run` or `recuse audit`"
+            f"{path}: {error.strerror}; make it with `recuse run` or `recuse audit`"
         ) from error
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(
@@ -146,8 +147,8 @@ def biases_in(path: Path) -> Iterator[Bias]:
 
 
 def summaries(target: Path) -> list[Path]:
-    """The summaries that a target stands for: a summary, a folder of results, or the configuration
-    of studies or of an audit.
+    """The summaries of a target: a summary, a folder with one, or the YAML file of studies or of an
+    audit.
     """
     from recuse.config.read import read
 
@@ -160,13 +161,17 @@ def summaries(target: Path) -> list[Path]:
 
 
 def add_gate_command(command: Callable) -> None:
-    """Add `gate`; command: adds one, and returns its parser."""
+    """Add `gate`; command: adds a command, and returns its parser."""
     words = (
-        "Say whether all biases that were tested lie within a limit: exit status 0 if they do, 1 if"
-        " one is beyond it, 3 if the data cannot say, 2 if the command is wrong."
+        "Check that all tested biases are within a limit. Exit status: 0 if they are, 1 if one is"
+        " beyond it, 3 if the data cannot say, 2 if the command is wrong."
     )
     gate = command(
-        "gate", run_gate, "pass or fail by a limit", words, "recuse gate plan.yaml --max 0.05"
+        "gate",
+        run_gate,
+        "pass or fail biases by a limit",
+        words,
+        "recuse gate plan.yaml --max 0.05",
     )
     gate.add_argument(
         "targets",
@@ -178,12 +183,12 @@ def add_gate_command(command: Callable) -> None:
         "--max",
         type=float,
         required=True,
-        help="the limit, a share of the scale or of verdicts, such as 0.05",
+        help="the limit, as a share of the scale or of verdicts, such as 0.05",
     )
 
 
 def run_gate(arguments: Namespace) -> int:
-    """Print what lies within the limit, beyond it and on either side; returns the status."""
+    """Print the biases beyond the limit and those that could be, and return the status."""
     try:
         with in_one_sentence():
             return _run(arguments.targets, arguments.max)
@@ -206,8 +211,8 @@ def _run(targets: Iterable[str], limit: float) -> int:
     if biases:
         level = percent((1 - biases[0].confidence) / 2)
         lines.append(
-            f"If the intervals hold their level, at most {level} of such runs fail although every bias"
-            f" is within the limit, and at most {level} pass although one is beyond it."
+            f"If the intervals hold their level, at most {level} of such runs fail with every bias"
+            f" within the limit, and at most {level} pass with one beyond it."
         )
     write_page("\n".join(lines) + "\n")
     return status

@@ -1,4 +1,4 @@
-"""From the file of an audit to its plan, and to what it asks and costs before it asks."""
+"""Reads the plan of an audit, and says what it will ask and cost."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ RESULTS = "results/audits"
 
 
 def audit_settings(path: str) -> Audit:
-    """The settings in a file; ConfigError about what is wrong with them."""
+    """The settings in a file; ConfigError if one is wrong."""
     return validated(Audit, read(Path(path)), name=path)
 
 
 def files_named(path: str) -> list[str]:
-    """The tables, and the file of prices, that the settings in a file name."""
+    """The tables and the file of prices that a plan names."""
     audit = audit_settings(path)
     tables = [None if audit.prompts in PAPERS else audit.prompts, audit.answers, audit.prices]
     tables += [chosen.file for chosen in audit.options().values()]
@@ -35,9 +35,9 @@ def files_named(path: str) -> list[str]:
 
 
 def read_audit(path: str, config: Mapping) -> AuditPlan:
-    """The plan in a file; ConfigError about its settings, DataError about its tables.
+    """Read a plan; ConfigError if a setting is wrong, DataError if a table is.
 
-    config: the project's, whose seed is used.
+    config: the project's, for its seed.
     """
     audit = audit_settings(path)
     name, paper = Path(path).stem, ""
@@ -52,14 +52,14 @@ def read_audit(path: str, config: Mapping) -> AuditPlan:
 
 
 def results_folder(plan: AuditPlan) -> Path:
-    """Where the results of an audit are."""
+    """The folder with the results of an audit."""
     return Path(RESULTS) / plan.study
 
 
 def page_before(collected: Collected, *, confidence: float) -> str:
-    """What an audit would ask and cost, how many prompts it needs, and the first request.
+    """Say what an audit would ask and cost, how many prompts it needs, and show the first request.
 
-    Answers that are not written yet stand as texts of usual length.
+    Texts of usual length stand in for answers that are not written yet.
     """
     plan: AuditPlan = collected.plan
     entries = collected.entries
@@ -81,7 +81,7 @@ def page_before(collected: Collected, *, confidence: float) -> str:
 def _prompts_in_words(
     plan: AuditPlan, shown: Mapping[str, int], prompts: int, confidence: float
 ) -> str:
-    """How many prompts show the bias that a plan looks for; shown: requests of each treatment."""
+    """Say how many prompts the plan's `self_bias` needs; shown: requests of each treatment."""
     sought = plan.collect.self_bias
     tests = sum(len(treatment.contrasts) for treatment in plan.treatments)
     needed = []
@@ -90,8 +90,8 @@ def _prompts_in_words(
         spread = assumed_spread(plan.kind, max(1, arms / len(plan.judges) / prompts))
         needed.append(prompts_needed(spread, bias=sought, confidence=confidence, tests=tests))
     if None in needed:
-        return f"No number of prompts finds an effect of {sought:g} in every treatment."
+        return f"No number of prompts is enough to find an effect of {sought:g} in every treatment."
     return (
-        f"To find an effect of {sought:g} in any treatment with probability {POWER:.0%}, about"
-        f" {max(needed):,} prompts are needed, if replies vary as is usual."
+        f"To find an effect of {sought:g} in any treatment with probability {POWER:.0%}, you need"
+        f" about {max(needed):,} prompts, if replies vary as usual."
     )

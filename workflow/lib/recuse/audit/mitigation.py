@@ -1,4 +1,4 @@
-"""What a mitigation buys: how much a bias changes under another setting, on the same prompts."""
+"""How much a mitigation helps: the change of a bias under another setting, on the same prompts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -28,13 +28,13 @@ def change_rows(
     *,
     confidence: float,
 ) -> Iterator[dict]:
-    """Yield the rows of the table CHANGES: of each judge and contrast, the effect under each other
-    setting less that under the first.
+    """Yield the rows of the table CHANGES: for each judge and contrast, the effect under each other
+    setting minus that under the first.
 
-    settings: name -> observations, of one plan by wording or of several plans. estimate: mean over
-    the prompts that have an effect under both settings of its change, with errors by prompt (t, P -
-    1); estimate_before, estimate_after: on these prompts. There is no row with fewer than
-    LEAST_PROMPTS. adjusted_p_value: Holm's over all rows of a judge.
+    settings: name -> observations, for the wordings of one plan or for several plans. estimate: the
+    mean change over the prompts with an effect under both settings, with errors by prompt (t, P -
+    1). estimate_before, estimate_after: the effects on these prompts. With fewer than LEAST_PROMPTS
+    there is no row. adjusted_p_value: Holm's over all rows of a judge.
     """
     (first, before), *others = (
         (name, units_by_treatment(observations)) for name, observations in settings.items()
@@ -74,7 +74,7 @@ def _change_columns(
     *,
     confidence: float,
 ) -> Iterator[dict]:
-    """The numbers of one change; none with too few prompts."""
+    """The numbers of one change; nothing if there are too few prompts."""
     prompts = [prompt for prompt in before if prompt in after]
     if len(prompts) < LEAST_PROMPTS:
         return
@@ -91,7 +91,7 @@ def _change_columns(
 
 
 def by_wording(observations: Sequence[Observation]) -> dict[str, list[Observation]]:
-    """The observations of each wording, in the order in which wordings appear."""
+    """The observations by wording, in the order in which wordings appear."""
     parts: dict[str, list[Observation]] = {}
     for row in observations:
         parts.setdefault(row["wording"], []).append(row)
@@ -101,10 +101,10 @@ def by_wording(observations: Sequence[Observation]) -> dict[str, list[Observatio
 def note_differences(
     effects: Iterable[dict], changes: Iterable[Mapping], *, confidence: float
 ) -> None:
-    """Note beside the verdict on an effect that differs between wordings beyond chance, with its
-    size in the first and in the one that differs most from it; a note that is there already stays.
+    """Add a note to each verdict whose effect differs significantly between wordings, with its size
+    in the first wording and in the one that differs most from it. Other notes stay.
 
-    effects: rows by `effect_rows`; changes: by `change_rows`, between their wordings.
+    effects: rows from `effect_rows`; changes: from `change_rows`, between their wordings.
     """
     largest: dict[tuple, Mapping] = {}
     for row in changes:

@@ -1,4 +1,4 @@
-"""From an audit's plan and what its ledger holds to one row for each reply and criterion."""
+"""Turns an audit's plan and ledger into one row for each reply and criterion."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,15 +16,15 @@ OBSERVATIONS = column_names(
 
 
 def observations(collected: Collected) -> list[dict]:
-    """A row for each reply to what an audit asks and for each criterion, by wording in the order
-    of the plan; what was not answered has no row.
+    """A row for each reply and criterion, by wording in the order of the plan. Unanswered requests
+    have none.
 
-    Columns are OBSERVATIONS. model: whose answer is the target, treated or not. order: the place at
-    which it was shown beside `other`, "" if that is the arm or there is no other. own: 1 if it is
-    the judge's, 0 if another's, "" if the judge has no answers. value: a rating as a share of the
-    scale, (rating − lowest) / (highest − lowest); a verdict as 1 for the target, 0.5 for neither
-    and 0 against it; "" if missing, and then `reason` says why, one of recuse.collect.parse
-    REASONS.
+    Columns are OBSERVATIONS. model: whose answer is the target, treated or not. order: its place
+    beside `other`, "" if the arm is the place or there is no other. own: 1 if the target is the
+    judge's answer, 0 if another's, "" if the judge has no answers. value: a rating as a share of
+    the scale, (rating − lowest) / (highest − lowest); a verdict as 1 for the target, 0.5 for
+    neither and 0 against it; "" if missing. Then `reason` says why, as one of REASONS in
+    recuse.collect.parse.
     """
     place = {wording.name: place for place, wording in enumerate(collected.plan.wordings)}
     return sorted(_rows(collected), key=lambda row: place[row["wording"]])
@@ -63,6 +63,6 @@ def _share(criterion: Criterion, rating: float) -> float:
 
 
 def write_observations(folder: Path, rows: list[dict]) -> None:
-    """Write observations.csv into a folder, which is made if there is none."""
+    """Write observations.csv into a folder; make it if there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     write_table(folder / "observations.csv", OBSERVATIONS, rows)

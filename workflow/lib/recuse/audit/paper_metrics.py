@@ -1,5 +1,5 @@
 """An audit in the papers' own metrics: attack success rates (Chen et al.) and shares of cognitive
-biases (CoBBLEr), beside those that were published.
+biases (CoBBLEr), with the published values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,10 +26,10 @@ SHARES = column_names(
     "judge experiment bias share ci_low ci_high biased n left_out valid random chance above_random",
     "source",
 )
-# What the paper calls a perturbation that its file calls otherwise
+# Perturbations that have another name in the paper than in its files
 PRINTED = {"reference": "fake_reference"}
-OUTCOMES = {1.0: "b", 0.5: "tie", 0.0: "a", None: "error"}  # b: for the treated answer
-# (treatment, arm) -> condition of CoBBLEr, and the answer that what is added speaks for
+OUTCOMES = {1.0: "b", 0.5: "tie", 0.0: "a", None: "error"}  # b is the treated answer
+# (treatment, arm) -> condition of CoBBLEr, and the answer that the added text favours
 ADDED = {
     ("order", "first"): ("order", None),
     ("order", "second"): ("order", None),
@@ -41,11 +41,11 @@ NUMBERS = ("length_a", "length_b", "humans_a", "humans_b", "humans_tie", "right_
 
 
 def as_comparisons(observations: Iterable[Mapping]) -> Iterator[dict]:
-    """Yield verdicts of an audit as rows of COMPARISONS, model_b the one whose answer is treated.
+    """Yield verdicts of an audit as rows of COMPARISONS; model_b's answer is the treated one.
 
-    The control group of a perturbation of Chen et al. is the same pair with the raw answer, and its
-    models are called `raw` and `perturbed`, as any of the two answers may be perturbed. Claims for
-    and against an answer are experiments of their own.
+    The control group of a perturbation of Chen et al. is the same pair with the raw answer. Its
+    models are called `raw` and `perturbed`, as either of the two answers may be perturbed. Claims
+    for and against an answer are separate experiments.
     """
     for row in observations:
         treatment, arm = row["treatment"], row["arm"]
@@ -81,9 +81,10 @@ def as_comparisons(observations: Iterable[Mapping]) -> Iterator[dict]:
 def write_paper_metrics(
     folder: Path, observations: Iterable[Mapping], *, confidence: float, seed: int
 ) -> None:
-    """Write attack_rates.csv and cognitive_biases.csv into a folder: the judges of an audit, by
-    recuse.papers.attacks.success_rates and recuse.pairwise.cognitive.cognitive_biases, then the
-    published ones with their `source`. A table without a treatment that it is about is not written.
+    """Write attack_rates.csv and cognitive_biases.csv into a folder: values of the audit's judges,
+    from recuse.papers.attacks.success_rates and recuse.pairwise.cognitive.cognitive_biases, then
+    published values with their `source`. A table is left out if the audit has none of its
+    treatments.
     """
     rows = [*as_comparisons(observations)]
     with TemporaryDirectory() as place:

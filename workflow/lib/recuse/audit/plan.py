@@ -1,5 +1,5 @@
-"""The plan of an audit: collect's, in which a judge sees the same answers under every arm of every
-treatment.
+"""The plan of an audit: a plan of `collect` in which judges see the same answers under every arm of
+every treatment.
 """
 
 import random
@@ -33,7 +33,7 @@ FIRST, SECOND = "first", "second"
 
 
 class Restated(NamedTuple):
-    """Whose restated answer a text is, for which treatment, and by whom; "" is not known."""
+    """Whose answer a text restates, for which treatment, and who restated it ("" if unknown)."""
 
     model: str
     treatment: str
@@ -41,8 +41,10 @@ class Restated(NamedTuple):
 
 
 class Target(NamedTuple):
-    """An answer that is treated, beside another one (""), at a place ("" alone), and who restated
-    it (""); text: the restated text, if the treatment has any.
+    """An answer that is treated.
+
+    In a pair, `other` and `place` say beside which answer and where; in ratings both are "". For a
+    restated answer, `text` is the new text and `writer` who wrote it.
     """
 
     model: str
@@ -54,22 +56,22 @@ class Target(NamedTuple):
 
 @dataclass(frozen=True)
 class AuditPlan(Plan):
-    """What is asked for an audit."""
+    """What an audit asks."""
 
     treatments: Sequence[Treatment] = ()
     options: Mapping[str, OwnTreatment] = field(default_factory=dict)
     restated: Sequence[ModelAnswer] = ()  # in files; the `model` of each is a Restated
     restaters: Mapping[str, Asked] = field(default_factory=dict)
-    paper: str = ""  # whose prompts and answers these are, one of PAPERS, or ""
+    paper: str = ""  # the one of PAPERS that has these prompts and answers, or ""
 
     @classmethod
     def of_audit(
         cls, name: str, audit: Audit, *, seed: int, prices: Mapping[str, Price] | None = None
     ) -> "AuditPlan":
-        """Read the tables that the settings name; ConfigError or DataError about what does not fit
+        """Read the tables that the settings name; ConfigError or DataError if they do not fit
         together.
 
-        name: of the plan, by which its ledger is found.
+        name: the plan's, after which its ledger is called.
         """
         plan = cls.of(name, audit.ask, audit, seed=seed, families=audit.families, prices=prices)
         options = audit.options()
@@ -91,8 +93,8 @@ class AuditPlan(Plan):
         return plan
 
     def _check_names(self) -> None:
-        """Raise ConfigError about names of the treatment `label` that nothing has, and about a
-        treatment that shows another's name where there is none.
+        """Raise ConfigError if `label` names an unknown judge, or if a treatment needs another name
+        and there is none.
         """
         check_known(["treatments", "label", "own"], self._labels.own, self.judges, "the judges")
         for name, chosen in self.options.items():
@@ -101,34 +103,32 @@ class AuditPlan(Plan):
                 if not self._others(judge):
                     raise ConfigError.at(
                         ["treatments", "label", "others"],
-                        f"found no name but the judge's, {judge}, and {name} shows another's; write"
+                        f"found no name but the judge's, {judge}, and {name} shows another one; write"
                         " names of other models",
                         place=self.study,
                     )
 
     def check_texts(self) -> None:
-        """Raise DataError about two prompts with the same text, which do not count as two."""
+        """Raise DataError if two prompts have the same text."""
         first: dict[str, str] = {}
         for prompt, text in self.prompts.items():
             if (other := first.setdefault(text.strip(), prompt)) != prompt:
                 raise DataError(
                     f"{table_path(self.collect.prompts)}: found the text of prompt '{other}' again as"
-                    f" prompt '{prompt}'; intervals are over different prompts, so delete one of the"
-                    " two, and ask more than once by `replicates`"
+                    f" prompt '{prompt}'; intervals need different prompts, so delete one of the two;"
+                    " to ask more than once, write `replicates`"
                 )
 
     def asked_models(self) -> list[Asked]:
-        """Whoever may be sent a request."""
+        """All models to which requests may be sent."""
         return [*super().asked_models(), *self.restaters.values()]
 
     def writing(self) -> list[Request]:
-        """A request for each answer that is to be written, and for each in the file that is to be
-        restated.
-        """
+        """Requests to write answers, and to restate those in the file."""
         requests = super().writing()
         for treatment in self.treatments:
             chosen = self.options[treatment.name]
-            told = chosen.instruction or treatment.instruction
+            instruction = chosen.instruction or treatment.instruction
             for writer in chosen.writers:
                 asked = self.restaters[writer]
                 for answer in self.given:
@@ -137,7 +137,7 @@ class AuditPlan(Plan):
                     requests.append(
                         Request(
                             asked.endpoint,
-                            ({"role": "user", "content": f"{told}\n\n{answer.text}"},),
+                            ({"role": "user", "content": f"{instruction}\n\n{answer.text}"},),
                             asked.body(LONGEST_ANSWER),
                             mode=NUMBER,
                             about=about,
@@ -148,7 +148,7 @@ class AuditPlan(Plan):
     def answers(
         self, entries: Mapping[str, LedgerEntry], *, absent: str | None = None
     ) -> list[ModelAnswer]:
-        """As of a Plan; restated answers follow, with a Restated for their model."""
+        """The answers as in any plan, then the restated ones, with a Restated as their model."""
         found = []
         for request in self.writing():
             about = request.about
@@ -163,10 +163,10 @@ class AuditPlan(Plan):
         return [*super().answers(entries, absent=absent), *self.restated, *found]
 
     def shown(self, judge: str, prompt: str, texts: Mapping) -> Iterator[tuple[dict, dict]]:
-        """What each request to a judge about a prompt is about, and the texts that it is shown.
+        """Yield what each request to a judge about a prompt is about, and the texts that it shows.
 
         about: treatment, arm, model (whose answer is treated), other, order (the place of the
-        treated answer, if it is not the arm), and writer. texts: by models, and by Restated.
+        treated answer, unless that is the arm) and writer. texts: by model, and by Restated.
         """
         answers = {model: text for model, text in texts.items() if isinstance(model, str)}
         for treatment in self.treatments:
@@ -189,11 +189,11 @@ class AuditPlan(Plan):
     def _targets(
         self, treatment: Treatment, prompt: str, texts: Mapping, answers: Texts
     ) -> Iterator[Target]:
-        """The answers to a prompt that are treated, in which places.
+        """The answers to a prompt that are treated, with their places.
 
-        Of a pair, one is treated: in turn over the prompts, so that any four in a row have each
-        answer at each place once. Both are if own answers are compared with others'. With
-        `orders: both` a treated answer is at both places.
+        One answer of each pair is treated, in turn over the prompts, so that any four in a row have
+        each answer once in each place. Both are treated if own answers are compared with others'.
+        With `orders: both`, a treated answer takes both places.
         """
         by_model = {model: {"": None} for model in answers}
         if restated in treatment.arms.values():
@@ -213,7 +213,7 @@ class AuditPlan(Plan):
             turn = self._rank[prompt] + random.Random(f"{self.seed}: {pair}").randrange(4)
             places = (FIRST, SECOND)
             if FIRST in treatment.arms:
-                places = ("",)  # which are the arms
+                places = ("",)  # the arms are the places
             elif self.collect.orders == "random":
                 places = (places[turn // 2 % 2],)
             for model in able if both else [able[turn % len(able)]]:
@@ -224,17 +224,17 @@ class AuditPlan(Plan):
 
     @cached_property
     def _rank(self) -> dict[str, int]:
-        """The place of each prompt in the order in which they are asked about."""
+        """The rank of each prompt in the order of asking."""
         strata = self.datasets if self.collect.design.strata else {}
         ordered = in_order([*self.prompts], self.seed, strata)
         return {prompt: rank for rank, prompt in enumerate(ordered)}
 
     def _own_name(self, judge: str) -> str:
-        """The name that a judge may know itself by."""
+        """The name that a judge knows itself by."""
         return self._labels.own.get(judge, judge)
 
     def _others(self, judge: str) -> list[str]:
-        """The names of others that an answer may be said to be by."""
+        """Other names that an answer can be shown under."""
         names = self._labels.others or sorted({*self.models, *self.judges} - {judge})
         return [name for name in names if name != self._own_name(judge)]
 
@@ -243,7 +243,7 @@ class AuditPlan(Plan):
         return self.options.get("label", OwnTreatment())
 
     def _another(self, judge: str, prompt: str, model: str) -> str:
-        """The name of another, drawn for each answer and judge; "" if there is none."""
+        """Another name, drawn for each answer and judge; "" if there is none."""
         names = self._others(judge)
         if not names:
             return ""
@@ -251,7 +251,7 @@ class AuditPlan(Plan):
 
 
 def _restated_for(treatment: Treatment, texts: Mapping) -> dict[str, dict[str, str]]:
-    """The restated answers to a prompt for a treatment, by model and writer."""
+    """The restated answers to a prompt for a treatment, by model, then writer."""
     found: dict[str, dict[str, str]] = {}
     for by, text in texts.items():
         if isinstance(by, Restated) and by.treatment == treatment.name and by.model in texts:
@@ -269,7 +269,7 @@ def _about(target: Target) -> dict[str, str]:
 
 
 def _placed(shown: Texts, place: str) -> dict[str, str]:
-    """The texts of a wording, with the treated answer at its place of a pair."""
+    """The texts of a wording, with the treated answer in its place in the pair."""
     if not place:
         return {"prompt": shown["prompt"], "answer": shown["answer"]}
     answers = shown["answer"], shown["other"]
@@ -278,7 +278,7 @@ def _placed(shown: Texts, place: str) -> dict[str, str]:
 
 
 def _treatment(name: str, chosen: OwnTreatment) -> Treatment:
-    """A treatment as the settings have it."""
+    """The treatment that the settings describe."""
     if name not in REGISTRY:
         show = restated if chosen.template is None else template(chosen.template)
         control = as_it_is if chosen.control == "{answer}" else template(chosen.control)
@@ -289,8 +289,8 @@ def _treatment(name: str, chosen: OwnTreatment) -> Treatment:
     if restated in treatment.arms.values():
         raise ConfigError.at(
             ["treatments", name],
-            "found no restated answers; name them by `column` or `file`"
-            + (", or name `writers`" if treatment.instruction else ", which a person has checked"),
+            "found no restated answers; name their `column` or `file`"
+            + (", or `writers`" if treatment.instruction else ", which a person has checked"),
         )
     return treatment
 
@@ -298,7 +298,7 @@ def _treatment(name: str, chosen: OwnTreatment) -> Treatment:
 def _texts_in_files(
     name: str, chosen: OwnTreatment, audit: Audit, plan: Plan
 ) -> Iterator[ModelAnswer]:
-    """The restated answers of a treatment that a table has."""
+    """The restated answers of a treatment that are in a table."""
     if chosen.column is None and chosen.file is None:
         return
     table = audit.answers if chosen.file is None else chosen.file

@@ -1,4 +1,4 @@
-"""Audits: experiments on a judge, by treatments of the answers that it is shown."""
+"""Audits: experiments on judges, which see the same answers with one thing changed."""
 
 from recuse.base.products import Product
 

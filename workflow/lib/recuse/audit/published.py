@@ -1,5 +1,5 @@
-"""The prompts and answers of papers, by name: fetched and verified as all published files are, and
-written as the tables that a plan reads.
+"""The prompts and answers of papers: fetched and verified like all published files, and written as
+tables that a plan reads.
 """
 
 import os
@@ -28,13 +28,13 @@ PERTURBED = {
     "gender": "gender",
 }
 ANSWER = ("prompt", "model", "text")
-QUOTED_SHARES = "shares.csv"  # of biases by judge, as CoBBLEr released them
+QUOTED_SHARES = "shares.csv"  # has the shares of biases by judge that CoBBLEr released
 
 
 @dataclass
 class PublishedTexts:
-    """The prompts of a paper (prompt, text, dataset), the answers (prompt, model, text), answers
-    that it restated, by treatment, and shares of biases that it released (judge, bias, share).
+    """A paper's prompts (prompt, text, dataset), answers (prompt, model, text), restated answers by
+    treatment, and the shares of biases that it released (judge, bias, share).
     """
 
     prompts: list[dict] = field(default_factory=list)
@@ -43,7 +43,7 @@ class PublishedTexts:
     shares: list[dict] = field(default_factory=list)
 
     def add(self, prompt: object, text: str, answers: Mapping[str, str], dataset: str) -> None:
-        """Add a prompt and the answers to it, model -> text."""
+        """Add a prompt and its answers, model -> text."""
         prompt = str(prompt)
         self.prompts.append({"prompt": prompt, "text": text, "dataset": dataset})
         self.answers += [
@@ -52,8 +52,8 @@ class PublishedTexts:
 
 
 def chen_texts(folder: Path) -> PublishedTexts:
-    """The 142 questions of Chen et al. with two answers each, and of each perturbation the one of
-    the two that differs from the raw answer.
+    """The 142 questions of Chen et al. with two answers each and, for each perturbation, the answer
+    that differs from the raw one.
     """
     texts = PublishedTexts()
     raw = {}
@@ -78,8 +78,8 @@ def cobbler_texts(folder: Path) -> PublishedTexts:
     root = f"{folder}/competitive-llms"
     answers = load_json(f"{root}/n15_responses/full_n15_model_generations.json")
     for number, entry in enumerate(load_json(f"{root}/datasets/llm_preference_evalset.json")):
-        of_models = {model: listed[number] for model, listed in answers.items()}
-        texts.add(number + 1, entry["instruction"], of_models, "CoBBLEr")
+        by_model = {model: listed[number] for model, listed in answers.items()}
+        texts.add(number + 1, entry["instruction"], by_model, "CoBBLEr")
     for row in read_quoted(str(folder)):
         texts.shares.append(
             {
@@ -108,7 +108,7 @@ def prd_texts(folder: Path) -> PublishedTexts:
 
 
 def llmbar_texts(folder: Path) -> PublishedTexts:
-    """The 419 instructions of LLMBar with two outputs each, named as in its verdicts."""
+    """The 419 instructions of LLMBar with two outputs each, called as in its verdicts."""
     texts = PublishedTexts()
     for subset in SUBSETS:
         part = subset if subset == "Natural" else f"Adversarial/{subset}"
@@ -128,9 +128,9 @@ READERS: Mapping[str, Callable[[Path], PublishedTexts]] = {
 
 
 def published_texts(name: str, config: Mapping) -> PublishedTexts:
-    """Fetch and read the texts of a paper, a key of READERS; FetchError if they cannot be had.
+    """Fetch and read the texts of a paper, a key of READERS; FetchError if that fails.
 
-    config: the project's, which has the repositories and the mirror.
+    config: the project's, for the repositories and the mirror.
     """
     source = config["sources"][SOURCES[name]]
     with TemporaryDirectory() as folder:
@@ -150,10 +150,10 @@ def published_texts(name: str, config: Mapping) -> PublishedTexts:
 
 
 def with_published_texts(audit: Audit, folder: Path, config: Mapping) -> Audit:
-    """The settings of an audit with the tables of the paper that `prompts` names, which are written
-    into a folder.
+    """Write the tables of the paper that `prompts` names into a folder; return the settings with
+    them.
 
-    What the settings name stays: their own answers, and their own texts of a treatment.
+    Answers and restated answers that the settings name stay.
     """
     texts = published_texts(audit.prompts, config)
     folder.mkdir(parents=True, exist_ok=True)

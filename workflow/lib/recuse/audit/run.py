@@ -1,4 +1,4 @@
-"""Running an audit: ask, then write its results, also of what was answered before a run ended."""
+"""Runs an audit: asks, then writes the results, also if asking was stopped."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -27,11 +27,11 @@ def audit(
     budget: float | str | None = None,
     against: AuditPlan | None = None,
 ) -> Iterator[str]:
-    """Ask what the ledger has no answer to, write the results, and yield lines for the terminal.
+    """Send unanswered requests, write the results, and yield lines for the terminal.
 
-    CollectError if asking was stopped, after the results of what is answered are written, or if no
-    reply could be read. budget: as of `ask`. against: a plan that was asked before, with which
-    effects are compared.
+    CollectError if no reply could be read, or if asking was stopped; then the results so far are
+    written first. budget: as for `ask`. against: a plan that was asked before, whose effects are
+    compared with these.
     """
     stopped = None
     before = [] if against is None else _replies(plan, against)
@@ -51,13 +51,14 @@ def audit(
         raise stopped
     if all(row["value"] is None for row in rows):
         raise CollectError(
-            f"{plan.ledger}: no reply could be read; look at them, and change `mode` or `wordings`"
+            f"{plan.ledger}: no reply could be read; look at the replies, and change `mode` or"
+            " `wordings`"
         )
 
 
 def stopping_rule(plan: AuditPlan, config: Mapping) -> Callable[[Collected], bool] | None:
-    """Whether what was collected gives intervals as narrow as a plan wants; None if it says nothing
-    of that.
+    """Return a function that says whether intervals are as narrow as the plan's `width` asks; None
+    if the plan has none.
     """
     width = plan.collect.design.width
     if width is None:
@@ -71,7 +72,7 @@ def stopping_rule(plan: AuditPlan, config: Mapping) -> Callable[[Collected], boo
             seed=plan.seed,
         )
         found = [row for row in rows if not row.get("dimension") and not row.get("wording")]
-        # An effect without an interval, as with fewer than ten prompts, may have one later.
+        # An effect without an interval, for lack of prompts, may have one later.
         return all(
             row.get("ci_high", math.inf) - row.get("ci_low", 0) <= 2 * width for row in found
         )
@@ -80,7 +81,7 @@ def stopping_rule(plan: AuditPlan, config: Mapping) -> Callable[[Collected], boo
 
 
 def write_results(plan: AuditPlan, rows: list[dict], config: Mapping) -> str:
-    """Write the results of an audit, and return what to say about them."""
+    """Write the results of an audit, and return the card for the terminal."""
     folder = results_folder(plan)
     settings = {"confidence": config["confidence"], "seed": plan.seed}
     write_observations(folder, rows)
@@ -90,11 +91,11 @@ def write_results(plan: AuditPlan, rows: list[dict], config: Mapping) -> str:
 
 
 def _replies(plan: AuditPlan, before: AuditPlan) -> list[dict]:
-    """The observations of a plan that was asked before, with which `plan` is to be compared."""
+    """The observations of an earlier plan, with which `plan` is compared."""
     if before.study == plan.study or before.kind != plan.kind:
         raise ConfigError(
             f"found two plans {before.study} and {plan.study}, of {before.kind} and {plan.kind};"
-            " compare plans of other file names that ask for the same"
+            " compare plans with different file names that both ask for ratings or for verdicts"
         )
     collected = Collected.in_ledger(before)
     rows = observations(collected) if collected.entries else []
@@ -109,18 +110,18 @@ def _replies(plan: AuditPlan, before: AuditPlan) -> list[dict]:
 def write_changes(
     plan: AuditPlan, rows: list[dict], before: Mapping[str, list[dict]], config: Mapping
 ) -> str:
-    """Write by how much the effects of an audit differ from those of another on the same prompts,
-    and return a table for the terminal.
+    """Write how effects differ from those of an earlier audit on the same prompts, and return a
+    table for the terminal.
 
-    before: the other's name, and its observations.
+    before: the earlier audit's name, and its observations.
     """
     (name,) = before
     confidence = config["confidence"]
     changes = [*change_rows({**before, plan.study: rows}, plan.treatments, confidence=confidence)]
     if not changes:
         raise DataError(
-            f"{plan.study} and {name}: found no effect of one judge on the same ten prompts;"
-            " name judges, treatments and prompts alike in both plans"
+            f"{plan.study} and {name}: found no effect with ten prompts in common; name judges,"
+            " treatments and prompts alike in both plans"
         )
     write_table(results_folder(plan) / f"against_{name}.csv", CHANGES, changes)
     unit = POINTS if plan.kind == VERDICTS else PERCENT

@@ -1,4 +1,4 @@
-"""How many prompts an audit needs: for an interval so wide, and to find an effect so large."""
+"""How many prompts an audit needs, for a chosen width of an interval or size of an effect."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -7,23 +7,23 @@ from recuse.audit.effects import LEAST_PROMPTS, POWER
 from recuse.base.products import RATINGS, VERDICTS
 from recuse.model.least_squares import quantile
 
-# Assumed standard deviations where nothing is observed: of the effect from prompt to prompt, and of
-# the difference between two replies about one answer. Shares of the scale, and of verdicts.
+# Standard deviations assumed before anything is observed: of the effect over prompts, and of the
+# difference between two replies about one answer. Shares of the scale, and of verdicts.
 ASSUMED = {RATINGS: (0.05, 0.2), VERDICTS: (0.1, 0.6)}
 MOST_PROMPTS = 2**30  # beyond which no number is enough
 
 
 def assumed_spread(kind: str, units: float = 1) -> float:
-    """Standard deviation of a prompt's mean difference over so many units: sqrt(prompts^2 + unit^2
-    / units), of ratings or verdicts.
+    """Standard deviation of a prompt's mean difference over its units, for ratings or verdicts:
+    sqrt(by_prompt^2 + by_unit^2 / units).
     """
     by_prompt, by_unit = ASSUMED[kind]
     return math.sqrt(by_prompt**2 + by_unit**2 / units)
 
 
 def observed_spread(row: Mapping) -> float:
-    """Standard deviation of a prompt's mean difference, by a row of the table of effects whose
-    judge was asked in one wording, about the texts of one writer.
+    """Standard deviation of a prompt's mean difference, from a row of the table of effects with one
+    wording and one writer.
     """
     return float(row["standard_error"]) * math.sqrt(float(row["prompts"]))
 
@@ -34,8 +34,8 @@ def half_width(spread: float, prompts: int, *, confidence: float) -> float:
 
 
 def power_at(bias: float, spread: float, prompts: int, *, confidence: float, tests: int) -> float:
-    """Probability that a bias is found, on its side: that t, noncentral with bias sqrt(P) / spread,
-    exceeds the critical value of the first step of Holm over so many tests.
+    """Probability that a bias is found, on its side: that noncentral t, with noncentrality bias
+    sqrt(P) / spread, exceeds the critical value of Holm's first step over `tests` tests.
     """
     from scipy.special import nctdtr
 
@@ -45,14 +45,14 @@ def power_at(bias: float, spread: float, prompts: int, *, confidence: float, tes
 
 
 def prompts_for_width(spread: float, width: float, *, confidence: float) -> int | None:
-    """Prompts for an interval of estimate +- `width`; None if no number is enough."""
+    """Prompts needed for an interval of estimate +- `width`; None if no number is enough."""
     return _fewest(lambda count: half_width(spread, count, confidence=confidence) <= width)
 
 
 def prompts_for_bias(
     spread: float, bias: float, *, confidence: float, tests: int = 1, power: float = POWER
 ) -> int | None:
-    """Prompts to find a bias with probability `power`; None if no number is enough."""
+    """Prompts needed to find a bias with probability `power`; None if no number is enough."""
 
     def is_found(prompts: int) -> bool:
         reached = power_at(bias, spread, prompts, confidence=confidence, tests=tests)
@@ -84,11 +84,11 @@ def prompts_needed(
     tests: int = 1,
     power: float = POWER,
 ) -> int | None:
-    """Prompts for an interval of estimate +- `width` and to find `bias` with probability `power`,
-    whichever are more; None if no number is enough.
+    """Prompts needed for an interval of estimate +- `width` and to find `bias` with probability
+    `power`, whichever is more; None if no number is enough.
 
-    spread: standard deviation of a prompt's mean difference, by `assumed_spread` or
-    `observed_spread`. tests: contrasts of a judge, for which Holm's correction allows.
+    spread: standard deviation of a prompt's mean difference, from `assumed_spread` or
+    `observed_spread`. tests: contrasts of a judge, for Holm's correction.
     """
     needed = []
     if width is not None:

@@ -1,8 +1,7 @@
-"""Treatments: what a judge is shown of the same answer with one thing changed, and what is
-compared.
+"""Treatments: one thing changed in an answer, and which versions are compared.
 
 A treatment shows an answer in two or more arms. Each of its contrasts is the difference between two
-of these, over the same prompts and answers.
+arms, over the same prompts and answers.
 """
 
 import re
@@ -10,49 +9,49 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 Texts = Mapping[str, str]
-# From the texts of a request (prompt and answer, or prompt, answer and other) and what the request
-# is about (judge, model, order, writer, ...) to the texts that the judge is shown
+# Takes the texts of a request (prompt, answer, perhaps another answer) and what it is about (judge,
+# model, order, writer, ...), and returns the texts that the judge sees
 Show = Callable[[Texts, Texts], Texts]
 
-PLAIN = "as it is"  # the arm of an answer to which nothing is done
+PLAIN = "as it is"  # the arm without a change
 PLACE = re.compile(r"\{([A-Za-z_]+)\}")
-# What a template may have in braces
+# What a template may contain in braces
 PLACES = ("answer", "prompt", "judge", "another")
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """Two arms that are compared: the effect is the value of the target under `treated` less that
-    under `control`.
+    """Two arms that are compared: the effect is the target's value under `treated` minus that under
+    `control`.
     """
 
     name: str
     treated: str
     control: str
-    # Own answers alone, less the same difference of the others' answers: what is left is the
-    # judge's preference for its own
+    # The effect on the judge's own answers, minus that on others' answers: what remains is its
+    # preference for its own
     beyond_others: bool = False
 
 
 @dataclass(frozen=True)
 class Treatment:
-    """What is changed, how it is shown, and where it is from."""
+    """What is changed, how judges see it, and where it comes from."""
 
     name: str
-    measures: str  # as in "favouring its own name"
-    source: str  # the paper that has it, or ""
+    measures: str  # such as "favouring its own name"
+    source: str  # the paper that it comes from, or ""
     arms: Mapping[str, Show]
     contrasts: Sequence[Contrast]
-    # What a judge with the effect does, and one with the opposite effect, as in "favours longer
+    # What a judge with the effect does, and one with the opposite effect, such as "favours longer
     # answers" and "favours shorter answers"
     biased: tuple[str, str]
-    remedy: str  # as in "swap the order and average"
+    remedy: str  # such as "ask in both orders and average"
     kinds: Sequence[str] = ("ratings", "verdicts")  # what the judge may be asked for
-    # The arm that can be a restated text of a column or a writer, and what a writer is told; no
-    # writer may restate answers without these words
+    # The arm that can show a restated answer, and the instruction to models that restate answers;
+    # without an instruction, no model may do so
     restated: str = ""
     instruction: str = ""
-    worsens: bool = False  # it makes an answer worse, so that a good judge marks it down
+    worsens: bool = False  # makes an answer worse, so that a good judge marks it down
 
 
 def as_it_is(texts: Texts, _about: Texts) -> Texts:
@@ -66,8 +65,8 @@ def restated(texts: Texts, _about: Texts) -> Texts:
 
 
 def template(text: str, *, of: str = "answer") -> Show:
-    """Show a text of a request in a template, in which `{answer}` is that text; the others of
-    PLACES are the prompt, the judge's own name and the name of another.
+    """Show a text of a request in a template, at `{answer}`. The other PLACES are the prompt, the
+    judge's own name and another name.
     """
 
     def show(texts: Texts, _about: Texts) -> Texts:
@@ -78,15 +77,15 @@ def template(text: str, *, of: str = "answer") -> Show:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text: what is left of it without marks, emoji and spaces."""
+    """The words of a text, without punctuation, emoji and spaces."""
     return re.findall(r"\w+", text)
 
 
 def rich_content(texts: Texts, _about: Texts) -> Texts:
     """Show the answer with a heading, bold type and emoji around the same words.
 
-    The first sentence is a heading; every other paragraph starts with an emoji, and its first
-    sentence is bold. Paragraphs with code or markdown of their own stay as they are.
+    The first sentence becomes a heading. Every other paragraph starts with an emoji, and its first
+    sentence becomes bold. Paragraphs with code or markdown stay as they are.
     """
     shown = []
     for paragraph in re.split(r"\n\s*\n", texts["answer"].strip()):
@@ -102,13 +101,13 @@ def rich_content(texts: Texts, _about: Texts) -> Texts:
 
 
 def _first_sentence(paragraph: str) -> tuple[str, str]:
-    """A paragraph's first sentence on one line, and the rest."""
+    """Return a paragraph's first sentence, on one line, and the rest."""
     start, end = re.fullmatch(r"(.*?[.!?:](?=\s)|.*)(.*)", paragraph.strip(), re.S).groups()
     return " ".join(start.split()), end.strip()
 
 
 def majority_against(texts: Texts, _about: Texts) -> Texts:
-    """Say that most people prefer the other answer or, if there is none, think badly of this."""
+    """Claim that most people prefer the other answer or, without one, that they reject this one."""
     if "other" in texts:
         return template(MOST_PREFER, of="other")(texts, _about)
     return template(MOST_REJECT)(texts, _about)
@@ -135,7 +134,7 @@ def _treated(
     instruction: str = "",
     worsens: bool = False,
 ) -> Treatment:
-    """A treatment with one treated arm, which can be a restated text instead, against PLAIN."""
+    """A treatment of one arm against PLAIN; a restated answer can replace that arm's text."""
     return Treatment(
         name,
         measures,
@@ -168,7 +167,7 @@ LABELS = Treatment(
 )
 ORDER = Treatment(
     "order",
-    "favouring a place",
+    "favouring a position",
     f"{COBBLER}; {CHEN}",
     {"first": as_it_is, "second": as_it_is},
     [Contrast("first place", "first", "second")],
@@ -186,7 +185,7 @@ MAJORITY = Treatment(
         Contrast("majority against it", "none", "against"),
     ],
     ("follows a claimed majority", "goes against a claimed majority"),
-    "take claims about other people's opinions out of answers",
+    "remove claims about other people's opinions from answers",
 )
 STYLE = Treatment(
     "style",
@@ -232,7 +231,7 @@ REGISTRY = {
                 "favours answers with an irrelevant sentence",
                 "marks down answers with an irrelevant sentence",
             ),
-            "take what is not about the question out of answers",
+            "remove irrelevant sentences from answers",
         ),
         _treated(
             "authority",
@@ -267,12 +266,12 @@ REGISTRY = {
         ),
         _treated(
             "gender",
-            "gender bias",
+            "tolerating gender bias",
             f"{CHEN} (published texts)",
             "perturbed",
             restated,
             ("favours answers with a gender bias", "marks down answers with a gender bias"),
-            "let a person look for bias",
+            "have a person look for gender bias",
             worsens=True,
         ),
         _treated(
@@ -283,7 +282,7 @@ REGISTRY = {
             "with an error",
             restated,
             ("favours answers with a factual error", "marks down answers with a factual error"),
-            "check facts apart from the judge",
+            "check facts without the judge",
             worsens=True,
         ),
     )
@@ -291,14 +290,14 @@ REGISTRY = {
 
 
 def with_restated(treatment: Treatment) -> Treatment:
-    """The treatment with restated texts in the arm that can have them."""
+    """Return the treatment with restated answers in the arm that can show them."""
     return replace(treatment, arms={**treatment.arms, treatment.restated: restated})
 
 
 def own_treatment(
     name: str, show: Show, control: Show, measures: str | None, *, worsens: bool
 ) -> Treatment:
-    """A treatment of the user's: the answer as `show` has it against `control`."""
+    """Return a user's treatment, which compares the answers of `show` with those of `control`."""
     treatment = _treated(
         name,
         measures or f"the effect of {name}",

@@ -10,13 +10,11 @@ import tempfile
 import pytest
 
 from conftest import ROOT
-from file_server import BLOB, COMMIT, CONTENT, PATH, REPOSITORY, files, fill
 from recuse.base.database import bounded, connect
-from recuse.base.errors import DiskError, FetchError
+from recuse.base.errors import DiskError
 from recuse.base.log import logged
 from recuse.base.tables import write_table
 from recuse.cli import main
-from recuse.papers.fetch import fetch
 from recuse.plot.style import Figure, save
 from workflow_runs import assert_success, copy_project, products, snakemake
 
@@ -94,28 +92,6 @@ def test_rows_that_exceed_memory(disk, tmp_path):
     with pytest.raises(DiskError, match=text), bounded("20MB", folder):
         connect().execute(rows)
     assert not folder.exists()
-
-
-@pytest.mark.parametrize("full", ["cache", "out"])
-def test_file_that_is_fetched(disk, tmp_path, full):
-    fill(tmp_path / "mirror", CONTENT)
-    folder = disk(tmp_path / full, len(CONTENT) // 2048)
-    asked = {
-        "repository": REPOSITORY,
-        "commit": COMMIT,
-        "path": PATH,
-        "blob": BLOB,
-        "mirror": str(tmp_path / "mirror"),
-    }
-    places = {"cache": tmp_path / "cache", "destination": tmp_path / "out" / "file.csv"}
-    with pytest.raises(
-        FetchError, match=f"found No space left on device at {folder}.*make room there"
-    ):
-        fetch(**asked, **places)
-    assert files(folder) == []
-    disk(folder, len(CONTENT) // 256)
-    fetch(**asked, **places)
-    assert places["destination"].read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize(

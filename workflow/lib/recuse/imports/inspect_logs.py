@@ -17,7 +17,7 @@ from recuse.base.settings import Setting
 from recuse.base.words import counted, visible
 from recuse.data.intact import AGAIN
 from recuse.data.registry import HUMAN
-from recuse.imports.logs import Fields, Log, Node, one, parsed, read_records
+from recuse.imports.logs import CODE, Fields, Log, Node, failure, one, parsed, read_records
 
 # Between the id of a sample and the number of its epoch, in the prompt of all but the first
 EPOCH = ", epoch "
@@ -48,14 +48,14 @@ CONVERT = (
 )
 
 
-def log_records(path: str) -> list[Node]:
+def log_records(connection: Connection, path: str) -> list[Node]:
     """The records of a log; of a packed one of Inspect, the only one with its `samples`. DataError
     if it is damaged, or lacks a sample that its summaries have.
     """
     import duckdb
 
     if not path.endswith(".eval"):
-        return read_records(path)
+        return read_records(connection, path)
     if not os.path.isfile(path):
         raise DataError(f"{path}: no such file; name an existing one {Setting('files').place}")
     if not zipfile.is_zipfile(path):
@@ -179,71 +179,57 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
     total = root.get("results").get("total_samples")
     if root.get("status").text == "success" and total and total.value != len(samples.value):
         raise total.fault(f"but {counted(len(samples.value), 'sample')}", AGAIN)
-    given = {
-        "model": spec["model"].name,
-        "dataset": spec.get("dataset").get("name").text or spec.get("task").text,
-    }
+    model, dataset = spec["model"].name, spec.get("dataset").get("name").text
     judges = dict(_judges(spec))
     valid = [sample for sample in samples.entries(records=True) if not sample.get("invalidation")]
     if invalid := len(samples.value) - len(valid):
         print(visible(f"{log.path}: left out, as invalidated: {counted(invalid, 'sample')}"))
-    scored = [
-        (sample, {name: [*_values(score)] for name, score in sample.get("scores").items()})
-        for sample in valid
-    ]
-    wanted = sorted(
-        {
-            (name, key or "")
-            for _, scores in scored
-            for name, values in scores.items()
-            for key, *_ in values
-        }
-    )
+    scored = [(sample, dict(_values(sample.get("scores")))) for sample in valid]
+    wanted = sorted({place for _, values in scored for place in values})
     # Inspect numbers a scorer that is used again: with another judge, it rates the same thing.
     again = {}
     for name in judges:
         first = name.rstrip("0123456789")
         if judges.get(first, judges[name]) != judges[name]:
             again[name] = first
-    for sample, scores in scored:
+    for sample, values in scored:
         epoch, error = sample.get("epoch").text or "1", sample.get("error").get("message").words
-        given["prompt"] = f"{sample['id'].name}{'' if epoch == '1' else EPOCH + epoch}"
-        kept = {
-            "epoch": epoch,
-            "target": sample.get("target").words,
-            "metadata": sample.get("metadata").words,
+        of_sample = {
+            "model": model,
+            "dataset": dataset or spec.get("task").text,
+            "prompt": sample["id"].name + ("" if epoch == "1" else EPOCH + epoch),
         }
+        absent = sample.at("scores", None)
         for name, key in wanted:
             judge, by = judges.get(name), HUMAN if OF_HUMANS.search(name) else None
-            if judge is None and isinstance(log.judges, str) and name.rpartition("/")[2] in OF_KEYS:
-                log.scorers[name] = None
-                log.left_out[name] += 1
-                continue
-            dimension = key or (None if len(log.scales) == 1 else again.get(name))
-            of_score = {"scorer": name, "judge": judge, "by": by, "dimension": dimension}
-            value, edited, score = next(
-                (rest for found, *rest in scores.get(name, ()) if (found or "") == key),
-                (None, None, None),
-            )
-            if score is None:
-                rating = None, f"the sample failed: {error[:60]}" if error else "no score"
+            if judge is None and name.rpartition("/")[2] in OF_KEYS:
+                by = CODE
+            score, value, edited = values.get((name, key), (absent, absent, None))
+            failed = None
+            if score is absent:
+                failed = failure("sample", error) if error else "no score"
             elif (score.get("explanation").words or "").startswith("Grade not found"):
-                rating = None, "no grade in the judgment"
-            else:
-                rating = value.score()
-            if score is not None:
-                of_score |= {
-                    "answer": score.get("answer").words,
-                    "explanation": score.get("explanation").words,
-                }
-            log.add(sample, rating, **given, **of_score, **kept)
+                failed = "no grade in the judgment"
+            dimension = key or log.dimension(again.get(name, name))
+            log.add(
+                sample,
+                value,
+                failed=failed,
+                scorer=name,
+                judge=judge,
+                by=by,
+                dimension=dimension,
+                **of_sample,
+                answer=score.get("answer").words,
+                explanation=score.get("explanation").words,
+                epoch=epoch,
+                target=sample.get("target").words,
+                metadata=sample.get("metadata").words,
+            )
             if edited is not None:
                 author = [*score["history"].entries()][-1]["provenance"].get("author").text
-                place = {
-                    "scorer": f"{name}, edited",
-                    "dimension": key or (log.scales[0] if len(log.scales) == 1 else name),
-                }
-                log.add(sample, edited.score(), **given, **place, by=HUMAN, rater=author)
+                edit = {"scorer": f"{name}, edited", "by": HUMAN, "rater": author}
+                log.add(sample, edited, dimension=dimension, **edit, **of_sample)
 
 
 def _judges(spec: Node) -> Iterator[tuple[str, str]]:
@@ -266,15 +252,16 @@ def _models(asked: Node) -> str:
     return ", ".join(node.name for node in models if isinstance(node.value, str))
 
 
-def _values(score: Node) -> Iterator[tuple[str | None, Node, Node | None, Node]]:
-    """Each key of a score (None for one value) with the scorer's value, that of a person who edited
-    it, and the score.
+def _values(scores: Node) -> Iterator[tuple[tuple[str, str], tuple[Node, Node, Node | None]]]:
+    """Each scorer and key of its score ("" for one value), with the score, the scorer's value, and
+    that of a person who edited it.
     """
-    edits = [*score.get("history").entries()]
-    edited = bool(edits) and bool(edits[-1].get("provenance"))
-    value, first = score.get("value"), edits[0].get("value") if edited else score.get("value")
-    if not isinstance(first.value, dict):
-        yield None, first, value if edited else None, score
-        return
-    for key, single in first.items():
-        yield key, single, value.get(key) if edited else None, score
+    for name, score in scores.items():
+        edits, value = [*score.get("history").entries()], score.get("value")
+        edited = bool(edits) and bool(edits[-1].get("provenance"))
+        first = edits[0].get("value") if edited else value
+        if not isinstance(first.value, dict):
+            yield (name, ""), (score, first, value if edited else None)
+            continue
+        for key, single in first.items():
+            yield (name, key), (score, single, value.get(key) if edited else None)

@@ -10,13 +10,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os.path import isfile
 
 import numpy as np
 
 from recuse.base.database import Connection
+from recuse.base.database import name as quoted
 from recuse.base.errors import ConfigError, DataError
-from recuse.base.log import warn
 from recuse.base.settings import Setting, written
 from recuse.base.words import counted, enumerated, visible
 from recuse.data.files import record_place
@@ -27,6 +26,7 @@ from recuse.imports.rows import (
     WORD,
     ImportedRows,
     as_rows,
+    create_objects,
     spellings,
     wrong_in_json,
 )
@@ -34,6 +34,7 @@ from recuse.imports.rows import (
 LONGEST = 40  # characters of a value in a message
 YES_NO = {"yes": "1", "true": "1", "no": "0", "false": "0"}
 GOLD = "gold label"  # a kind of score, beside human ones
+CODE = "code"  # who gave a score that is neither a judge's nor a human's
 SCORED = (
     "file",
     "record",
@@ -72,14 +73,13 @@ def _fields(pairs: list[tuple[str, object]]) -> Fields:
     return fields
 
 
-def parsed(content: bytes) -> object:
+def parsed(content: bytes | str) -> object:
     """The value in JSON; NaN is a number. ValueError (malformed) or RecursionError (nested too
     deeply).
     """
-    whole = content.decode("utf-8-sig")
     # A number of thousands of digits is not converted: Python refuses to.
     return json.loads(
-        whole,
+        content,
         object_pairs_hook=_fields,
         parse_int=lambda digits: int(digits) if len(digits) < 400 else digits,
     )
@@ -212,31 +212,16 @@ class Node:
         return (None, "unscored (NaN)") if shown.lower() == "nan" else (shown, None)
 
 
-def read_records(path: str) -> list[Node]:
+def read_records(connection: Connection, path: str) -> list[Node]:
     """The lines of a JSON Lines file, the entries of a list, or the one object of a file; DataError
     if it is not JSON.
     """
-    if not isfile(path):
-        raise DataError(f"{path}: no such file; name an existing one {Setting('files').place}")
-    with open(path, "rb") as file:
-        content = file.read()
+    create_objects(connection, path, (), (), table="log_objects")
+    objects = connection.execute("select record, json::varchar from log_objects order by record")
     try:
-        if path.endswith(".jsonl"):
-            lines = enumerate(content.split(b"\n"), start=1)
-            values = [(number, parsed(line.strip())) for number, line in lines if line.strip()]
-        else:
-            whole = parsed(content) if content.strip() else []
-            values = [*enumerate(whole, start=1)] if isinstance(whole, list) else [(1, whole)]
+        return [Node(parsed(content), path, record) for record, content in objects.fetchall()]
     except (ValueError, RecursionError) as error:
         raise DataError(wrong_in_json(path, str(error))) from error
-    if path.endswith(".jsonl") and not content.endswith(b"\n"):
-        warn(
-            f"{path}: ends without a line break, as in a file that was cut off; add one if this is"
-            " whole"
-        )
-    if not values:
-        raise DataError(f"{path}: the file holds nothing; it needs one object for each judgment")
-    return [Node(value, path, record) for record, value in values]
 
 
 def present(records: Iterable[Node], *keys: str) -> str:
@@ -247,9 +232,9 @@ def present(records: Iterable[Node], *keys: str) -> str:
     return next((key for key in keys if key in found), keys[0])
 
 
-def failure(of: str, reason: str | None) -> tuple[None, str]:
-    """In place of a score: of what failed, with the beginning of the reason."""
-    return None, f"the {of} failed: {(reason or '')[:60]}"
+def failure(what: str, reason: str | None) -> str:
+    """Why a score is missing: what failed, with the beginning of the reason."""
+    return f"the {what} failed: {(reason or '')[:60]}"
 
 
 def one(records: Sequence[Node], words: str) -> Node:
@@ -323,67 +308,70 @@ class Log:
 
     def add(
         self,
-        node: Node,
-        score: tuple[str | None, str | None],
+        record: Node,
+        value: Node,
         *,
-        model: str | None,
-        prompt: str | None,
         scorer: str,
-        judge: str | None = None,
+        failed: str | None = None,
         by: str | None = None,
+        judge: str | None = None,
+        model: str | None = None,
+        prompt: str | None = None,
         dimension: str | None = None,
         dataset: str | None = None,
         rater: str | None = None,
         **kept: str | None,
     ) -> None:
-        """Add a score of a record: a rating by `judge`, else by the one that config names, also for
-        `scorer`, or a reference.
+        """Add the score in `value`: a rating by `judge`, else by the one that config names, also
+        for `scorer`, or a reference.
 
-        score: as of `Node.score`; config's `values` say what a word counts; without any, the
-        tool's grades do; else it is its own number. by: HUMAN or GOLD_LABELS, if the file says so.
-        A scorer of which neither the file nor config knows a judge is not a judge; if config names
-        judges, the others are none. dimension: else the scorer, or the only one.
+        Config's `values` say what a word counts; without any, the tool's grades do; else it is its
+        own number. failed: why there is no score. by: HUMAN, GOLD_LABELS or CODE, if the file says
+        so; a score by code is left out unless config's `judge` lists its scorer, and so is one by a
+        scorer of which neither the file nor config knows a judge. dimension: else the only one of
+        the study, or the scorer.
         """
         self.scorers[scorer] = None
         if isinstance(self.judges, Mapping):
-            by = self.judges.get(scorer, by if by else self.judges.get(judge or ""))
+            by = self.judges.get(scorer, by or self.judges.get(judge or ""))
         elif by is None:
-            by = (
-                self.part(node, "judge", judge) if judge or "judge" in self.columns else self.judges
-            )
-        if by is None:
+            named = judge or "judge" in self.columns
+            by = self.part(record, "judge", judge) if named else self.judges
+        if by in (None, CODE):
             self.left_out[scorer] += 1
             return
-        self.records[node.record] = True
-        word, failure = score
+        self.records[record.record] = True
+        word, failed = (None, failed) if failed else value.score()
         (spelling,) = spellings(word or "")
         if spelling in self.missing:
-            word, failure = None, f"value '{word}'"
+            word, failed = None, f"value '{word}'"
         meaning = self.values.get(spelling)
+        grade = word if self.values else self.grades.get((word or "").lower(), word)
         row = {
             "file": self.path,
-            "record": node.record,
-            "model": self.part(node, "model", model),
-            "prompt_id": self.part(node, "prompt", prompt),
-            "dimension": dimension or (self.scales[0] if len(self.scales) == 1 else scorer),
-            "dataset": self.part(node, "dataset", dataset or ALL),
-            "rating": meaning
-            or (word if self.values else self.grades.get((word or "").lower(), word)),
-            "failure": failure,
+            "record": record.record,
+            "model": self.part(record, "model", model),
+            "prompt_id": self.part(record, "prompt", prompt),
+            "dimension": dimension or self.dimension(scorer),
+            "dataset": self.part(record, "dataset", dataset or ALL),
+            "rating": meaning or grade,
+            "failure": failed,
             WORD: word if meaning else None,
         }
         if "dimension" in self.columns:
-            row["dimension"] = self.part(node, "dimension")
-        if by in (HUMAN, GOLD_LABELS):
-            # Its own name for the only one
-            if self.judges and row["dimension"] not in self.scales and len(self.scales) == 1:
-                row["dimension"] = self.scales[0]
-            self.scores.append(
-                row | {"rater": rater or "", "kind": GOLD if by == GOLD_LABELS else "human score"}
-            )
+            row["dimension"] = self.part(record, "dimension")
+        if by not in (HUMAN, GOLD_LABELS):
+            self.by_judge.setdefault((by, row["dimension"]), {})[scorer] = None
+            self.ratings.append(row | {"judge": by, "scorer": scorer} | kept)
             return
-        self.by_judge.setdefault((by, row["dimension"]), {})[scorer] = None
-        self.ratings.append(row | {"judge": by, "scorer": scorer} | kept)
+        if self.judges and row["dimension"] not in self.scales:
+            row["dimension"] = self.dimension(row["dimension"])
+        kind = GOLD if by == GOLD_LABELS else "human score"
+        self.scores.append(row | {"rater": rater or "", "kind": kind})
+
+    def dimension(self, otherwise: str) -> str:
+        """The only dimension of the study, if it has one."""
+        return self.scales[0] if len(self.scales) == 1 else otherwise
 
     def rows(self, connection: Connection, named: Mapping[str, str]) -> ImportedRows:
         """The ratings as rows, and the human scores or gold labels beside them.
@@ -440,15 +428,10 @@ class Log:
         kept = [*dict.fromkeys(key for row in self.ratings for key in row if key not in columns)]
         source = _table(connection, "log_ratings", self.ratings, (*columns, *kept))
         picked = {column: column for column in (*RATING_COLUMNS, "failure", WORD)}
-        further = {column: text_column(column) for column in kept}
+        further = {column: quoted(column) for column in kept}
         scores = _table(connection, "log_scores", self.scores, SCORED) if self.scores else None
         rows = as_rows(source, picked, RATING_COLUMNS, named=named, texts=further, used=())
         return ImportedRows(rows.sql, rows.named, rows.kept, scores)
-
-
-def text_column(column: str) -> str:
-    """SQL for a column by its name."""
-    return '"' + column.replace('"', '""') + '"'
 
 
 def _table(
@@ -456,19 +439,13 @@ def _table(
 ) -> str:
     """SQL for the rows as a relation of texts, but for `record`."""
     values = {
-        column: np.array([row.get(column) for row in rows], dtype=object)
-        for column in columns
-        if column != "record"
+        column: np.array([row.get(column) for row in rows], dtype=object) for column in columns
     }
-    values["record"] = np.array([row["record"] for row in rows], dtype=np.int64)
-    connection.register(f"{table}_given", values)
-    picked = ", ".join(
-        f"{text_column(column)}::varchar as {text_column(column)}"
-        for column in values
-        if column != "record"
+    connection.register("given", values)
+    texts = ", ".join(
+        f"{quoted(column)}::{'bigint' if column == 'record' else 'varchar'} as {quoted(column)}"
+        for column in columns
     )
-    connection.execute(
-        f"create or replace temp table {table} as select {picked}, record from {table}_given"
-    )
-    connection.unregister(f"{table}_given")
+    connection.execute(f"create or replace temp table {table} as select {texts} from given")
+    connection.unregister("given")
     return f"(from {table})"

@@ -339,7 +339,7 @@ READERS: Mapping[
 def count_rows(path: str) -> int:
     """The number of rows of a table, of objects in a JSON file, or of samples in a packed log."""
     if path.endswith(".eval"):
-        return sum(1 for _ in log_records(path)[0].get("samples").entries())
+        return sum(1 for _ in log_records(connect(), path)[0].get("samples").entries())
     if path.endswith((".jsonl", ".json")):
         return count_objects(connect(), path)
     return RawFile.open(path).count_rows()

@@ -16,6 +16,7 @@ import numpy as np
 
 from recuse.base.database import Connection, frame_at, name, reader, text
 from recuse.base.errors import DataError
+from recuse.base.log import warn
 from recuse.base.settings import Keys, Setting, are_arguments, written
 from recuse.base.words import enumerated
 from recuse.data.faults import LONGEST, MOST_LISTED, Check, raise_first_fault
@@ -285,13 +286,23 @@ def _objects(path: str) -> str:
 
 
 def _object_lines(path: str) -> dict[str, np.ndarray] | None:
-    """The line of each object of a JSON Lines file with blank lines; None for any other file."""
+    """The line of each object of a JSON Lines file with blank lines; None for any other file.
+
+    Warns if the last line has no line break, as in a file that was cut off.
+    """
     if not path.endswith(".jsonl"):
         return None
+    line, records = b"\n", []
     with open(path, "rb") as file:
-        lines = np.fromiter(
-            (number for number, line in enumerate(file, start=1) if line.strip()), np.int64
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                records.append(number)
+    if not line.endswith(b"\n"):
+        warn(
+            f"{path}: ends without a line break, as in a file that was cut off; add one if this is"
+            " whole"
         )
+    lines = np.array(records, np.int64)
     return {"record": lines} if len(lines) and lines[-1] != len(lines) else None
 
 

@@ -5,6 +5,7 @@ repository and commit.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from recuse.base.log import warn
 from recuse.base.settings import Setting, written
 from recuse.data.registry import GOLD_LABELS, HUMAN
 from recuse.imports.inspect_logs import LETTERS, log_records, read_inspect
-from recuse.imports.logs import YES_NO, Log, Node, failure, one, present
+from recuse.imports.logs import CODE, YES_NO, Log, Node, failure, one, present
 from recuse.imports.rows import ImportedRows
 
 MODEL_GRADED = {
@@ -33,7 +34,6 @@ MODEL_GRADED = {
     "agent-rubric",
 }
 SAMPLES_OF_TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d:.-]+\.jsonl")
-JUDGE, CODE = "judge", "code"  # who gave a score, beside HUMAN
 # Reasons of promptfoo's graders that give a failed judgment the score 0; earlier versions have no
 # `graderError`.
 UNGRADED = re.compile(
@@ -51,65 +51,61 @@ def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
     prompts. Grader errors and results without a grade are missing. Source: promptfoo/promptfoo,
     0011eb0 (src/types/index.ts).
     """
-    root = records[0]
-    lines = "results" not in root.fields
-    config = root.get("config")
-    results = records if lines else [*_results(root).entries(records=True)]
+    config, results = records[0].get("config"), records
+    if "results" in records[0].fields:
+        results = [*_results(records[0]).entries(records=True)]
     prompts = present(results, "testIdx", "vars")
     for result in log.each(results):
-        provider, test = result["provider"], result.get("testCase")
-        grading, prompt = result["gradingResult"], result.get(prompts).words
+        test, prompt = result.get("testCase"), result.get(prompts).words
         if result.get("promptIdx").words not in (None, "0"):
             prompt = f"{prompt}, prompt {result['promptIdx'].words}"
-        given = {"model": _label(provider), "dataset": test.get("metadata").get("dataset").text}
-        failed, error = result.get("failureReason").value == ERROR, result.get("error").words
-        graders = [
-            found.get("options").get("provider") for found in (test, config.get("defaultTest"))
-        ]
-        parts = [
-            (part.get("assertion"), part) for part in grading.get("componentResults").entries()
-        ]
-        asked = (
-            [(assertion, None) for assertion in test.get("assert").entries()]
-            if failed and not parts
-            else []
-        )
+        places = [test, config.get("defaultTest")]
+        graders = [place.get("options").get("provider") for place in places]
         unnamed = 0
-        for assertion, part in parts or asked:
+        for assertion, part in _graded(result):
             kind = (assertion["type"].text if assertion else None) or "no assertion"
-            human = kind == "human"
-            if not human and kind.removeprefix("not-") not in MODEL_GRADED:
+            by = HUMAN if kind == "human" else None
+            if by is None and kind.removeprefix("not-") not in MODEL_GRADED:
                 log.left_out[kind] += 1
                 continue
             metric, item = assertion.get("metric").text, prompt
-            if not human and metric is None:
+            if by is None and metric is None:
                 unnamed += 1
                 item = prompt if unnamed == 1 else f"{prompt}, assertion {unnamed}"
-            judge = next(
-                (name for name in map(_label, (assertion.get("provider"), *graders)) if name), None
+            judges = filter(None, map(_label, (assertion.get("provider"), *graders)))
+            failed = None if by else _grader_failure(part)
+            if not part:
+                failed = failure("result", result.get("error").words)
+            log.add(
+                result,
+                part["score"] if not failed else part,
+                failed=failed,
+                model=_label(result["provider"]),
+                prompt=item,
+                dataset=test.get("metadata").get("dataset").text,
+                scorer=kind,
+                judge=next(judges, None),
+                by=by,
+                dimension=metric,
+                reason=part.get("reason").words,
             )
-            reason = None if part is None else part.get("reason").words
-            score = (
-                _grade(part, reason if not human else None) if part else failure("result", error)
-            )
-            of_score = {
-                "scorer": kind,
-                "judge": judge,
-                "by": HUMAN if human else None,
-                "dimension": metric,
-            }
-            log.add(result, score, prompt=item, **given, **of_score, reason=reason)
 
 
-def _grade(part: Node, reason: str | None) -> tuple[str | None, str | None]:
-    """The score of a component as a rating, or why there is none: a grader that fails gives 0, with
-    its reason.
-    """
+def _graded(result: Node) -> Iterator[tuple[Node, Node]]:
+    """Each assertion of a result with its grade: none of a result that failed as a whole."""
+    parts = [*result["gradingResult"].get("componentResults").entries()]
+    yield from ((part.get("assertion"), part) for part in parts)
+    if not parts and result.get("failureReason").value == ERROR:
+        asked = result.get("testCase").get("assert").entries()
+        yield from ((assertion, result["gradingResult"].at("grade", None)) for assertion in asked)
+
+
+def _grader_failure(part: Node) -> str | None:
+    """Why a grade is none, if it is: a grader that fails gives 0, with its reason."""
+    reason = part.get("reason").words or ""
     if part.get("metadata").get("graderError"):
-        return None, "the grader failed (graderError)"
-    if UNGRADED.match(reason or ""):
-        return failure("grader", reason)
-    return part["score"].score()
+        return "the grader failed (graderError)"
+    return failure("grader", reason) if UNGRADED.match(reason) else None
 
 
 def _results(root: Node) -> Node:
@@ -140,59 +136,51 @@ def read_helm(log: Log, records: Sequence[Node]) -> None:
     """
     root = one(records, "states of a scenario are")
     model = root["adapter_spec"]["model"].name
-    states = [*log.each(root["request_states"].entries(records=True))]
-    scored = [
-        {name: dict(_annotated(name, found)) for name, found in state.get("annotations").items()}
-        for state in states
-    ]
-    keys = dict.fromkeys(
-        (name, *key) for scores in scored for name, found in scores.items() for key in found
-    )
+    scored, judges, criteria = [], {}, {}  # of the last two, those of each annotator
+    for state in log.each(root["request_states"].entries(records=True)):
+        scores = {}
+        for name, annotation in state.get("annotations").items():
+            for judge, criterion, value in _annotated(name, annotation):
+                scores[name, judge, criterion] = value
+                judges.setdefault(name, {})[judge] = None
+                criteria.setdefault(name, {})[criterion] = None
+        scored.append((state, scores))
     # Each judge of an annotator is asked all its criteria.
-    wanted = dict.fromkeys(
-        (name, judge, part)
-        for name, judge, _ in keys
-        for annotator, _, part in keys
-        if annotator == name
-    )
-    for state, scores in zip(states, scored, strict=True):
-        instance = state["instance"]
+    asked = [place for name in judges for place in product([name], judges[name], criteria[name])]
+    for state, scores in scored:
+        instance, trial = state["instance"], state.get("train_trial_index").text or "0"
         perturbation = instance.get("perturbation").get("name").text
-        trial = state.get("train_trial_index").text or "0"
         prompt = instance["id"].name
         prompt += f", trial {trial}" if trial != "0" else ""
         prompt += f", {perturbation}" if perturbation else ""
-        for name, judge, criterion in wanted:
-            node = scores.get(name, {}).get((judge, criterion))
-            score = (None, "no annotation") if node is None else node.score()
-            dimension = criterion or (None if len(log.scales) == 1 else name)
+        for name, judge, criterion in asked:
+            place = name, judge, criterion
             log.add(
                 state,
-                score,
+                scores.get(place, state),
+                failed=None if place in scores else "no annotation",
                 model=model,
                 prompt=prompt,
                 scorer=judge,
                 judge=judge,
-                dimension=dimension,
+                dimension=criterion or log.dimension(name),
                 annotator=name,
             )
 
 
-def _annotated(name: str, annotation: Node) -> Iterator[tuple[tuple[str, str | None], Node]]:
+def _annotated(name: str, annotation: Node) -> Iterator[tuple[str, str | None, Node]]:
     """Each judge and criterion (None if there is one) of an annotation, with the score."""
     for key, value in annotation.items():
         if key == "score":
-            yield (name, None), value
+            yield name, None, value
         elif key.endswith("_score"):
-            yield (key.removesuffix("_score"), None), value
+            yield key.removesuffix("_score"), None, value
         elif isinstance(value.value, dict) and "score" in value.fields:
-            yield (key, None), value["score"]
+            yield key, None, value["score"]
         elif isinstance(value.value, dict):
-            yield from (
-                ((key, part), inner["score"])
-                for part, inner in value.items()
-                if isinstance(inner.value, dict)
-            )
+            for part, inner in value.items():
+                if isinstance(inner.value, dict):
+                    yield key, part, inner["score"]
 
 
 def read_mlflow(log: Log, records: Sequence[Node]) -> None:
@@ -204,79 +192,55 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
     `mlflow.modelId`. Feedback by code is none, unless config's `judge` names it.
     Source: mlflow/mlflow, 02ff24a (entities/assessment.py), 0206e55 (entities/trace_info.py).
     """
-    prompts = present(
-        [_info(trace) for trace in records], "client_request_id", "request_preview", "request"
-    )
-    for trace in log.each(records):
-        info = _info(trace)
-        kept = info.get("trace_metadata", "request_metadata")
-        named = [
-            found
-            for found in (info.get("tags").get("model"), kept.get("model", "mlflow.modelId"))
-            if found
-        ]
-        prompt = info.get(prompts).words
+    traces = [(trace, trace.get("info") or trace) for trace in log.each(records)]
+    infos = [info for _, info in traces]
+    prompts = present(infos, "client_request_id", "request_preview", "request")
+    for trace, info in traces:
+        metadata = info.get("trace_metadata", "request_metadata").get("model", "mlflow.modelId")
         assessments = [*info.get("assessments").entries()]
         corrected = {
             other.get("overrides").text
             for other in assessments
             if other["source"]["source_type"].value != "HUMAN"
-        }
+        } - {None}
         for assessment in assessments:
-            feedback, source = assessment.get("feedback"), assessment["source"]
-            mine = assessment.get("assessment_id").text
-            if assessment.get("expectation") or (mine is not None and mine in corrected):
+            if assessment.get("expectation") or assessment.get("assessment_id").text in corrected:
                 continue
+            feedback, source = assessment.get("feedback"), assessment["source"]
+            error = feedback.get("error") or assessment.get("error")
+            why = error.get("error_message", "error_code").words
             who = source.get("source_id").text
             name = assessment.get("assessment_name", "name").name
-            giver = _giver(
-                source["source_type"], LLM_JUDGE=JUDGE, AI_JUDGE=JUDGE, HUMAN=HUMAN, CODE=CODE
-            )
-            if giver == CODE and _left_out(log, name):
-                continue
-            error = feedback.get("error") or assessment.get("error")
-            score = (
-                feedback.get("value").score()
-                if not error
-                else failure("judge", error.get("error_message", "error_code").words)
-            )
-            of_score = {
-                "judge": None if giver == CODE or who == "default" else who,
-                "by": HUMAN if giver == HUMAN else None,
-            }
-            item = {
-                "model": named[0].text if named else None,
-                "prompt": prompt,
-                "scorer": name,
-                "dimension": name,
-            }
             log.add(
                 trace,
-                score,
-                **item,
-                **of_score,
+                feedback.get("value"),
+                failed=failure("judge", why) if error else None,
+                model=(info.get("tags").get("model") or metadata).text,
+                prompt=info.get(prompts).words,
+                scorer=name,
+                dimension=name,
+                judge=None if who == "default" else who,
+                by=_giver(
+                    source["source_type"], LLM_JUDGE=None, AI_JUDGE=None, HUMAN=HUMAN, CODE=CODE
+                ),
                 rater=who,
                 rationale=assessment.get("rationale").words,
             )
 
 
-def _giver(kind: Node, **givers: str) -> str:
-    """Who gave a score, JUDGE, HUMAN or CODE, by the tool's word for it; of two words for one, the
-    first is today's.
+def _giver(kind: Node, **givers: str | None) -> str | None:
+    """Who gave a score, HUMAN, CODE or a judge (None), by the tool's word for it; of two words for
+    one, the first is today's.
     """
     word = kind.text
-    if word not in givers:
-        words: dict[str, str] = {}
-        for today, giver in givers.items():
-            words.setdefault(giver, today)
-        *others, last = words.values()
-        remedy = f"write {', '.join(others)} or {last}"
-        raise kind.fault("which does not say who gave the score", remedy)
-    return givers[word]
-
-
-def _info(trace: Node) -> Node:
-    return trace.get("info") if trace.get("info") else trace
+    if word in givers:
+        return givers[word]
+    words: dict[str | None, str] = {}
+    for today, giver in givers.items():
+        words.setdefault(giver, today)
+    *others, last = words.values()
+    remedy = f"write {', '.join(others)} or {last}"
+    raise kind.fault("which does not say who gave the score", remedy)
 
 
 def read_phoenix(log: Log, records: Sequence[Node]) -> None:
@@ -288,33 +252,23 @@ def read_phoenix(log: Log, records: Sequence[Node]) -> None:
     (server/api/routers/v1/annotations.py).
     """
     for record in log.each(_page_records(records, bool(records[0].get("next_cursor")))):
-        run = "annotations" in record.fields
-        for annotation in record["annotations"].entries() if run else [record]:
-            giver = _giver(annotation["annotator_kind"], LLM=JUDGE, HUMAN=HUMAN, CODE=CODE)
-            result = annotation if run else annotation.get("result")
-            name, error = annotation["name"].name, annotation.get("error").words
-            score = failure("judge", error) if error else result.get("score", "label").score()
+        annotations, prompt = [(record, record.get("result"))], None
+        if "annotations" in record.fields:
+            annotations = [(each, each) for each in record["annotations"].entries()]
+            prompt = record["example_id"].name
             repetition = record.get("repetition_number").text or "1"
-            prompt = (
-                f"{record['example_id'].name}{'' if repetition == '1' else f', repetition {repetition}'}"
-                if run
-                else None
-            )
-            scorer = {
-                "scorer": name,
-                "dimension": name,
-                "by": HUMAN if giver == HUMAN else None,
-            }
-            if giver == CODE and _left_out(log, name):
-                continue
-            rater = annotation.get("user_id", "identifier").text
+            prompt += "" if repetition == "1" else f", repetition {repetition}"
+        for annotation, result in annotations:
+            name, error = annotation["name"].name, annotation.get("error").words
             log.add(
                 record,
-                score,
-                model=None,
+                result.get("score", "label"),
+                failed=failure("judge", error) if error else None,
                 prompt=prompt,
-                **scorer,
-                rater=rater,
+                scorer=name,
+                dimension=name,
+                by=_giver(annotation["annotator_kind"], LLM=None, HUMAN=HUMAN, CODE=CODE),
+                rater=annotation.get("user_id", "identifier").text,
                 explanation=result.get("explanation").words,
             )
 
@@ -338,38 +292,29 @@ def read_langfuse(log: Log, records: Sequence[Node]) -> None:
     """
     pages = records[0].get("meta").get("totalPages").value
     for record in log.each(_page_records(records, pages not in (None, 0, 1))):
-        whole = "scores" in record.fields
-        generations = (
-            [found.get("model").text for found in record.get("observations").entries()]
-            if whole
-            else []
-        )
-        models = sorted({name for name in generations if name})
-        given = {
-            "model": models[0] if len(models) == 1 else None,
-            "prompt": record.get("input").words if whole else None,
-        }
-        for score in record["scores"].entries() if whole else [record]:
+        scores, models, prompt = [record], set(), None
+        if "scores" in record.fields:
+            scores, prompt = record["scores"].entries(), record.get("input").words
+            generations = record.get("observations").entries()
+            models = {generation.get("model").text for generation in generations} - {None}
+        for score in scores:
             kind, name = score.get("dataType").text, score["name"].name
-            giver = _giver(score["source"], EVAL=JUDGE, ANNOTATION=HUMAN, API=CODE)
+            by = _giver(score["source"], EVAL=None, ANNOTATION=HUMAN, API=CODE)
             if kind in ("TEXT", "CORRECTION"):
                 log.left_out[name] += 1
                 continue
-            if giver == CODE and _left_out(log, name):
-                continue
             label = score.get("stringValue", "value")
-            value = label if kind == "CATEGORICAL" else score["value"]
             unlabelled = kind == "CATEGORICAL" and not isinstance(label.value, str)
-            by = HUMAN if giver == HUMAN else None
-            rater = score.get("authorUserId").text
             log.add(
                 record,
-                (None, "a category without its label") if unlabelled else value.score(),
-                **given,
+                label if kind == "CATEGORICAL" else score["value"],
+                failed="a category without its label" if unlabelled else None,
+                model=min(models) if len(models) == 1 else None,
+                prompt=prompt,
                 scorer=name,
                 dimension=name,
                 by=by,
-                rater=rater,
+                rater=score.get("authorUserId").text,
                 comment=score.get("comment").words,
             )
 
@@ -384,46 +329,25 @@ def read_deepeval(log: Log, records: Sequence[Node]) -> None:
     """
     root = one(records, "results of a test run are")
     model = root.get("hyperparameters").get("model").text
-    lists = {"testCases": "input", "test_results": "input", "conversationalTestCases": "name"}
-    cases = (
-        (case, prompt)
-        for key, prompt in lists.items()
-        for case in log.each(root.get(key).entries(records=True))
-    )
-    for case, prompts in cases:
-        for metric in case.get("metricsData", "metrics_data").entries():
-            name, error = metric["name"].name, metric.get("error").words
-            score = failure("metric", error) if error else metric["score"].score()
-            judge = metric.get("evaluationModel", "evaluation_model").text
-            if not judge and _left_out(log, name):
-                continue
-            prompt = case.get(prompts).words
-            scorer = judge if judge and not _listed(log, name) else name
-            log.add(
-                case,
-                score,
-                model=model,
-                prompt=prompt,
-                scorer=scorer,
-                judge=judge,
-                dimension=name,
-                reason=metric.get("reason").words,
-            )
-
-
-def _listed(log: Log, name: str) -> bool:
-    """Whether config's `judge` lists a scorer of this name."""
-    return isinstance(log.judges, dict) and name in log.judges
-
-
-def _left_out(log: Log, name: str) -> bool:
-    """Leave out a score that no model or human gave, unless config's `judge` lists its scorer, by
-    this name.
-    """
-    if not _listed(log, name):
-        log.scorers[name] = None
-        log.left_out[name] += 1
-    return not _listed(log, name)
+    for key in ("testCases", "test_results", "conversationalTestCases"):
+        for case in log.each(root.get(key).entries(records=True)):
+            prompt = case.get("name" if key == "conversationalTestCases" else "input").words
+            for metric in case.get("metricsData", "metrics_data").entries():
+                name, error = metric["name"].name, metric.get("error").words
+                judge = metric.get("evaluationModel", "evaluation_model").text
+                listed = isinstance(log.judges, Mapping) and name in log.judges
+                log.add(
+                    case,
+                    metric.get("score") if error else metric["score"],
+                    failed=failure("metric", error) if error else None,
+                    model=model,
+                    prompt=prompt,
+                    scorer=judge if judge and not listed else name,
+                    judge=judge,
+                    by=None if judge else CODE,
+                    dimension=name,
+                    reason=metric.get("reason").words,
+                )
 
 
 def read_lm_eval(log: Log, records: Sequence[Node]) -> None:
@@ -445,10 +369,9 @@ def read_lm_eval(log: Log, records: Sequence[Node]) -> None:
     model = path.parent.name.replace("__", "/", 1) if "__" in path.parent.name else None
     for record in log.each(records):
         if wanted in _metrics(record):
-            score = record[wanted.partition(",")[0]].score()
             log.add(
                 record,
-                score,
+                record[wanted.partition(",")[0]],
                 model=model,
                 prompt=record["doc_id"].name,
                 dataset=task[1] if task else None,
@@ -514,7 +437,7 @@ def read_tool(
     and key.
     """
     log = Log(path, settings, scales, TOOLS[tool].grades)
-    TOOLS[tool].read(log, log_records(path))
+    TOOLS[tool].read(log, log_records(connection, path))
     return log.rows(connection, TOOLS[tool].keys)
 
 

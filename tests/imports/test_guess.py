@@ -229,6 +229,15 @@ def test_a_second_human_column_is_told(tmp_path, monkeypatch):
     assert "guessed: by its name; left out: human_2" in text
 
 
+@pytest.mark.parametrize("score", ["annotator_score", "raterRating", "score_by_annotator"])
+def test_the_score_of_a_rater_is_not_the_rater(tmp_path, monkeypatch, score):
+    rows = [f"{m},{p},{p % 5 + 1}" for p in range(20) for m in ("gpt-4o", "claude-3")]
+    files = ratings_with(3) | {"human.csv": "\n".join([f"model,prompt,{score}", *rows]) + "\n"}
+    study, _ = guessed(tmp_path, files, monkeypatch)
+    columns = {"model": "model", "prompt": "prompt", "rating": score}
+    assert study["import"]["references"]["columns"] == columns
+
+
 @pytest.mark.parametrize(
     "header", ["chosen,rejected", "model_a,model_b,score_a,score_b", "model_1,model_2,a_wins"]
 )

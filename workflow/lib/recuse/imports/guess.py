@@ -7,13 +7,15 @@ gives other numbers.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
+from typing import NamedTuple
 
 from recuse.base.database import Connection, connect, create_table
 from recuse.base.errors import ConfigError, DataError
+from recuse.base.places import WORKFLOW
 from recuse.base.settings import in_yaml
 from recuse.base.words import counted, enumerated
 from recuse.data.files import MISSING, as_number, is_number, missing_as_null, reading
@@ -31,7 +33,9 @@ from recuse.imports.logs import NotNamed
 from recuse.imports.names import group_families, known_family
 from recuse.imports.readers import TIES, create_imported, recognised
 from recuse.imports.rows import BOOLEAN_WORDS, Table
+from recuse.imports.settings import ColumnsOfReferences
 
+TEMPLATE = WORKFLOW / "report" / "guessed.yaml.j2"
 ASKED = "asked: "  # before the question beside a key that is left empty
 NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?")
 ROWS = 20_000  # of a file that are looked at
@@ -40,23 +44,6 @@ MOST_LEVELS = 101
 REPEATS = 5  # rows with the same judge, model and prompt that are usual
 # Share of a column's values that are numbers, or names of models, for it to be one of these
 LEAST = 0.75
-# Words in the names of columns, the best first.
-WORDS = {
-    "human": "human gt gold expert annotation reference groundtruth truth",
-    "rating": "rating score grade mark points stars value passed correct pass verdict label result",
-    "model_a": "modela model1 left assistanta responsea answera systema generator1",
-    "model_b": "modelb model2 right assistantb responseb answerb systemb generator2",
-    "outcome": "outcome winner preference preferred choice vote verdict",
-    "order": "order position shown first swapped flipped reversed swap flip game",
-    "judge": "judge grader evaluator autorater annotator scorer critic rater",
-    "model": "model candidate generator system respondent llm author assistant target",
-    "dimension": "dimension metric criterion criteria aspect attribute rubric quality",
-    "dataset": "dataset benchmark corpus source subset",
-    "occasion": "occasion turn step round epoch",
-    "length": "length tokens ntokens words",
-    "rater": "rater annotator worker person who name",
-    "prompt": "prompt item question qid instruction query task example sample doc id index",
-}
 RATING_ROLES = (
     "human",
     "judge",
@@ -68,6 +55,7 @@ RATING_ROLES = (
     "length",
     "prompt",
 )
+HUMAN_ROLES = ("rater", *RATING_ROLES[2:])
 VERDICT_ROLES = ("model_a", "model_b", "outcome", "judge", "human", "prompt", "order")
 ORDER = [
     "judge",
@@ -86,7 +74,7 @@ ORDER = [
     "length",
     "rater",
 ]
-NUMBERED, NAMING = ("human", "rating", "length"), ("judge", "model", "model_a", "model_b")
+NAMING = ("judge", "model", "model_a", "model_b")
 FAILED = (-9999, -999, -99, -9, -1, 99, 999, 9999)  # numbers that often mark a failure
 MANY, FEW = 0.1, 2  # share and number of values above which none marks a failure by guess
 POLES = {  # of a yes-no question, in lower case
@@ -124,6 +112,17 @@ class GuessedColumn:
     numbers: int
     commas: int = 0  # values with a decimal comma
 
+    @property
+    def last_key(self) -> str:
+        """The last key of its path, unless the dot is that of a version, as in gpt-4.1."""
+        return re.split(r"\.(?!\d)", self.name)[-1]
+
+    @property
+    def words(self) -> list[str]:
+        """The words of its name, in lower case."""
+        apart = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", self.last_key)
+        return re.findall(r"[a-z]+|\d+", apart.lower())
+
     def counts(self) -> dict[float, int]:
         """How often each of its numbers occurs, as far as they are listed."""
         return {
@@ -143,36 +142,104 @@ class GuessedColumn:
         far = [x for x in counts if x in FAILED and (x < 0 or max(scores) <= x / 9)]
         return {x: counts[x] for x in far}
 
-    @property
     def is_number(self) -> bool:
         """Whether it holds numbers, but for some words for failures."""
         return self.filled > 0 and self.numbers + self.commas >= LEAST * self.filled
 
-    @property
-    def is_yes_or_no(self) -> bool:
-        """Whether its words are of a yes-no question."""
-        return bool(self.values) and {value.lower() for value in self.values} <= POLES.keys()
+    def is_rating(self) -> bool:
+        """Whether it holds numbers, or words of a yes-no question."""
+        of_poles = bool(self.values) and {value.lower() for value in self.values} <= POLES.keys()
+        return self.is_number() or of_poles
 
     def is_score(self) -> bool:
-        """Whether it may hold scores: numbers of few levels, not called a count or a place."""
-        few = self.fits("rating") and self.different <= MOST_LEVELS
-        return few and not NOT_SCORES.search(_last(self.name).lower())
+        """Whether it may hold scores: ratings of few levels, not called a count or a place."""
+        few = self.is_rating() and self.different <= MOST_LEVELS
+        return few and not NOT_SCORES.search(self.last_key.lower())
 
-    def fits(self, role: str) -> bool:
-        """Whether its values may be what a role holds."""
-        if role in NUMBERED:
-            return self.is_number or (role != "length" and self.is_yes_or_no)
-        if role in ("prompt", "order", "rater"):
-            return self.filled > 0
-        if role == "occasion":
-            return 1 < self.different <= MOST_LEVELS
-        if role == "outcome":
-            return 0 < self.different <= MOST_NAMES
-        return (
-            0 < self.different <= MOST_NAMES
-            and (not self.is_number or role == "dimension")
-            and self.different < self.filled
-        )
+    def is_outcome(self) -> bool:
+        """Whether it has few values."""
+        return 0 < self.different <= MOST_NAMES
+
+    def is_label(self) -> bool:
+        """Whether it has few values, and some of them in several rows."""
+        return self.is_outcome() and self.different < self.filled
+
+    def is_name(self) -> bool:
+        """Whether it holds labels that are not numbers."""
+        return self.is_label() and not self.is_number()
+
+    def is_occasion(self) -> bool:
+        """Whether it tells some rows apart, but not all."""
+        return 1 < self.different <= MOST_LEVELS
+
+
+class Role(NamedTuple):
+    """What a column may stand for."""
+
+    words: str  # in its name, the best first
+    never: str = ""  # words of its name that say another role
+    # Whether its values, of which there are some, may be such
+    fits: Callable[[GuessedColumn], bool] = lambda column: True
+
+
+JUDGES, HUMANS = "judge grader evaluator autorater scorer", "human gold gt expert"
+SCORES = "score rating grade"
+OTHERS = f"{JUDGES} {SCORES} model human"
+ROLES = {
+    "human": Role(
+        "human gt gold expert annotation reference groundtruth truth",
+        fits=GuessedColumn.is_rating,
+    ),
+    "rating": Role(
+        "rating score grade mark points stars value passed correct pass verdict label result",
+        HUMANS,
+        GuessedColumn.is_rating,
+    ),
+    "model_a": Role(
+        "modela model1 left assistanta responsea answera systema generator1",
+        fits=GuessedColumn.is_name,
+    ),
+    "model_b": Role(
+        "modelb model2 right assistantb responseb answerb systemb generator2",
+        fits=GuessedColumn.is_name,
+    ),
+    "outcome": Role(
+        "outcome winner preference preferred choice vote verdict", HUMANS, GuessedColumn.is_outcome
+    ),
+    "order": Role("order position shown first swapped flipped reversed swap flip game"),
+    "judge": Role(
+        "judge grader evaluator autorater annotator scorer critic rater",
+        SCORES,
+        GuessedColumn.is_name,
+    ),
+    "model": Role(
+        "model candidate generator system respondent llm author assistant target",
+        f"{JUDGES} {SCORES}",
+        GuessedColumn.is_name,
+    ),
+    "dimension": Role(
+        "dimension metric criterion criteria aspect attribute rubric quality",
+        OTHERS,
+        GuessedColumn.is_label,
+    ),
+    "dataset": Role(
+        "dataset benchmark corpus source subset",
+        OTHERS,
+        GuessedColumn.is_name,
+    ),
+    "occasion": Role(
+        "occasion turn step round epoch", "n num total max count", GuessedColumn.is_occasion
+    ),
+    "length": Role("length tokens ntokens words", fits=GuessedColumn.is_number),
+    "rater": Role("rater annotator worker person who name", SCORES),
+    "prompt": Role(
+        "prompt item question qid instruction query task example sample doc id index", OTHERS
+    ),
+}
+
+
+LABELS_OF_HUMANS = ROLES["human"]._replace(fits=GuessedColumn.is_outcome)
+RATINGS_IN_WORDS = ROLES["rating"]._replace(fits=GuessedColumn.is_label)
 
 
 @dataclass
@@ -219,39 +286,44 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
     kinds = {path: recognised(connection, path) for path in files}
     logs = [path for path in files if kinds[path] != "table"]
     tables = {path: profiled(connection, path) for path in files if kinds[path] == "table"}
-    parts = [_guess_table(path, columns) for path, columns in tables.items()]
+    parts = {path: _guess_table(path, columns) for path, columns in tables.items()}
     compared = any(FORMATS[kinds[path]].holds == (COMPARED,) for path in logs) or any(
-        "model_a" in part.columns for part in parts
+        "model_a" in part.columns for part in parts.values()
     )
-    by_judge = [part for part in parts if "judge" in part.columns or part.role == "judge"]
     if logs and FORMATS[kinds[logs[0]]].holds:
-        main = _guess_logs(kinds[logs[0]], logs, compared)
-        references = [
-            _guess_table(path, columns, of_humans=not compared) for path, columns in tables.items()
-        ]
+        main, judged, logs = _guess_logs(kinds[logs[0]], logs, compared), [], []
     else:
-        rated = by_judge or [part for part in parts if not _is_of_humans(part.files[0])] or parts
-        if not rated:
+        judged = _judged(parts)
+        if not judged:
             raise DataError(
                 f"{files[0]}: found {FORMATS[kinds[files[0]]].words}, which holds no judgments;"
                 " name those, too"
             )
-        same = [part for part in rated if part.columns == rated[0].columns]
-        main, references = _merged(same), [part for part in parts if part not in same]
-        references = [
-            _guess_table(part.files[0], tables[part.files[0]], of_humans=not compared)
-            for part in references
-        ]
-        references += [Guess(kinds[path], [path]) for path in logs]
+        main = _merged([parts[path] for path in judged])
+    references = [
+        _guess_table(path, columns, of_humans=not compared)
+        for path, columns in tables.items()
+        if path not in judged
+    ]
+    references += [Guess(kinds[path], [path]) for path in logs]
     if references and main.columns.pop("human", None) is not None:
         references[0].note = "; human scores in the files above are left out"
     _complete(main, compared)
-    people = _merged(references) if references else None
+    people = _as_references(_merged(references)) if references else None
     if people is not None and people.format == "table":
         _read_words(people, compared, main.models)
     for part in filter(None, (main, people)):
         part.files = _as_folders(paths, part.files)
-    return "\n".join(_lines(study, main, people, compared)) + "\n"
+    return _settings(study, main, people, compared)
+
+
+def _judged(parts: Mapping[str, Guess]) -> list[str]:
+    """The tables of judgments, all with the same columns: those that have judges, else those whose
+    names do not say that they hold human scores.
+    """
+    by_judge = [p for p, part in parts.items() if "judge" in {*part.columns, part.role}]
+    judged = by_judge or [path for path in parts if not _is_of_humans(path)] or [*parts]
+    return [path for path in judged if parts[path].columns == parts[judged[0]].columns]
 
 
 def _as_folders(paths: Sequence[str], files: Sequence[str]) -> list[str]:
@@ -322,76 +394,60 @@ def _guess_table(path: str, columns: Sequence[GuessedColumn], *, of_humans: bool
 
     of_humans: it holds human scores, by one rater in each of several columns, or named in a column.
     """
-    left = {column.name: column for column in columns if column.filled}
-    compared = all(_named(left.values(), role) for role in ("model_a", "model_b"))
+    left = [column for column in columns if column.filled]
+    compared = all(_named(left, ROLES[role]) for role in ("model_a", "model_b"))
+    # Columns that are called like models are not for one role each.
+    like_models = [c for c in left if c.is_rating() and known_family(c.last_key)]
+    aside = like_models if len(like_models) > 1 else []
     chosen: dict[str, GuessedColumn] = {}
+    for role in VERDICT_ROLES if compared else HUMAN_ROLES if of_humans else RATING_ROLES:
+        free = [column for column in left if column not in aside]
+        if role == "prompt":
+            free = _repeated_columns(free, chosen)
+        column = _named(free, LABELS_OF_HUMANS if compared and role == "human" else ROLES[role])
+        if column is not None and not (role == "rating" and aside):
+            chosen[role] = column
+            left.remove(column)
     result = Guess("table", [path])
-    like_models = [
-        column
-        for column in left.values()
-        if column.fits("rating") and known_family(_last(column.name))
-    ]
-    aside = (
-        {column.name: left.pop(column.name) for column in like_models}
-        if len(like_models) > 1
-        else {}
-    )
-    roles = (
-        VERDICT_ROLES if compared else ("rater", *RATING_ROLES[2:]) if of_humans else RATING_ROLES
-    )
-    for role in roles:
-        kind = "outcome" if compared and role == "human" else role
-        within = _repeated_columns(left.values(), chosen) if role == "prompt" else left.values()
-        if not (role == "rating" and aside) and (column := _named(within, role, kind)):
-            chosen[role] = left.pop(column.name)
-            result.reasons[role] = "by its name"
-    left |= aside
-    wide = [] if compared or "rating" in chosen else _wide(left, chosen, of_humans=of_humans)
+    rated = compared or "rating" in chosen
+    wide = [] if rated else _wide(left, chosen, of_humans=of_humans)
     if wide:
-        names = _levels(wide)
-        result.role = "judge" if "judge" not in chosen and "model" in chosen else "dimension"
-        result.role = result.role if "model" in chosen else "model"
-        if of_humans:
-            result.role = "rater" if "model" in chosen else "model"
-            names = (
-                {_last(name): name for name in names}
-                if isinstance(names, list) and "model" not in chosen
-                else names
-            )
-        result.columns["rating"] = names
+        result.role = _wide_role(chosen, of_humans=of_humans)
+        by_name = of_humans and result.role == "model"
+        result.columns["rating"] = names = _levels(wide, by_name=by_name)
         result.reasons["rating"] = f"one column for each {result.role}"
         result.scores += wide
-        for column in wide:
-            left.pop(column.name)
-    words = _named(left.values(), "rating", "dimension") if not (wide or compared) else None
-    if "rating" not in chosen and words is not None:
-        chosen["rating"] = left.pop(words.name)
-        result.reasons["rating"] = "by its name"
+        left = [column for column in left if column not in wide]
+        if result.role in ("judge", "model"):
+            named = names if by_name or isinstance(names, Mapping) else [c.last_key for c in wide]
+            (result.judges if result.role == "judge" else result.models).extend(named)
+    elif not rated and (words := _named(left, RATINGS_IN_WORDS)):
+        chosen["rating"] = words
+        left.remove(words)
     for role, column in chosen.items():
         key = "item" if compared and role == "prompt" else role
         result.columns[key] = column.name
-        result.reasons[key] = result.reasons.pop(role)
         if role in NAMING:
             (result.judges if role == "judge" else result.models).extend(column.values)
-            result.reasons[key] += f", {counted(column.different, 'name')}"
-    if "order" in chosen and not {*map(str.lower, chosen["order"].values)} <= {
-        *ORDERS,
-        *map(str.lower, result.models),
-    }:
+            result.reasons[key] = f"by its name, {counted(column.different, 'name')}"
+    if "order" in chosen:
+        _ask_for_order(result, chosen["order"])
+    result.scores += [chosen[role] for role in ("rating", "human", "outcome") if role in chosen]
+    more = [column.name for column in left if _named([column], ROLES["human"])]
+    if "human" in chosen and more and not compared:
+        result.reasons["human"] = f"by its name; left out: {enumerated(more)}"
+    return result
+
+
+def _ask_for_order(result: Guess, column: GuessedColumn) -> None:
+    """Ask what a column says of the order, unless by its words for orders or by names of models."""
+    known = {*ORDERS, *map(str.lower, result.models)}
+    if not {*map(str.lower, column.values)} <= known:
         result.columns["order"] = None
         result.reasons["order"] = (
-            f"does `{chosen['order'].name}` say which answer was shown first? Then name a column of"
+            f"does `{column.name}` say which answer was shown first? Then name a column of"
             " ab (that of model_a), ba or names of models here, else delete this line"
         )
-    result.scores += [chosen[role] for role in ("rating", "human", "outcome") if role in chosen]
-    more = [column.name for column in left.values() if not compared and _named([column], "human")]
-    if "human" in chosen and more:
-        result.reasons["human"] += f"; left out: {enumerated(more)}"
-    if result.role in ("judge", "model"):
-        asked = result.columns["rating"]
-        named = asked if isinstance(asked, Mapping) else map(_last, asked)
-        (result.judges if result.role == "judge" else result.models).extend(named)
-    return result
 
 
 def _repeated_columns(
@@ -420,76 +476,56 @@ def _repeated_columns(
     )
 
 
-def _named(
-    columns: Collection[GuessedColumn], role: str, kind: str | None = None
-) -> GuessedColumn | None:
-    """The column whose name is most like a role's words, and whose values fit the role, or the role
-    `kind`.
-    """
-    best = None
-    for place, column in enumerate(columns):
-        parts = re.findall(
-            r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", _last(column.name)).lower()
-        )
-        whole, names = "".join(parts), {*parts, *(part.removesuffix("s") for part in parts)}
-        for rank, word in enumerate(WORDS[role].split()):
-            grade = (
-                0
-                if whole == word
-                else 1
-                if word in names
-                else 2
-                if len(word) > 4 and word in whole
-                else None
-            )
-            if (
-                grade is not None
-                and column.fits(kind or role)
-                and not _names_another_role(role, parts)
-            ):
-                best = min(
-                    filter(None, [best, (grade, rank, place, column)]), key=lambda of: of[:3]
-                )
-    return best and best[3]
-
-
-def _names_another_role(role: str, parts: Sequence[str]) -> bool:
-    """Whether a name such as `judge_model` or `human_score` says another role than its last
-    word.
-    """
-    names = {*parts}
-    judges = names & {"judge", "grader", "evaluator", "autorater", "scorer"}
-    if role == "model":
-        return bool(judges)
-    if role in ("rating", "outcome"):
-        return bool(names & {"human", "gold", "gt", "expert"})
-    if role == "occasion":
-        return bool(names & {"n", "num", "total", "max", "count"})
-    return role in ("prompt", "dimension", "dataset") and bool(
-        judges or names & {"model", "human", "score", "rating"}
+def _named(columns: Collection[GuessedColumn], role: Role) -> GuessedColumn | None:
+    """The column whose name is most like a role's words, and whose values fit the role."""
+    alike = {column.name: _likeness(column.words, role) for column in columns if role.fits(column)}
+    return min(
+        (column for column in columns if alike.get(column.name)),
+        key=lambda column: alike[column.name],
+        default=None,
     )
 
 
+def _likeness(words: Sequence[str], role: Role) -> tuple[int, int] | None:
+    """How like a role's words those of a name are, the lowest first; None if they are not."""
+    whole, names = "".join(words), {*words, *(word.removesuffix("s") for word in words)}
+    if names & {*role.never.split()}:
+        return None
+    found = []
+    for rank, word in enumerate(role.words.split()):
+        if word == whole:
+            found.append((0, rank))
+        elif word in names:
+            found.append((1, rank))
+        elif len(word) > 4 and word in whole:
+            found.append((2, rank))
+    return min(found, default=None)
+
+
 def _wide(
-    left: Mapping[str, GuessedColumn], chosen: Mapping[str, GuessedColumn], *, of_humans: bool
+    left: Collection[GuessedColumn], chosen: Mapping[str, GuessedColumn], *, of_humans: bool
 ) -> list[GuessedColumn]:
     """Columns of ratings that stand side by side: named like models, or like nothing else, where
     judge and model are known.
     """
-    numbers = [column for column in left.values() if column.is_score()]
-    of_models = [
-        column
-        for column in numbers
-        if known_family(_last(column.name)) or _last(column.name) in _models(chosen)
-    ]
+    numbers = [column for column in left if column.is_score()]
+    names = {name for role in chosen.keys() & {"judge", "model"} for name in chosen[role].values}
+    of_models = [c for c in numbers if known_family(c.last_key) or c.last_key in names]
     if len(of_models) > 1 and not {"judge", "model"} <= chosen.keys():
         return of_models
     needed = {"model"} if of_humans else {"judge", "model"}
     return numbers if len(numbers) > 1 and needed <= chosen.keys() else []
 
 
-def _models(chosen: Mapping[str, GuessedColumn]) -> set[str]:
-    return {value for role in ("judge", "model") if role in chosen for value in chosen[role].values}
+def _wide_role(chosen: Mapping[str, GuessedColumn], *, of_humans: bool) -> str:
+    """What columns of ratings stand for: the first of model, judge and dimension that has no
+    column; raters, if they are human scores.
+    """
+    if "model" not in chosen:
+        return "model"
+    if of_humans:
+        return "rater"
+    return "dimension" if "judge" in chosen else "judge"
 
 
 def _is_of_humans(path: str) -> bool:
@@ -497,20 +533,16 @@ def _is_of_humans(path: str) -> bool:
     return bool(re.search("human|gold|annotat", Path(path).stem.lower()))
 
 
-def _levels(wide: Sequence[GuessedColumn]) -> list[str] | dict[str, str]:
+def _levels(wide: Sequence[GuessedColumn], *, by_name: bool) -> list[str] | dict[str, str]:
     """The columns as config names them: those whose names end alike, as in `gpt-4o_score`, by their
-    beginnings.
+    beginnings; by_name: others by the last key of each.
     """
-    names = [_last(column.name) for column in wide]
+    names = [column.last_key for column in wide]
     ends = re.compile(r"[ _.-](rating|score|grade|mark|points|result)s?$", re.IGNORECASE)
     if all(map(ends.search, names)):
-        return {ends.sub("", name): column.name for name, column in zip(names, wide, strict=True)}
-    return [column.name for column in wide]
-
-
-def _last(name: str) -> str:
-    """The last key of a path, unless the dot is that of a version, as in gpt-4.1."""
-    return re.split(r"\.(?!\d)", name)[-1]
+        names, by_name = [ends.sub("", name) for name in names], True
+    columns = [column.name for column in wide]
+    return dict(zip(names, columns, strict=True)) if by_name else columns
 
 
 def _merged(parts: Sequence[Guess]) -> Guess:
@@ -535,33 +567,20 @@ def _guess_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
     result, kind = Guess(format, list(paths)), COMPARED if compared else RATED
     if kind not in FORMATS[format].holds:
         return result
-    connection = None
-    while connection is None:
-        try:
-            connection = _imported(result, kind)
-        except (ConfigError, NotNamed) as error:
-            part = error.part if isinstance(error, NotNamed) else "judge"
-            if part in result.columns or part in result.others:
-                raise
-            if part == "judge":
-                result.others["judge"] = "judge"
-                result.reasons["judge"] = "the log names none: write its name"
-            else:
-                result.columns[part] = {"value": part}
-        except DataError as error:
-            if not compared:
-                raise
-            result.note = str(error)
-            return result
+    try:
+        connection = _read_log(result, kind)
+    except DataError as error:
+        if not compared:
+            raise
+        result.note = str(error)
+        return result
     if not compared:
         _add_ends(connection, result)
-    roles = {"judge": result.judges} | dict.fromkeys(
-        ("model_a", "model_b") if compared else ("model",), result.models
-    )
-    for role, names in roles.items():
-        listed = f"select distinct {role} from imported where {role} is not null order by all"
-        found = [name for (name,) in connection.execute(listed).fetchall()]
-        names += found if role not in result.columns else []
+    for role in ("judge", "model_a", "model_b") if compared else ("judge", "model"):
+        if role not in result.columns:
+            listed = f"select distinct {role} from imported where {role} is not null order by all"
+            found = [name for (name,) in connection.execute(listed).fetchall()]
+            (result.judges if role == "judge" else result.models).extend(found)
     for key in result.columns:
         result.columns[key] = None
         result.reasons[key] = (
@@ -569,6 +588,24 @@ def _guess_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
             " all, `{value: <its name>}`"
         )
     return result
+
+
+def _read_log(result: Guess, kind: str) -> Connection:
+    """A connection with the view `imported` of a log; each part that no record names is added to
+    the guess, with its own name as the value.
+    """
+    while True:
+        try:
+            return _imported(result, kind)
+        except (ConfigError, NotNamed) as error:
+            part = error.part if isinstance(error, NotNamed) else "judge"
+            if part in {*result.columns, *result.others}:
+                raise
+            if part == "judge":
+                result.others["judge"] = "judge"
+                result.reasons["judge"] = "the log names none: write its name"
+            else:
+                result.columns[part] = {"value": part}
 
 
 def _imported(part: Guess, kind: str) -> Connection:
@@ -759,86 +796,37 @@ def _tell_repeats_apart(connection: Connection, main: Guess) -> None:
         )
 
 
-def _lines(study: str, main: Guess, references: Guess | None, compared: bool) -> Iterator[str]:
-    """The lines of the YAML file."""
-    yield (
-        "# Check every line with `guessed`; then `recuse check` on this file says what the data"
-        " support."
+def _settings(study: str, main: Guess, people: Guess | None, compared: bool) -> str:
+    """The text of the YAML file; people: the guess about files of human scores."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATE.parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
-    yield f"{COMPARED if compared else RATED}:"
-    yield f"  {study}:"
-    yield f"    title: {in_yaml(study)}"
-    yield from (f"    # not read: {line}" for line in main.note.splitlines())
-    yield "    import:"
-    yield from _import_lines(main, "      ")
-    if references is not None:
-        yield (
-            "      references:  # guessed: a file without judges is of human"
-            f" scores{references.note}"
-        )
-        keys = (
-            ("item", "model_a", "model_b", "human")
-            if compared
-            else ("model", "prompt", "dimension", "dataset", "rating", "rater")
-        )
-        columns = {key: value for key, value in references.columns.items() if key in keys}
-        if compared and "human" not in columns and "outcome" in references.columns:
-            columns["human"] = references.columns["outcome"]
-        if not compared and "rating" not in columns and "human" in references.columns:
-            columns["rating"] = references.columns["human"]
-        words = ("values", "missing", "decimal")
-        others = {key: value for key, value in references.others.items() if key in words}
-        yield from _import_lines(replace(references, columns=columns, others=others), "        ")
-    if compared:
-        if main.single:
-            yield "    both_orders: false  # guessed: some comparisons are in one order only"
-    else:
-        yield _scales_line(main)
-    models = main.models + (references.models if references is not None else [])
-    families = group_families(main.judges, models)
-    if families:
-        yield (
-            "    families:  # guessed: from how the names begin; others are families of their own; in"
-            " brackets, other spellings of one model"
-        )
-        for family, members in families.items():
-            written = members if any(members.values()) else list(members)
-            yield f"      {in_yaml(family)}: {_yaml(written)}"
-
-
-def _scales_line(main: Guess) -> str:
-    if FORMATS[main.format].scale is not None:
-        low, high = FORMATS[main.format].scale
-        return f"    scales: {{default: [{low}, {high}]}}  # that of {FORMATS[main.format].words}"
-    if not main.ends:
-        return f"    scales:  # {ASKED}what are the lowest and highest rating? As in `{{default: [1, 5]}}`"
-    scales = ", ".join(
-        f"{in_yaml(name)}: [{low:g}, {high:g}]" for name, (low, high) in main.scales.items()
+    environment.filters["yaml"] = _yaml
+    return environment.get_template(TEMPLATE.name).render(
+        study=study,
+        main=main,
+        people=people,
+        compared=compared,
+        families=group_families(main.judges, main.models + (people.models if people else [])),
+        formats=FORMATS,
+        order=ORDER,
+        asked=ASKED,
     )
-    usual = "a usual scale for these scores"
-    reason = "the lowest and highest score" if main.scales == main.ends else usual
-    if main.zero:
-        reason += "; does 0 mark a failure? then `missing: [0]` under `import`, and the scale begins with 1"
-    return f"    scales: {{{scales}}}  # guessed: {reason}"
 
 
-def _import_lines(part: Guess, indent: str) -> Iterator[str]:
-    yield f"{indent}files: {_yaml(part.files[0] if len(part.files) == 1 else part.files)}"
-    if part.format != "table":
-        yield f"{indent}format: {part.format}  # guessed: {FORMATS[part.format].words}, by its keys"
-    if part.columns:
-        yield f"{indent}columns:"
-    for key, column in sorted(part.columns.items(), key=lambda entry: ORDER.index(entry[0])):
-        yield f"{indent}  {_line(key, column, part.reasons.get(key, 'by its name'))}"
-    for key, value in part.others.items():
-        yield f"{indent}{_line(key, value, part.reasons.get(key))}"
-
-
-def _line(key: str, value: object, reason: str | None) -> str:
-    """A key with its value and the reason; without a value the reason is a question."""
-    if value is None:
-        return f"{key}:  # {ASKED}{reason}"
-    return f"{key}: {_yaml(value)}" + (f"  # guessed: {reason}" if reason else "")
+def _as_references(part: Guess) -> Guess:
+    """The guess about files of human scores, with the columns that `references:` takes."""
+    columns = dict(part.columns)
+    if "outcome" in columns:
+        columns.setdefault("human", columns["outcome"])
+    taken = ColumnsOfReferences.model_fields
+    return replace(part, columns={key: columns[key] for key in columns if key in taken})
 
 
 def _yaml(value: object) -> str:
@@ -851,4 +839,6 @@ def _yaml(value: object) -> str:
             for key, entry in value.items()
         )
         return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, tuple):  # the ends of a scale
+        return f"[{', '.join(f'{end:g}' for end in value)}]"
     return in_yaml(value)

@@ -10,7 +10,14 @@ from io import BytesIO
 import pytest
 from fontTools.ttLib import TTFont
 
-from recuse.report.html import font_rules, inlined, picture_facts, rendered, rendered_caption
+from recuse.report.html import (
+    font_rules,
+    inlined,
+    picture_facts,
+    rendered,
+    rendered_caption,
+    said,
+)
 from report_pages import LABEL, SVG
 
 
@@ -116,3 +123,20 @@ def test_styles_of_a_picture_but_fonts_become_attributes_of_which_the_last_count
     path = '<path style="fill: none; stroke: #000;fill: red; font-family: x"/>'
     svg = f'<svg viewBox="0 0 5 5" xmlns="http://www.w3.org/2000/svg"><title/>{path}</svg>'
     assert '<path fill="red" stroke="#000" />' in inlined(svg, "one")
+
+
+def test_a_sentence_folds_its_own_blanks_and_keeps_those_in_names():
+    words = said("strangers", who="my  judge ", several=False, others="people", is_named=True)
+    assert words == "my  judge  hardly agrees with people: do not use it as a judge."
+    words = said(
+        "pooled",
+        judges="3",
+        size="",
+        span="",
+        side=0,
+        least=0,
+        level="",
+        is_missing="",
+        reason="a  b",
+    )
+    assert words == "No average over judges can be estimated: a  b."

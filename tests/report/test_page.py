@@ -75,6 +75,8 @@ def test_only_studies_with_people_have_a_column_of_agreement(html, tmp_path, mon
     monkeypatch.setattr("recuse.report.page.read_table", tables_with_agreement)
     with_people = write_page(tmp_path).read_text("utf-8")
     heading = "agreement with people, r"
+    key = re.compile("hardly any agreement, as its interval ends below 0.30")
+    assert [bool(key.search(page)) for page in (html, with_people)] == [False, True]
     for page, columns in ((html, 6), (with_people, 7)):
         table = page[page.index('class="verdicts"') : page.index("</table>")]
         assert table.count('<th scope="col"') == columns
@@ -82,6 +84,13 @@ def test_only_studies_with_people_have_a_column_of_agreement(html, tmp_path, mon
         rows = re.findall(r"<tr data-verdict.*?</tr>", table, re.DOTALL)
         assert {row.count("<td") for row in rows} == {columns - 1}
     assert f'class="n weak" data-name="{heading}">0.10 (0.10 to 0.10)</td>' in with_people
+
+
+def test_what_is_drawn_in_the_first_table_is_explained_above_it(html):
+    key = html[html.index('class="fine key"') : html.index('<table class="verdicts"')]
+    assert "Circle: size of the bias, filled if established or likely; line: 90" in key
+    assert "A: gap to people." in key
+    assert "B: gap to" not in key  # No row has one.
 
 
 def test_every_term_of_the_glossary_is_explained_once(html):

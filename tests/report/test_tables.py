@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from recuse.report.tables import EXCERPTS, in_figures, shown
+from recuse.report.tables import excerpts, in_figures, shown
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_cells_hold_the_full_number_and_names_stay_names():
             "p_value": "1e-30",
         }
     ]
-    table = shown("main", EXCERPTS["main"], rows, "main.csv", {})
+    table = shown("main", excerpts()["main"], rows, "main.csv", {})
     assert table["headings"] == [
         ("bias", False),
         ("judge or family", False),
@@ -55,13 +55,13 @@ def test_cells_hold_the_full_number_and_names_stay_names():
     ],
 )
 def test_codes_are_words_and_names_stay_names(table, column, shown_as):
-    excerpt = replace(EXCERPTS[table], columns=column, rows=lambda row: True)
+    excerpt = replace(excerpts()[table], columns=column, rows=lambda row: True)
     found = shown(table, excerpt, [{column: "my_judge"}], f"{table}.csv", {})
     assert found["rows"] == [[(shown_as, "")]]
 
 
 def test_a_long_table_is_a_link():
     rows = [{"quantity": "self_bias", "slice": "", "term": str(number)} for number in range(61)]
-    assert len(shown("main", EXCERPTS["main"], rows[:60], "main.csv", {})["rows"]) == 60
-    table = shown("main", EXCERPTS["main"], rows, "main.csv", {})
+    assert len(shown("main", excerpts()["main"], rows[:60], "main.csv", {})["rows"]) == 60
+    table = shown("main", excerpts()["main"], rows, "main.csv", {})
     assert (table["rows"], table["count"]) == ([], 61)

@@ -18,6 +18,7 @@ PARTS = expand(
         "report_methods.html.j2",
         "report_tables.html.j2",
         "sentences.j2",
+        "tables.yaml",
     ),
 )
 

@@ -14,17 +14,18 @@ from recuse.data.registry import HUMAN
 from recuse.inference.leaderboard import AS_PEOPLE, debiased_by
 from recuse.inference.verdict import Verdict
 from recuse.model.design import ALL_JUDGES
-from recuse.model.spec import BIASES, SELF
+from recuse.model.spec import SELF
 from recuse.report.gold import points_on_gold
 from recuse.report.html import said
 from recuse.report.panel import panel_section
+from recuse.report.tables import Row, TableRows, where
 from recuse.report.verdict import (
     PageAnswer,
     PageSection,
-    TableRows,
     Unit,
     headline,
     interval_side,
+    likely_biases,
     next_steps,
     scale_unit,
     shown_verdicts,
@@ -66,33 +67,27 @@ def answer_of_ratings(
     concluded about people, in words.
     """
     unit, verdicts = scale_unit(scales), tables["verdicts"]
-    of_judges, of_families = (
-        [row for row in verdicts if row["quantity"] == quantity] for quantity in BIASES
-    )
+    is_of_families = verdicts and not where(verdicts, quantity=SELF)
+    is_any_likely = where(verdicts, verdict=Verdict.LIKELY)
+    caveats = [LIKELY.format(percent(1 - confidence))] if is_any_likely else []
+    caveats += _without(tables, unit)
+    caveats += _warnings(tables.get("check", ()))
+    steps = [SCORE] if relative else []
+    steps += next_steps(verdicts)
+    steps += [SMALLER] if any(row["estimate"] for row in verdicts) else []
     return PageAnswer(
-        question=QUESTION if of_judges or not of_families else OF_FAMILIES,
+        question=OF_FAMILIES if is_of_families else QUESTION,
         headline=headline(verdicts, unit, relative=bool(relative)) or NO_VERDICT,
         **shown_verdicts(verdicts, unit),
         truth=NO_TRUTH.format(relative) if relative else "",
+        further=likely_biases(verdicts),
         pooled=_pooled(tables, unit, confidence),
         wordings=_wordings(verdicts),
         tracking=None if relative else _tracking(tables, confidence),
         leaderboard=leaderboard_section(tables, first, unit, confidence),
         panel=panel_section(tables.get("panel", ()), tables.get("round_robin", ()), unit),
-        caveats=[
-            *(
-                [LIKELY.format(percent(1 - confidence))]
-                if any(row["verdict"] == Verdict.LIKELY for row in verdicts)
-                else []
-            ),
-            *_without(tables.get("pooled", ()), unit),
-            *_warnings(tables.get("check", ())),
-        ][:MOST_CAVEATS],
-        next_steps=[
-            *([SCORE] if relative else []),
-            *next_steps(verdicts),
-            *([SMALLER] if any(row["estimate"] for row in verdicts) else []),
-        ],
+        caveats=caveats[:MOST_CAVEATS],
+        next_steps=steps,
         points=[*points_on_gold(tables.get("gold", ()), confidence)],
     )
 
@@ -110,14 +105,14 @@ def _pooled(tables: Mapping[str, TableRows], unit: Unit, confidence: float) -> s
     """The mean self-bias of judges like these, with its interval: over wordings, where there is
     one; "" without a mean.
     """
-    whole = [row for row in tables.get("pooled", ()) if _is_mean(row) and not row["left_out"]]
+    whole = where(_means(tables), left_out="")
     if not whole:
         return ""
     (row,) = whole
     least = int(row["favouring_at_least"] or 0)
-    for wider in tables.get("wordings", ()):
-        of_all = (wider["spec"], wider["quantity"], wider["term"]) == ("main", SELF, ALL_JUDGES)
-        if of_all and wider["ci_low"]:
+    all_judges = {"spec": "main", "quantity": SELF, "term": ALL_JUDGES}
+    for wider in where(tables.get("wordings", ()), **all_judges):
+        if wider["ci_low"]:
             low = min(row["ci_low"], wider["ci_low"], key=float)
             high = max(row["ci_high"], wider["ci_high"], key=float)
             row = {**row, "ci_low": low, "ci_high": high}
@@ -135,28 +130,23 @@ def _pooled(tables: Mapping[str, TableRows], unit: Unit, confidence: float) -> s
     )
 
 
-def _is_mean(row: Mapping[str, str]) -> bool:
-    return (row["spec"], row["slice"], row["quantity"]) == ("main", "", SELF)
+def _means(tables: Mapping[str, TableRows]) -> list[Row]:
+    """The means of all judges' self-biases, and without each judge."""
+    return where(tables.get("pooled", ()), spec="main", slice="", quantity=SELF)
 
 
-def _without(rows: TableRows, unit: Unit) -> Iterator[str]:
+def _without(tables: Mapping[str, TableRows], unit: Unit) -> Iterator[str]:
     """A caveat on the judges without whom the conclusion on the mean changes."""
-    rows = [row for row in rows if _is_mean(row) and row["estimate"]]
-    whole = [row for row in rows if not row["left_out"]]
-    changed = (
-        [row for row in rows if row["left_out"] and interval_side(row) != interval_side(whole[0])]
-        if whole
-        else []
-    )
-    if changed:
-        names = enumerated(
-            [
-                f"{row['left_out']} ({unit.text(row['estimate'])}, {unit.span(row)})"
-                for row in changed
-            ],
-            most=3,
-        )
-        yield f"The average depends on single judges: its conclusion changes without {names}."
+    rows = [row for row in _means(tables) if row["estimate"]]
+    for whole in where(rows, left_out=""):
+        names = []
+        for row in rows:
+            if interval_side(row) != interval_side(whole):
+                numbers = f"{unit.text(row['estimate'])}, {unit.span(row)}"
+                names.append(f"{row['left_out']} ({numbers})")
+        if names:
+            named = enumerated(names, most=3)
+            yield f"The average depends on single judges: its conclusion changes without {named}."
 
 
 NO_HUMAN_SCORES = ("human scores", "")  # topic and subject of the warning that NO_TRUTH repeats
@@ -177,38 +167,30 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
     """How well each judge follows the human scores, over all dimensions, and ranks the models as
     they do; and on how many prompts that rests, if not on all.
     """
-    rows = [row for row in tables.get("correlations", ()) if not row["dimension"]]
-    of_judge = {row["judge"]: row for row in rows if row["statistic"] == PEARSON}
-    if not of_judge:
+    correlations = where(tables.get("correlations", ()), dimension="")
+    rows = where(correlations, statistic=PEARSON)
+    if not rows:
         return None
-    kappas = {row["judge"]: row["value"] for row in rows if row["statistic"] == WEIGHTED_KAPPA}
-    slopes = {
-        row["term"]: row
-        for row in tables.get("main", ())
-        if row["quantity"] == "slope" and not row["slice"]
-    }
+    kappas = _by_name(where(correlations, statistic=WEIGHTED_KAPPA), "judge")
+    slopes = _by_name(where(tables.get("main", ()), quantity="slope", slice=""), "term")
     pairs = _pairs_in_order(tables.get("mean_scores", ()))
     table = []
-    for judge, row in sorted(of_judge.items(), key=lambda item: -float(item[1]["value"] or -1)):
+    for row in sorted(rows, key=lambda row: -float(row["value"] or -1)):
+        judge = row["judge"]
         table.append(
             {
                 "judge": judge,
                 f"correlation ({level(confidence)} interval)": _with_interval(row, "value"),
-                "weighted kappa": _two(kappas.get(judge, "")),
+                "weighted kappa": _two(kappas[judge]["value"]) if judge in kappas else "",
                 "slope": _with_interval(slopes[judge], "estimate") if judge in slopes else "",
                 "pairs of models ordered as by humans": pairs.get(judge, ""),
             }
         )
-    astray = [
-        judge for judge, row in of_judge.items() if not row["value"] or interval_side(row) <= 0
-    ]
-    values = [float(row["value"]) for row in of_judge.values() if row["value"]] or [nan]
+    astray = [row["judge"] for row in rows if not row["value"] or interval_side(row) <= 0]
+    values = [float(row["value"]) for row in rows if row["value"]] or [nan]
     # Prompts with human scores (A) and all, by the subjects of the check
-    prompts = {
-        row["subject"]: row["finding"]
-        for row in tables.get("check", ())
-        if row["topic"] == "contents"
-    }
+    contents = where(tables.get("check", ()), topic="contents")
+    prompts = {row["subject"]: row["finding"] for row in contents}
     sentence = said(
         "tracking",
         low=number(min(values), 2),
@@ -220,7 +202,7 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
     return PageSection.from_texts("Do the judges track the humans?", sentence, table)
 
 
-def _with_interval(row: Mapping[str, str], value: str) -> str:
+def _with_interval(row: Row, value: str) -> str:
     ends = f" ({_two(row['ci_low'])} to {_two(row['ci_high'])})" if row["ci_low"] else ""
     return f"{_two(row[value]) or '–'}{ends}"
 
@@ -229,19 +211,24 @@ def _two(value: str | float) -> str:
     return "" if value == "" else number(float(value), 2)
 
 
+def _by_name(rows: TableRows, column: str) -> dict[str, Row]:
+    """The row of each name in a column."""
+    return {row[column]: row for row in rows}
+
+
 def _pairs_in_order(mean_scores: TableRows) -> dict[str, str]:
     """Of each judge, the share of pairs of models whose mean scores it orders as the humans do; {}
     without human scores.
     """
     means: dict[str, dict[str, float]] = {}
-    for row in (row for row in mean_scores if not row["dimension"]):
+    for row in where(mean_scores, dimension=""):
         means.setdefault(row["judge"], {})[row["model"]] = float(row["mean"])
     human, shares = means.pop(HUMAN, {}), {}
-    for judge, of_models in means.items():
-        pairs = list(combinations(sorted(of_models.keys() & human.keys()), 2))
-        alike = sum(
-            (of_models[one] - of_models[two]) * (human[one] - human[two]) > 0 for one, two in pairs
-        )
+    for judge, scores in means.items():
+        pairs = list(combinations(sorted(scores.keys() & human.keys()), 2))
+        alike = 0
+        for one, two in pairs:
+            alike += (scores[one] - scores[two]) * (human[one] - human[two]) > 0
         if pairs:
             shares[judge] = f"{alike} of {len(pairs)}"
     return shares
@@ -253,34 +240,22 @@ def leaderboard_section(
     """One row a model: its rank and score before and after the biases are removed, and by the
     humans.
     """
-    rows = [
-        row
-        for row in tables.get("leaderboard", ())
-        if (row["spec"], row["slice"]) == (first, "") and row["rank"]
-    ]
-    raw, debiased, as_people = (
-        {row["model"]: row for row in rows if row["scores"] == kind}
-        for kind in ("raw", "debiased", AS_PEOPLE)
-    )
+    rows = where(tables.get("leaderboard", ()), spec=first, slice="")
+    rows = [row for row in rows if row["rank"]]
+    raw = _by_name(where(rows, scores="raw"), "model")
+    debiased = _by_name(where(rows, scores="debiased"), "model")
     models = sorted(raw.keys() & debiased.keys(), key=lambda model: int(debiased[model]["rank"]))
     if len(models) < 2:
         return None
-    before, after = (
-        _places({model: int(board[model]["rank"]) for model in models}) for board in (raw, debiased)
-    )
-    heading_of_humans = "rank by humans"
-    by_humans = _places(
-        {
-            row["model"]: -float(row["mean"])
-            for row in tables.get("mean_scores", ())
-            if (row["judge"], row["dimension"]) == (HUMAN, "")
-        }
-    )
-    if as_people:
-        heading_of_humans = "as people would rate them"
-        by_humans = {
-            model: f"{row['rank']} ({_rank_range(row)})" for model, row in as_people.items()
-        }
+    before = _places({model: int(raw[model]["rank"]) for model in models})
+    after = _places({model: int(debiased[model]["rank"]) for model in models})
+    by_humans, heading_of_humans = {}, "as people would rate them"
+    for row in where(rows, scores=AS_PEOPLE):
+        by_humans[row["model"]] = f"{row['rank']} ({_rank_range(row)})"
+    if not by_humans:
+        heading_of_humans = "rank by humans"
+        human = where(tables.get("mean_scores", ()), judge=HUMAN, dimension="")
+        by_humans = _places({row["model"]: -float(row["mean"]) for row in human})
     heading = debiased_by(debiased[models[0]]["estimand"])
     table = []
     for model in models:
@@ -298,17 +273,15 @@ def leaderboard_section(
         )
     moved = sum(before[model] != after[model] for model in models)
     top, old = ([model for model in models if ranks[model] == 1] for ranks in (after, before))
-    within = all(
-        int(debiased[model]["rank_low"] or 0)
-        <= before[model]
-        <= int(debiased[model]["rank_high"] or 0)
-        for model in models
-    )
+    within = True
+    for model in models:
+        row = debiased[model]
+        within &= int(row["rank_low"] or 0) <= before[model] <= int(row["rank_high"] or 0)
     sentence = said("ranking", moved=moved, count=len(models), is_within=within, top=top, old=old)
     return PageSection.from_texts("Does the ranking of models change?", sentence, table)
 
 
-def _rank_range(row: Mapping[str, str]) -> str:
+def _rank_range(row: Row) -> str:
     return "{rank_low} to {rank_high}".format_map(row) if row["rank_low"] else ""
 
 

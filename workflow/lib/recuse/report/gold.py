@@ -1,7 +1,7 @@
 """What a report says of own answers that are right or wrong by a key."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 
 from recuse.base.reasons import in_words
@@ -17,7 +17,8 @@ from recuse.inference.gold import (
 )
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
 from recuse.model.spec import FAMILY
-from recuse.report.verdict import MOST, POINTS, Point, TableRows
+from recuse.report.tables import Row, TableRows, where
+from recuse.report.verdict import MOST, POINTS, Point
 
 HEADINGS = {
     HARMFUL: "Harmful self-preference: its own wrong answer rather than a right one",
@@ -56,18 +57,14 @@ def sentences_on_gold(rows: TableRows) -> Iterator[str]:
     """
     of_wrong = [row for row in rows if row["case"] in DOES and row["verdict"]]
     for verdict, (favours, often) in product(FOUND, ((FAVOURS, "more"), (DISFAVOURS, "less"))):
-        group = [row for row in of_wrong if (row["verdict"], row["favours"]) == (verdict, favours)]
+        group = where(of_wrong, verdict=verdict, favours=favours)
         if group:
             group.sort(key=lambda row: -abs(float(row["estimate"])))
-            names = enumerated(
-                [f"{_name(row)} ({_size(row, interval=False)})" for row in group], MOST
-            )
-            yield (
-                f"{capitalised(verdict)}: {names} {DOES[group[0]['case']][len(group) > 1]} {often}"
-                " often than expected."
-            )
+            names = [f"{_name(row)} ({_size(row, interval=False)})" for row in group]
+            verb = DOES[group[0]["case"]][len(group) > 1]
+            yield f"{capitalised(verdict)}: {enumerated(names, MOST)} {verb} {often} often than expected."
     for verdict in (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE):
-        names = [_name(row) for row in of_wrong if row["verdict"] == verdict]
+        names = [_name(row) for row in where(of_wrong, verdict=verdict)]
         if names:
             yield f"{capitalised(verdict)} for own wrong answers: {enumerated(names, MOST)}."
 
@@ -76,19 +73,15 @@ def points_on_gold(rows: TableRows, confidence: float) -> Iterator[Point]:
     """Each kind of own answer, with the numbers of each judge."""
     words = EXPECTED.format(level=level(confidence))
     for case, heading in HEADINGS.items():
-        items = [
-            (capitalised(_name(row)), _numbers(row))
-            for row in rows
-            if row["case"] == case and row["baseline"] == BOTH
-        ]
-        if items:
+        if items := _items(where(rows, case=case, baseline=BOTH)):
             yield Point(heading, words, items)
             words = ""
-    shares = [row for row in rows if row["case"] == LEGITIMATE_SHARE]
-    if shares:
-        yield Point(
-            SPLIT, SPLIT_IN_WORDS, [(capitalised(_name(row)), _numbers(row)) for row in shares]
-        )
+    if items := _items(where(rows, case=LEGITIMATE_SHARE)):
+        yield Point(SPLIT, SPLIT_IN_WORDS, items)
+
+
+def _items(rows: TableRows) -> list[tuple[str, str]]:
+    return [(capitalised(_name(row)), _numbers(row)) for row in rows]
 
 
 def caveats_on_gold(rows: TableRows) -> Iterator[str]:
@@ -97,11 +90,11 @@ def caveats_on_gold(rows: TableRows) -> Iterator[str]:
         yield OVERTURNED
 
 
-def _name(row: Mapping[str, str]) -> str:
+def _name(row: Row) -> str:
     return f"the {row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
-def _size(row: Mapping[str, str], *, interval: bool = True) -> str:
+def _size(row: Row, *, interval: bool = True) -> str:
     """The contrast, percentage points or a ratio, with its interval, if there is one."""
     if row["measure"] == LOG_RATIO:
         size, *ends = (
@@ -115,7 +108,7 @@ def _size(row: Mapping[str, str], *, interval: bool = True) -> str:
     return f"{size}, {span}" if span and interval else size
 
 
-def _numbers(row: Mapping[str, str]) -> str:
+def _numbers(row: Row) -> str:
     """Shares, contrast and verdict, with the reason for it or the contrast that would reliably
     show.
     """

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 SENTENCES = WORKFLOW / "report" / "sentences.j2"
+OWN_BLANK = "\0"  # stands for a blank of a name in a sentence; no text of a study contains it
 
 # Parts of a page that keep their texts as they are, tags, and what is written from right to left.
 ISOLATED = re.compile(
@@ -56,11 +57,16 @@ def _template(path: Path, *, is_html: bool) -> "Template":
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=None if is_html else _with_own_blanks,
     )
-    environment.filters |= {"number": number, "digest": digest}
-    environment.filters |= {"enumerated": enumerated, "percent": percent}
+    filters = {"number": number, "digest": digest, "enumerated": enumerated, "percent": percent}
+    environment.filters |= filters
     environment.tests["numeric"] = lambda text: text[:1] in "0123456789.+−▲▼–"
     return environment.get_template(path.name)
+
+
+def _with_own_blanks(value: object) -> str:
+    return str(value).replace(" ", OWN_BLANK)
 
 
 @cache
@@ -69,9 +75,11 @@ def _sentences() -> object:
 
 
 def said(name: str, /, **fields: object) -> str:
-    """The sentence of a name in workflow/report/sentences.j2, in one line."""
+    """The sentence of a name in workflow/report/sentences.j2, in one line: blanks of the template
+    are folded, those in names stay.
+    """
     words = getattr(_sentences(), name)(**fields)
-    return re.sub("[ \n]+", " ", words).strip(" ")
+    return re.sub("[ \n]+", " ", words).strip(" ").replace(OWN_BLANK, " ")
 
 
 def _isolated(match: re.Match) -> str:

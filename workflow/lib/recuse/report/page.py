@@ -24,7 +24,7 @@ from recuse.model.spec import Spec, spec_in_words
 from recuse.report.answers import answer_of_ratings
 from recuse.report.html import font_rules, inlined, picture_facts, rendered, rendered_caption
 from recuse.report.pairwise import answer_of_comparisons
-from recuse.report.tables import EXCERPTS, EXCERPTS_WITHOUT_HUMAN_SCORES, Row, shown
+from recuse.report.tables import TableRows, excerpts, shown, where
 from recuse.report.verdict import summary
 
 PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "scipy", "seaborn", "snakemake")
@@ -32,27 +32,25 @@ PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "scipy", "seaborn", "snak
 READ = ("pooled", "correlations", "mean_scores")
 # The figure after the answer: the first that has something to show.
 LEADS = ("verdicts", "gold", "bias_jitter", "attack_success", "position")
+COUNTS = {"used": "ratings used", "comparisons": "comparisons", "verdicts": "verdicts"}
 # Folded parts of the page -> their figures and tables; the others are in the last two.
 TOPICS = {
     "Robustness": (
-        *(
-            "judgments",
-            "conclusions",
-            "wordings",
-            "idiosyncrasy",
-            "pooled",
-            "estimates",
-            "gam",
-            "by_dataset",
-        ),
-        *(
-            "fig04_slices",
-            "fig07_length_control",
-            "fig08_ordinal",
-            "fig09_llm_reference",
-            "fig10_weak_models_dropped",
-        ),
-        *("one_model_dropped", "sensitivity"),
+        "judgments",
+        "conclusions",
+        "wordings",
+        "idiosyncrasy",
+        "pooled",
+        "estimates",
+        "gam",
+        "by_dataset",
+        "fig04_slices",
+        "fig07_length_control",
+        "fig08_ordinal",
+        "fig09_llm_reference",
+        "fig10_weak_models_dropped",
+        "one_model_dropped",
+        "sensitivity",
     ),
     "Against the paper": ("scorecard", "claims"),
     "Figures": (),
@@ -80,32 +78,34 @@ def report(
     page: path of the report, which links are relative to.
     """
     folder = Path(page).parent
-    paths, estimates = (
-        {Path(path).stem: path for path in inputs[kind]} for kind in ("tables", "estimates")
-    )
-    tables = {name: read_table(path) for name, path in paths.items() if name in {*EXCERPTS, *READ}}
-    first, excerpts = "main", EXCERPTS
-    if relative := reason_in_words(without_human_scores(tables.get("not_estimable", ()))):
-        first, excerpts = about["substitute"], EXCERPTS | EXCERPTS_WITHOUT_HUMAN_SCORES
+    paths = {Path(path).stem: path for path in inputs["tables"]}
+    estimates = {Path(path).stem: path for path in inputs["estimates"]}
+    wanted = {*excerpts(), *READ}
+    tables = {name: read_table(path) for name, path in paths.items() if name in wanted}
+    relative = reason_in_words(without_human_scores(tables.get("not_estimable", ())))
+    first = about["substitute"] if relative else "main"
     if estimates:
         paths["main"], tables["main"] = estimates[first], read_table(estimates[first])
         tables["estimates"] = [row for path in estimates.values() for row in read_table(path)]
-        tables["leaderboard"] = [
-            row for row in tables.get("leaderboard", ()) if row["spec"] == first
-        ]
+        tables["leaderboard"] = where(tables.get("leaderboard", ()), spec=first)
     specs = {spec.name: spec for spec in Spec.from_config(about["specs"])}
     if specs:
         settings = {key: about[key] for key in ("confidence", "scales")}
         answer = answer_of_ratings(tables, first=first, relative=relative, **settings)
     else:
         answer = answer_of_comparisons(tables, confidence=about["confidence"])
-    drawn = [
-        _figure(path, figures[Path(path).stem], formats, context, folder)
-        for path in inputs["figures"]
-    ]
+    drawn = []
+    for path in inputs["figures"]:
+        drawn.append(_figure(path, figures[Path(path).stem], formats, context, folder))
+    pictures = [figure for figure in drawn if not figure["silent"]]
     links = {name: relpath(path, folder) for name, path in paths.items()}
     words = {"check": about["checks"]}
     words["spec"] = {name: spec_in_words(spec) for name, spec in specs.items()}
+    parts = []
+    for name, excerpt in excerpts(has_human_scores=not relative).items():
+        if name in tables:
+            parts.append(shown(name, excerpt, tables[name], links.get(name, ""), words))
+    pages, data = inputs["pages"], [*inputs["tables"], *inputs["estimates"]]
     html = rendered(
         inputs["template"][0],
         study=study,
@@ -114,25 +114,15 @@ def report(
         relative=relative,
         badge=BADGES[about["subject"]["kind"]],
         facts=list(_facts(tables.get("completeness", ()))),
-        **_parts(
-            drawn,
-            [
-                shown(name, excerpt, tables[name], links.get(name, ""), words)
-                for name, excerpt in excerpts.items()
-                if name in tables
-            ],
-        ),
+        **_parts(drawn, pictures, parts),
         against=_against_the_paper(tables),
-        pictures=(pictures := [figure for figure in drawn if not figure["silent"]]),
+        pictures=pictures,
         fonts=font_rules(figure["picture"] for figure in pictures),
         level=level(about["confidence"]),
         errors=specs[first].errors.covariance if specs else "",
         specs=list(words["spec"].items()),
-        files=[
-            relpath(path, folder)
-            for path in (*inputs["pages"], *inputs["tables"], *inputs["estimates"])
-        ],
-        pages=[relpath(path, folder) for path in inputs["pages"]],
+        files=[relpath(path, folder) for path in (*pages, *data)],
+        pages=[relpath(path, folder) for path in pages],
         planted=list(_planted(about["origin"].get("simulate") or {})),
         settings=[(_name(key), value) for key, value in about["settings"]],
         users=[(setting_in_words(file), digest) for file, digest in files],
@@ -167,40 +157,39 @@ def _figure(
     }
 
 
-def _parts(figures: Sequence[Mapping], tables: Sequence[Mapping]) -> dict[str, object]:
+def _parts(
+    figures: Sequence[Mapping], pictures: Sequence[Mapping], tables: Sequence[Mapping]
+) -> dict[str, object]:
     """The leading figure, if any; and of each topic that has some, figures, tables, and figures
     with nothing to show.
     """
-    telling = {figure["name"]: figure for figure in figures if not figure["silent"]}
-    lead = next((telling.pop(name) for name in LEADS if name in telling), None)
+    names = {figure["name"]: figure for figure in pictures}
+    lead = next((names[name] for name in LEADS if name in names), None)
     topics = {title: {"figures": [], "tables": [], "silent": []} for title in TOPICS}
-    for kind, rest, parts in (
-        ("figures", "Figures", telling.values()),
-        ("tables", "Tables", tables),
-    ):
-        for part in parts:
-            title = next((title for title, names in TOPICS.items() if part["name"] in names), rest)
-            topics[title][kind].append(part)
+    for figure in pictures:
+        if figure is not lead:
+            topics[_topic(figure, "Figures")]["figures"].append(figure)
+    for table in tables:
+        topics[_topic(table, "Tables")]["tables"].append(table)
     topics["Figures"]["silent"] = [figure for figure in figures if figure["silent"]]
-    return {
-        "lead": lead,
-        "topics": {title: parts for title, parts in topics.items() if any(parts.values())},
-    }
+    present = {title: parts for title, parts in topics.items() if any(parts.values())}
+    return {"lead": lead, "topics": present}
 
 
-def _against_the_paper(tables: Mapping[str, Sequence[Row]]) -> dict[str, str]:
+def _topic(part: Mapping, rest: str) -> str:
+    """The title of the topic that shows a figure or a table."""
+    return next((title for title, names in TOPICS.items() if part["name"] in names), rest)
+
+
+def _against_the_paper(tables: Mapping[str, TableRows]) -> dict[str, str]:
     """Of the scorecard and the claims, how many have each verdict, in words."""
-    counts = {
-        name: Counter(
-            row["verdict"] for row in tables[name] if row["verdict"] and row.get("item") != "claim"
-        )
-        for name in TOPICS["Against the paper"]
-        if name in tables
-    }
-    return {
-        name: ", ".join(f"{verdict} {each:,}" for verdict, each in sorted(count.items()))
-        for name, count in counts.items()
-    }
+    words = {}
+    for name in TOPICS["Against the paper"]:
+        rows = [row for row in tables.get(name, ()) if row.get("item") != "claim"]
+        counts = Counter(row["verdict"] for row in rows if row["verdict"])
+        if name in tables:
+            words[name] = ", ".join(f"{verdict} {n:,}" for verdict, n in sorted(counts.items()))
+    return words
 
 
 def _name(key: str) -> str:
@@ -217,17 +206,13 @@ def _planted(settings: Mapping, before: str = "") -> Iterator[tuple[str, str]]:
             yield f"{before}{_name(key)}", setting_in_words(value).strip("[]")
 
 
-def _facts(completeness: Sequence[Row]) -> Iterator[str]:
+def _facts(completeness: TableRows) -> Iterator[str]:
     """Counts of judges, models, dimensions and ratings or verdicts."""
-    counts = ("used", "verdicts")  # of what a judge gave
-    given = [row for row in completeness if any(int(row.get(name) or 0) for name in counts)]
+    given = [row for row in completeness if row.get("used", row.get("verdicts")) not in ("0", "")]
     for column in ("judge", "model", "dimension"):
-        if count := len({row[column] for row in given if row.get(column)}):
-            yield counted(count, column)
-    for column, what in {
-        "used": "ratings used",
-        "comparisons": "comparisons",
-        "verdicts": "verdicts",
-    }.items():
+        names = {row[column] for row in given if row.get(column)}
+        if names:
+            yield counted(len(names), column)
+    for column, what in COUNTS.items():
         if completeness and column in completeness[0]:
             yield f"{sum(int(row[column]) for row in completeness):,} {what}"

@@ -3,7 +3,7 @@ people, and what to do.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from recuse.base.reasons import Reason, code
 from recuse.base.words import capitalised, counted, level
@@ -12,14 +12,15 @@ from recuse.inference.verdict import AGAINST_PEOPLE, FOUND
 from recuse.pairwise.choices import FAMILY, HALF, LONGER, MAIN, SELF
 from recuse.report.gold import caveats_on_gold, points_on_gold, sentences_on_gold
 from recuse.report.html import said
+from recuse.report.tables import Row, TableRows, where
 from recuse.report.verdict import (
     MOST_WORDS,
     POINTS,
     PageAnswer,
     PageSection,
     Point,
-    TableRows,
     headline,
+    likely_biases,
     next_steps,
     shown_verdicts,
 )
@@ -68,35 +69,27 @@ def answer_of_comparisons(tables: Mapping[str, TableRows], *, confidence: float)
     the study has.
     """
     verdicts, choices = tables.get("verdicts", ()), tables.get("choices", ())
-    has_labels = any(row["question"] == AGAINST_PEOPLE for row in choices)
-    points = [
-        *(
-            [Point(BEYOND_STRENGTHS, MEANING)]
-            if any(row["kind"] == "pairs" for row in verdicts)
-            else []
-        ),
-        *_cognitive(
-            [
-                row
-                for row in tables.get("cognitive_biases", ())
-                if not (has_labels and row["bias"] in BY_QUALITY)
-            ]
-        ),
-        *_attacks(tables.get("asr", ())),
-        *_overlap(tables.get("rbo", ())),
-        *points_on_gold(gold := tables.get("gold", ()), confidence),
-    ]
-    first = headline(verdicts, POINTS)
-    sentences = [*filter(None, [first]), *sentences_on_gold(gold)] or [
-        f"{point.heading}." for point in points
-    ]
-    said = _fitting(sentences)
+    gold, biases = tables.get("gold", ()), tables.get("cognitive_biases", ())
+    has_labels = bool(where(choices, question=AGAINST_PEOPLE))
+    if has_labels:
+        biases = [row for row in biases if row["bias"] not in BY_QUALITY]
+    points = [Point(BEYOND_STRENGTHS, MEANING)] if where(verdicts, kind="pairs") else []
+    points += _cognitive(biases)
+    points += _attacks(tables.get("asr", ()))
+    points += _overlap(tables.get("rbo", ()))
+    points += points_on_gold(gold, confidence)
+    sentences = [*filter(None, [headline(verdicts, POINTS)]), *sentences_on_gold(gold)]
+    sentences = sentences or [f"{point.heading}." for point in points] or [NOTHING]
+    # The first sentence always, and those that there is room for
+    count = 1
+    while len(" ".join(sentences[: count + 1]).split()) <= MOST_WORDS and count < len(sentences):
+        count += 1
     caveats = [*caveats_on_gold(gold), *_caveats(verdicts, choices, tables.get("label_noise", ()))]
     return PageAnswer(
         QUESTION,
-        " ".join(sentences[:said]) or NOTHING,
+        " ".join(sentences[:count]),
         **shown_verdicts(verdicts, POINTS),
-        further=" ".join(sentences[said:]),
+        further=" ".join(filter(None, [*sentences[count:], likely_biases(verdicts)])),
         tracking=_agreement(tables.get("agreement", ()), confidence),
         leaderboard=_win_rates(choices, has_labels=has_labels),
         caveats=caveats[:MOST_CAVEATS],
@@ -105,50 +98,32 @@ def answer_of_comparisons(tables: Mapping[str, TableRows], *, confidence: float)
     )
 
 
-def _fitting(sentences: Sequence[str]) -> int:
-    """How many sentences a headline has room for: the first always."""
-    words = 0
-    for place, sentence in enumerate(sentences):
-        words += len(sentence.split())
-        if words > MOST_WORDS and place:
-            return place
-    return len(sentences)
-
-
 def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Iterator[str]:
-    found = [row for row in verdicts if row["verdict"] in FOUND]
     reasons = {(code(row["reason"]), row["quantity"]) for row in verdicts}
-    if what := [
-        words for quantity, words in WHAT.items() if (Reason.NO_HUMAN_LABELS, quantity) in reasons
-    ]:
-        yield said("not_fixed", answers=what)
+    unfixed = [words for what, words in WHAT.items() if (Reason.NO_HUMAN_LABELS, what) in reasons]
+    if unfixed:
+        yield said("not_fixed", answers=unfixed)
     for reason, words in OF_REASONS.items():
         if reason in (each for each, _ in reasons):
             yield words
-    by_shares = {(row["quantity"], row["term"]) for row in found if row["kind"] == "shares"}
-    toward_half = []
+    shares = {(row["quantity"], row["term"]): row for row in where(verdicts, kind="shares")}
+    names: dict[str, None] = {}  # in their order, each once
     for row in choices:
-        if (row["quantity"], row["term"]) in by_shares and row["draws"] == MAIN[row["quantity"]]:
+        quantity, name = row["quantity"], row["term"]
+        verdict = shares.get((quantity, name))
+        if verdict and verdict["verdict"] in FOUND and row["draws"] == MAIN[quantity]:
             judge, human = float(row["judge_share"]), float(row["human_share"])
             if min(human, 0.5) <= judge <= max(human, 0.5):
-                toward_half.append(row)
-    if toward_half:
-        yield said("errors", names=[*dict.fromkeys(row["term"] for row in toward_half)])
+                names[name] = None
+    if names:
+        yield said("errors", names=[*names])
+    for row in where(noise, origin="votes")[:1]:
+        yield said("votes", agreement=float(row["agreement"]), wrong=float(row["flip_rate"]))
+    changes = []
     for row in noise:
-        if row["origin"] == "votes":
-            agreement, wrong = float(row["agreement"]), float(row["flip_rate"])
-            yield said("votes", agreement=agreement, wrong=wrong)
-            break
-    shown_by_shares = [
-        (row["quantity"], row["term"])
-        for row in verdicts
-        if row["kind"] == "shares" and row["estimate"]
-    ]
-    changes = [
-        row
-        for row in noise
-        if row["changes_at"] and (row["quantity"], row["term"]) in shown_by_shares
-    ]
+        verdict = shares.get((row["quantity"], row["term"]))
+        if verdict and verdict["estimate"] and row["changes_at"]:
+            changes.append(row)
     if changes:
         first = min(changes, key=lambda row: float(row["changes_at"]))
         share = float(first["changes_at"])
@@ -157,13 +132,12 @@ def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Itera
 
 def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
     """How often each judge agrees with the human label, by experiment and condition."""
-    cells: dict[str, dict[str, Mapping[str, str]]] = {}  # by place and judge
+    cells: dict[str, dict[str, Row]] = {}  # by place and judge
     for rule in ("pooled", "debiased"):  # the first for comparisons in one order only
-        usable = [row for row in rows if row["order"] == rule and row["value"]]
-        for place, group in _grouped(usable, "experiment", "condition").items():
-            cells.setdefault(place or "all comparisons", {}).update(
-                {row["judge"]: row for row in group}
-            )
+        for row in where(rows, order=rule):
+            place = _place(row) or "all comparisons"
+            if row["value"]:
+                cells.setdefault(place, {})[row["judge"]] = row
     if not cells:
         return None
     first = next(iter(cells.values()))
@@ -172,10 +146,10 @@ def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
         f"Share of verdicts, ties included, that match the human label, with {level(confidence)}"
         " intervals."
     )
-    table = [
-        {"judge": judge, **{place: _with_interval(of.get(judge)) for place, of in cells.items()}}
-        for judge in judges
-    ]
+    table = []
+    for judge in judges:
+        texts = {place: _with_interval(shares.get(judge)) for place, shares in cells.items()}
+        table.append({"judge": judge, **texts})
     return PageSection.from_texts("Do the judges agree with people?", sentence, table)
 
 
@@ -183,14 +157,13 @@ def _win_rates(choices: TableRows, *, has_labels: bool) -> PageSection | None:
     """The share of its comparisons that each model wins, by people and by each judge."""
     shares: dict[str, dict[str, str]] = {}
     wins, comparisons = Counter(), Counter()
-    for row in choices:
-        if row["model"] and row["draws"] == HALF:
-            shares.setdefault(row["model"], {})[row["term"]] = row["judge_share"]
-            wins[row["model"]] += float(row["human_share" if has_labels else "judge_share"]) * int(
-                row["n"]
-            )
-            comparisons[row["model"]] += int(row["n"])
-    judges = list(dict.fromkeys(judge for of_judges in shares.values() for judge in of_judges))
+    whose = "human_share" if has_labels else "judge_share"
+    for row in where(choices, draws=HALF):
+        if model := row["model"]:
+            shares.setdefault(model, {})[row["term"]] = row["judge_share"]
+            wins[model] += float(row[whose]) * int(row["n"])
+            comparisons[model] += int(row["n"])
+    judges = list(dict.fromkeys(judge for by_judge in shares.values() for judge in by_judge))
     means = {model: wins[model] / comparisons[model] for model in shares}
     table = []
     for model in sorted(means, key=means.get, reverse=True):
@@ -205,22 +178,17 @@ def _share(value: str | float) -> str:
     return "" if value == "" else f"{100 * float(value):.0f}\N{NO-BREAK SPACE}%"
 
 
-def _with_interval(row: Mapping[str, str] | None) -> str:
+def _with_interval(row: Row | None) -> str:
     if row is None:
         return ""
-    interval = (
-        f" ({100 * float(row['ci_low']):.0f} to {_share(row['ci_high'])})" if row["ci_low"] else ""
-    )
+    low, high = row["ci_low"], row["ci_high"]
+    interval = f" ({100 * float(low):.0f} to {_share(high)})" if low else ""
     return f"{_share(row['value'])}{interval}"
 
 
-def _grouped(rows: TableRows, *columns: str) -> dict[str, list[Mapping[str, str]]]:
-    groups: dict[str, list] = {}
-    for row in rows:
-        groups.setdefault(": ".join(filter(None, (row[column] for column in columns))), []).append(
-            row
-        )
-    return groups
+def _place(row: Row) -> str:
+    """The experiment and condition of a row."""
+    return ": ".join(filter(None, (row["experiment"], row["condition"])))
 
 
 def _cognitive(rows: TableRows) -> Iterator[Point]:
@@ -230,15 +198,16 @@ def _cognitive(rows: TableRows) -> Iterator[Point]:
     items = []
     for bias, what in BIASES.items():
         more = judges = 0
-        for row in rows:
-            if row["bias"] == bias and row["judge"] != HUMAN and row["share"]:
-                by_interval = row["ci_low"] and float(row["ci_low"]) > float(row["chance"])
-                more += bool(by_interval) if row["ci_low"] else row["above_random"] == "yes"
+        for row in where(rows, bias=bias):
+            if row["judge"] != HUMAN and row["share"]:
+                is_above = row["above_random"] == "yes"
+                if row["ci_low"]:
+                    is_above = float(row["ci_low"]) > float(row["chance"])
+                more += is_above
                 judges += 1
         if judges:
-            items.append(
-                (what, f"more often than at random: {more or 'none'} of {counted(judges, 'judge')}")
-            )
+            words = f"more often than at random: {more or 'none'} of {counted(judges, 'judge')}"
+            items.append((what, words))
     if items:
         is_quoted = any(row["origin"] == "quoted" for row in rows)
         yield Point(" ".join(items[0]), said("chance", is_quoted=is_quoted), items)
@@ -246,40 +215,28 @@ def _cognitive(rows: TableRows) -> Iterator[Point]:
 
 def _attacks(rows: TableRows) -> Iterator[Point]:
     """Success of each perturbation; there is no value to test it against."""
-    groups = _grouped([row for row in rows if row["asr"]], "experiment", "condition")
-    means = {
-        place.replace("_", " "): sum(float(row["asr"]) for row in group) / len(group)
-        for place, group in groups.items()
-    }
-    if means:
+    rates: dict[str, list[float]] = {}
+    for row in rows:
+        if row["asr"]:
+            rates.setdefault(_place(row).replace("_", " "), []).append(float(row["asr"]))
+    if rates:
+        means = {place: sum(each) / len(each) for place, each in rates.items()}
         most = max(means, key=means.get)
-        heading = (
-            f"{capitalised(most.rpartition(': ')[2])} wins judges over in {_share(means[most])} of"
-            " samples on average"
-        )
-        items = [
-            (capitalised(place), f"{_share(mean)} on average") for place, mean in means.items()
-        ]
+        what = capitalised(most.rpartition(": ")[2])
         yield Point(
-            heading, "Share of samples in which the perturbed answer wins a judge over.", items
+            f"{what} wins judges over in {_share(means[most])} of samples on average",
+            "Share of samples in which the perturbed answer wins a judge over.",
+            [(capitalised(place), f"{_share(mean)} on average") for place, mean in means.items()],
         )
 
 
 def _overlap(rows: TableRows) -> Iterator[Point]:
-    form = [
-        row
-        for row in rows
-        if (row["statistic"], row["form"]) == ("judges_with_annotators", "truncated")
-        and row["judge"]
-    ]
-    group = [
-        row
-        for row in form
-        if (row["systems"], row["ties"]) == (form[0]["systems"], form[0]["ties"])
-    ]
-    less = [row for row in group if row["ci_high"] and float(row["ci_high"]) < 0]
-    if group:
-        who = f"{len(less) or 'None'} of {counted(len(group), 'judge')}"
+    of_form = where(rows, statistic="judges_with_annotators", form="truncated")
+    judges = [row for row in of_form if row["judge"]]
+    if judges:
+        group = where(judges, systems=judges[0]["systems"], ties=judges[0]["ties"])
+        less = sum(float(row["ci_high"] or 0) < 0 for row in group)
+        who = f"{less or 'None'} of {counted(len(group), 'judge')}"
         words = (
             "Rank-biased overlap with single annotators' rankings; the listing order is a ranking"
             " made without reading."

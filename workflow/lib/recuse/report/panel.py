@@ -1,13 +1,14 @@
 """Which judges to combine: the panel to take, beside that of all judges and one judge a prompt."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from recuse.base.reasons import Reason, code, in_words
 from recuse.base.words import capitalised, enumerated, number, percent
 from recuse.inference.panel import BETWEEN, KEPT
 from recuse.inference.round_robin import BY_PROMPT
 from recuse.report.html import said
-from recuse.report.verdict import PageSection, TableRows, Unit, columns_with_values
+from recuse.report.tables import Row, TableRows, where
+from recuse.report.verdict import PageSection, Unit
 
 QUESTION = "Which judges to combine?"
 PLAIN = Unit("", 1, 1, "")
@@ -39,20 +40,17 @@ def panel_section(panels: TableRows, plans: TableRows, unit: Unit) -> PageSectio
     else:
         sentences.append(LIMITS)
     rows = [_row("this panel", chosen, unit)]
-    for row in panels:
-        if row is not chosen and row["panel"] == everyone["panel"]:
-            rows.append(_row(_who(row, everyone), row, unit))
-            break
-    for plan in plans:
-        if plan["scheme"] == BY_PROMPT and plan["panel"] == everyone["panel"] and plan["factor"]:
+    others = [row for row in where(panels, panel=everyone["panel"]) if row is not chosen]
+    rows += [_row(_who(row, everyone), row, unit) for row in others[:1]]
+    for plan in where(plans, scheme=BY_PROMPT, panel=everyone["panel"]):
+        if plan["factor"]:
             share, factor = percent(1 - float(plan["saved"])), number(float(plan["factor"]), 1)
             rows.append(_row(ONE_A_PROMPT.format(share, factor), plan, unit))
-    headings, texts = columns_with_values(rows)
-    texts = [[text or NO_NUMBER for text in row] for row in texts]
-    return PageSection(QUESTION, " ".join([*sentences, *_absent(panels)]), headings, texts)
+    words = " ".join([*sentences, *_absent(panels)])
+    return PageSection.from_texts(QUESTION, words, rows, empty=NO_NUMBER)
 
 
-def _who(row: Mapping[str, str], everyone: Mapping[str, str]) -> str:
+def _who(row: Row, everyone: Row) -> str:
     return said(
         "who",
         names=row["panel"].split(BETWEEN),
@@ -64,14 +62,13 @@ def _who(row: Mapping[str, str], everyone: Mapping[str, str]) -> str:
 def _absent(panels: TableRows) -> Iterator[str]:
     """The judges in no panel, and why."""
     names: dict[str, list[str]] = {}
-    for row in panels:
-        if not row["family_ratings"]:
-            names.setdefault(row["note"], []).append(row["panel"])
+    for row in where(panels, family_ratings=""):
+        names.setdefault(row["note"], []).append(row["panel"])
     for note, judges in names.items():
         yield f"Left out: {enumerated(judges, MOST_NAMES)} ({in_words(note)})."
 
 
-def _row(words: str, row: Mapping[str, str], unit: Unit) -> dict[str, str]:
+def _row(words: str, row: Row, unit: Unit) -> dict[str, str]:
     cells = {"panel": words}
     columns = {
         f"bias between models ({unit.name})": ("bias_left", unit),

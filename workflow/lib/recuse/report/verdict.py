@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.words import MOST_DIGITS, counted, enumerated, number, percent, signed
@@ -11,8 +10,8 @@ from recuse.data.registry import of_all_judges
 from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict
 from recuse.model.spec import FAMILY, SELF
 from recuse.report.html import said
+from recuse.report.tables import Row, TableRows, where
 
-TableRows = Sequence[Mapping[str, str]]
 KINDS = {
     SELF: "self-bias",
     FAMILY: "family-bias",
@@ -107,7 +106,7 @@ class Unit:
             return ""
         return (signed if sign else number)(float(value) * self.width, self.digits)
 
-    def span(self, row: Mapping[str, str], prefix: str = "") -> str:
+    def span(self, row: Row, prefix: str = "") -> str:
         """The interval of a row, as in `0.1 to 0.4`, with as many digits as show its signs; ""
         without one.
         """
@@ -183,7 +182,7 @@ class Axis:
 
 
 def columns_with_values(
-    rows: Sequence[Mapping[str, str]],
+    rows: TableRows,
 ) -> tuple[list[str], list[list[str]]]:
     """Headings and texts of the columns, of rows heading -> text, that have any value."""
     headings = [name for name in (rows[0] if rows else ()) if any(row[name] for row in rows)]
@@ -201,10 +200,14 @@ class PageSection:
 
     @classmethod
     def from_texts(
-        cls, heading: str, sentence: str, rows: Sequence[Mapping[str, str]]
+        cls, heading: str, sentence: str, rows: TableRows, empty: str = ""
     ) -> "PageSection":
-        """A section of rows, heading -> text; no column without a value."""
-        return cls(heading, sentence, *columns_with_values(rows))
+        """A section of rows, heading -> text; no column without a value. empty: stands for a text
+        that is.
+        """
+        headings, texts = columns_with_values(rows)
+        filled = [[text or empty for text in row] for row in texts]
+        return cls(heading, sentence, headings, filled)
 
 
 @dataclass(frozen=True)
@@ -268,7 +271,7 @@ def shown_verdicts(rows: TableRows, unit: Unit) -> dict[str, object]:
     }
 
 
-def _shown(row: Mapping[str, str], unit: Unit, axis: Axis) -> ShownVerdict:
+def _shown(row: Row, unit: Unit, axis: Axis) -> ShownVerdict:
     marks = ("estimate", "ci_low", "ci_high", "A", "B")
     return ShownVerdict(
         name=name_in(row),
@@ -284,7 +287,7 @@ def _shown(row: Mapping[str, str], unit: Unit, axis: Axis) -> ShownVerdict:
     )
 
 
-def _agreement(row: Mapping[str, str]) -> str:
+def _agreement(row: Row) -> str:
     """The correlation of a judge with people, with its interval; "" where there is none."""
     names = ("agreement", "agreement_ci_low", "agreement_ci_high")
     value, *ends = [number(float(row[name]), 2) for name in names if row[name]] or [""]
@@ -307,10 +310,9 @@ def _axis(rows: TableRows) -> Axis:
 
 def _untested(rows: TableRows) -> Iterator[str]:
     """Which judges and families have no verdict, and why, in a line for each kind of reason."""
-    groups: dict[tuple[str, Reason | None], list[Mapping[str, str]]] = {}
-    for row in rows:
-        if row["verdict"] == Verdict.INCONCLUSIVE:
-            groups.setdefault((row["quantity"], code(row["reason"])), []).append(row)
+    groups: dict[tuple, list[Row]] = {}
+    for row in where(rows, verdict=Verdict.INCONCLUSIVE):
+        groups.setdefault((row["quantity"], code(row["reason"])), []).append(row)
     for (quantity, _), group in groups.items():
         names = enumerated([row["term"] for row in group], MOST)
         why = in_short((row["reason"] for row in group), several=len(group) > 1)
@@ -319,12 +321,12 @@ def _untested(rows: TableRows) -> Iterator[str]:
         yield f"{words} To test it, {remedy}." if remedy else words
 
 
-def interval_side(row: Mapping[str, str]) -> int:
+def interval_side(row: Row) -> int:
     """1 for an interval above 0, -1 for one below, else 0."""
     return bool(row["ci_low"]) and (float(row["ci_low"]) > 0) - (float(row["ci_high"]) < 0)
 
 
-def detail(row: Mapping[str, str], unit: Unit) -> str:
+def detail(row: Row, unit: Unit) -> str:
     """What a judge with a bias does, or how large a bias would have to be to show; then what to
     know beside the verdict, and how sure it is.
     """
@@ -347,7 +349,7 @@ def detail(row: Mapping[str, str], unit: Unit) -> str:
     return "; ".join(filter(None, (words, beside, how_sure, against)))
 
 
-def _how_sure(row: Mapping[str, str]) -> str:
+def _how_sure(row: Row) -> str:
     """How probable a bias is, or why one whose interval excludes 0 is not established."""
     if row["verdict"] == Verdict.ESTABLISHED and not row["probability_positive"]:
         return ""
@@ -364,7 +366,7 @@ def _how_sure(row: Mapping[str, str]) -> str:
     return BY_ALL_JUDGES.format(percent(support))
 
 
-def verdict_advice(row: Mapping[str, str]) -> str:
+def verdict_advice(row: Row) -> str:
     """What to do about one judge or family, in words that also hold for several."""
     if row["disagreement"]:
         return DO_NOT_USE.format(in_words(row["disagreement"]))
@@ -382,29 +384,30 @@ def next_steps(rows: TableRows) -> list[str]:
     would make inconclusive verdicts conclusive, as far as the user is asked something or no
     self-bias could be tested: each once, with all judges that it is for.
     """
-    names: dict[str, list[str]] = {}
-    inconclusive = [row for row in rows if row["verdict"] == Verdict.INCONCLUSIVE]
     tested = [row for row in rows if row["verdict"] != Verdict.INCONCLUSIVE]
-    strangers = [row for row in rows if row["disagreement"]]
-    is_self_tested = any(row["quantity"] == SELF for row in tested)
-    asked = [row for row in inconclusive if code(row["reason"]) in ASKED_OF_USER]
-    untested = [row for row in inconclusive if row["quantity"] == SELF and not is_self_tested]
-    for row in (*sorted(strangers, key=_agreement_or_none), *tested, *asked, *untested):
+    steps = [*_strangers(rows), *tested]
+    for row in where(rows, verdict=Verdict.INCONCLUSIVE):
+        is_first = row["quantity"] == SELF and not where(tested, quantity=SELF)
+        if is_first or code(row["reason"]) in ASKED_OF_USER:
+            steps.append(row)
+    names: dict[str, list[str]] = {}
+    for row in steps:
         names.setdefault(verdict_advice(row), []).append(name_in(row))
     names.pop(KEEP, None)
     names.pop("", None)  # Where no cure is known, there is nothing to do.
-    steps = []
-    for words, of_advice in names.items():
-        steps.append(f"{enumerated([*dict.fromkeys(of_advice)], MOST)}: {words}.")
-    return steps[:MOST_STEPS]
+    sentences = [
+        f"{enumerated([*dict.fromkeys(who)], MOST)}: {words}." for words, who in names.items()
+    ]
+    return sentences[:MOST_STEPS]
 
 
-def _agreement_or_none(row: Mapping[str, str]) -> float:
-    """The agreement of a judge that hardly agrees with others; -1 where it is not known."""
-    return float(row["agreement"] or -1)
+def _strangers(rows: TableRows) -> list[Row]:
+    """The rows of judges that hardly agree with others, by their agreement; unknown ones first."""
+    strangers = [row for row in rows if row["disagreement"]]
+    return sorted(strangers, key=lambda row: float(row["agreement"] or -1))
 
 
-def name_in(row: Mapping[str, str]) -> str:
+def name_in(row: Row) -> str:
     """The judge or family of a row."""
     return f"{row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
@@ -423,18 +426,16 @@ def headline(rows: TableRows, unit: Unit, *, relative: bool = False) -> str:
         words = " ".join(sentences)
         if len(words.split()) <= MOST_WORDS:
             return words
-    established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
+    established = where(rows, verdict=Verdict.ESTABLISHED)
     return " ".join([f"{len(established)} biases are established.", *_on_strangers(rows, most=0)])
 
 
 def _on_strangers(rows: TableRows, most: int) -> Iterator[str]:
     """Which judges hardly agree with people or the other judges; most: see `bias_sentences`."""
-    strangers = [row for row in rows if row["disagreement"]]
-    if strangers:
-        strangers.sort(key=_agreement_or_none)
+    if strangers := _strangers(rows):
         yield said(
             "strangers",
-            who=_who(strangers, most),
+            who=capitalised_article(_who(strangers, most)),
             several=len(strangers) > 1,
             others=OTHERS[code(strangers[0]["disagreement"])],
             is_named=most > 0,
@@ -449,19 +450,30 @@ def bias_sentences(
     unit: of the sizes beside the names, None for none; most: names in a list, 0 for numbers alone;
     beside: what is added to the sentence on a bias.
     """
-    own = [row for row in rows if row["quantity"] == SELF]
-    established = [row for row in rows if row["verdict"] == Verdict.ESTABLISHED]
+    own = where(rows, quantity=SELF)
     if all(row["verdict"] == Verdict.INCONCLUSIVE for row in own):
         yield _why_untested(own, rows[0]["kind"]) if most else f"{UNTESTED}."
-    elif not any(row["quantity"] == SELF for row in established):
+    elif not where(own, verdict=Verdict.ESTABLISHED):
         yield NONE_ESTABLISHED
-    for quantity, favours in product(KINDS, (True, False)):
-        group = [row for row in established if row["quantity"] == quantity]
-        group = [row for row in group if (row["favours"] == FAVOURS) == favours]
-        if group:
-            group.sort(key=lambda row: -abs(float(row["estimate"])))
-            verb = FAVOURING[quantity][not favours][len(group) > 1]
-            yield f"{_who(group, most, unit)} {verb}{beside}."
+    for words in _biases(where(rows, verdict=Verdict.ESTABLISHED), most, unit):
+        yield f"{capitalised_article(words)}{beside}."
+
+
+def likely_biases(rows: TableRows) -> str:
+    """The sentence under the headline on what is likely, and not established; "" if nothing is."""
+    words = [*_biases(where(rows, verdict=Verdict.LIKELY), most=2)]
+    return f"Likely, but not established: {enumerated(words)}." if words else ""
+
+
+def _biases(rows: TableRows, most: int, unit: Unit | None = None) -> Iterator[str]:
+    """Who has each bias in these rows, the largest first; see `bias_sentences`."""
+    for quantity, (favouring, opposite) in FAVOURING.items():
+        group = sorted(where(rows, quantity=quantity), key=lambda row: -abs(float(row["estimate"])))
+        favours = where(group, favours=FAVOURS)
+        others = [row for row in group if row not in favours]
+        for same, verbs in ((favours, favouring), (others, opposite)):
+            if same:
+                yield f"{_who(same, most, unit)} {verbs[len(same) > 1]}"
 
 
 def _why_untested(own: TableRows, kind: str) -> str:
@@ -482,7 +494,7 @@ def _who(rows: TableRows, most: int, unit: Unit | None = None) -> str:
     for row in rows:
         size = f" ({unit.text(row['estimate'])}{unit.mark})" if unit else ""
         names.append(f"{'the ' if row['quantity'] == FAMILY else ''}{name_in(row)}{size}")
-    return capitalised_article(enumerated(names, most))
+    return enumerated(names, most)
 
 
 def capitalised_article(words: str) -> str:
@@ -527,7 +539,7 @@ def summary(study: str, about: Mapping, answer: PageAnswer, verdicts: TableRows)
     }
 
 
-def _values(row: Mapping[str, str]) -> dict:
+def _values(row: Row) -> dict:
     """A row with numbers in columns of numbers and None where a field is empty."""
     gaps = [f"{letter}{end}" for letter in ("A", "B") for end in ("", "_ci_low", "_ci_high")]
     agreement = ("agreement", "agreement_ci_low", "agreement_ci_high")

@@ -51,7 +51,10 @@ def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
     assert [mark.get_color() for mark in artists(figure, "self")] == colours
     assert len(artists(figure, "band")) == 3
     text = prose(figure)
-    assert "All 3 own marks lie above the band; chance alone would put 1 in 10 outside" in text
+    assert (
+        "All 3 judges rate themselves higher than ordinary preferences explain; chance alone"
+        " would let 1 in 10 differ as much"
+    ) in text
     assert "band: 90 % of ordinary preferences" in text
     unrelated = {mark.get_color() for mark in artists(figure, "unrelated")}
     assert unrelated == {subject().palette.colour("m")}  # that of the model's family
@@ -76,7 +79,7 @@ def test_a_judge_without_residuals_and_a_study_without_any_say_why():
     figure = drawn(lacking)
     assert len(artists(figure, "self")) == 2
     assert "not estimable" in texts(figure)
-    assert "Both own marks lie above the band" in prose(figure)
+    assert "Both judges rate themselves higher" in prose(figure)
     assert f"Not estimated: cells of GPT-4o ({WHY})." in prose(figure)
     assert is_page_of(drawn(lacking[of_gpt]), f"{capitalised(WHY)}.")
     assert is_page_of(drawn(lacking[:0]), "No cell to draw.")
@@ -85,5 +88,5 @@ def test_a_judge_without_residuals_and_a_study_without_any_say_why():
 def test_chance_names_no_judge_where_none_rates_its_own_answers():
     others = table()
     text = texts(drawn(others[others["relation"] != "self"]))
-    assert any("No own mark can be tested" in line for line in text)
+    assert any("No judge can be tested" in line for line in text)
     assert not any("chance alone" in line for line in text)

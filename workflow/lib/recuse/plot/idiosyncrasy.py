@@ -11,7 +11,6 @@ from recuse.inference.judge_model import FAMILY, SELF, UNRELATED
 from recuse.plot.axes import bias_limits
 from recuse.plot.page import (
     Head,
-    by_chance,
     family_entries,
     not_estimated,
     outcomes,
@@ -27,7 +26,13 @@ KINDS = {  # by what the model is to the judge
     UNRELATED: Kind("of another family", {"marker": "o", "markersize": 3.2}, slot=2),
 }
 KINDS = {name: kind._replace(interval=False) for name, kind in KINDS.items()}
-VERBS = [(f"lies {side} the band", f"lie {side} the band") for side in ("above", "below")]
+MORE, LESS = (
+    (
+        f"rates itself {side} than ordinary preferences explain",
+        f"rate themselves {side} than ordinary preferences explain",
+    )
+    for side in ("higher", "lower")
+)
 FILLED = "band: {} of ordinary preferences; filled: outside it"
 NOTHING = "no cell to draw"
 ALL_REASONS = " The reason of every cell is in tables/residuals.csv."
@@ -56,10 +61,9 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     bands.update(drawn[is_own].groupby("judge")["band"].max())
     inside = drawn["residual"].abs() <= drawn["judge"].map(bands)
     beyond = drawn.loc[is_own & ~inside, "residual"]
-    counts = list(zip(((beyond > 0).sum(), (beyond < 0).sum()), VERBS, strict=True))
-    finding = outcomes(is_own.sum(), counts, "own mark") + (
-        by_chance(confidence) if is_own.any() else ""
-    )
+    finding = outcomes(is_own.sum(), [((beyond > 0).sum(), MORE), ((beyond < 0).sum(), LESS)])
+    if is_own.any():
+        finding += f"; chance alone would let 1 in {1 / (1 - confidence):.3g} differ as much"
 
     rows = [Row(judge, judge, palette.colour(judge)) for judge in judges]
     marks = pd.DataFrame(

@@ -393,11 +393,6 @@ def tally(
     return outcomes(rows["ci_low"].notna().sum(), counts, one, many, most)
 
 
-def by_chance(confidence: float) -> str:
-    """The end of a finding on single tests: how many of judges without bias are outside."""
-    return f"; chance alone would put 1 in {1 / (1 - confidence):.3g} outside"
-
-
 def name_in_words(code: str) -> str:
     """A name such as `rich_content` as a reader writes it, and what published conditions are."""
     return CONDITIONS.get(code, code.replace("_", " ").replace("+", " + "))

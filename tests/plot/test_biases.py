@@ -22,6 +22,7 @@ from drawings import (
     x_values,
 )
 from recuse.base.reasons import Reason, because, in_words
+from recuse.model.spec import BIASES
 from recuse.plot.axes import BEYOND
 from recuse.plot.biases import SIDES, absences
 from recuse.plot.page import ABOVE_ZERO, BELOW_ZERO, outcomes, tally
@@ -100,16 +101,16 @@ def test_absence_is_said_of_the_quantities_that_no_spec_has():
         *(("a", part, why, "family_bias", "GPT") for part in (None, "x")),
         ("c", None, why, "self_bias", "z"),
     )
-    assert absences(SIDES, {"a": table, "b": without}, reason) == ""
+    assert absences(BIASES, {"a": table, "b": without}, reason) == ""
     own = table[table["quantity"] == "self_bias"]
-    assert absences(SIDES, {"a": own}, reason) == f"No family-bias: GPT ({in_words(why)})."
-    both = absences(SIDES, {"a": own, "b": without, "c": without[:0]}, reason)
+    assert absences(BIASES, {"a": own}, reason) == f"No family-bias: GPT ({in_words(why)})."
+    both = absences(BIASES, {"a": own, "b": without, "c": without[:0]}, reason)
     assert both == f"No family-bias: GPT ({in_words(why)}); the spec b has no term for family-bias."
     assert (
-        absences(["Self-bias"], {"b": without, "d": without}, reason)
+        absences(["self_bias"], {"b": without, "d": without}, reason)
         == "No self-bias: the specs b, d have no term for self-bias."
     )
-    assert absences(SIDES, {"b": without[:0]}, reason) == ""
+    assert absences(BIASES, {"b": without[:0]}, reason) == ""
 
 
 def test_simultaneous_intervals_are_fine_lines_with_a_legend():

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
 
 from drawings import artists, prose, subject, texts, x_values
 from recuse.base.words import signed
-from recuse.plot.method import density, draw_worlds
+from recuse.plot.method import draw_worlds
 from recuse.simulate.ratings import NOISE, SELF_BIAS, SLOPE, simulate_worlds
 
 SEED = 20250809
@@ -44,13 +43,6 @@ def test_the_seed_says_which_worlds(worlds):
     again, others = simulate_worlds(seed=SEED), simulate_worlds(seed=SEED + 1)
     assert_array_equal(again[2].rating, worlds[2].rating)
     assert not np.array_equal(others[2].rating, worlds[2].rating)
-
-
-def test_density_equals_scipy():
-    from scipy.stats import gaussian_kde
-
-    values, places = default_rng(4).beta(2, 5, 80), np.linspace(-0.5, 1.5, 401)
-    assert_allclose(density(values, places), gaussian_kde(values)(places), rtol=1e-10)
 
 
 def test_lines_are_the_fit_and_means_the_means(worlds):

@@ -55,7 +55,7 @@ def self_family_bias(
     """
     reasons = left_out(spec, estimates, not_estimable).values()
     missing = not_estimated({f"the spec {spec}": reason for reason in reasons})
-    note = joined(absences(SIDES, {spec: estimates}, not_estimable), missing)
+    note = joined(absences(BIASES, {spec: estimates}, not_estimable), missing)
     rows = bias_rows([estimates], subject.palette)
     if not rows:
         return page_of_words(subject, note)
@@ -120,40 +120,30 @@ def left_out(spec: str, estimates: pd.DataFrame, not_estimable: pd.DataFrame) ->
     return {label: reason for label, reason in reasons.items() if label not in estimated}
 
 
-def quantity_named(title: str) -> str:
-    """Name in tables of the quantity with the title Self-bias or Family-bias."""
-    return title.lower().replace("-", "_")
-
-
 def absences(
-    titles: Sequence[str], specs: Mapping[str, pd.DataFrame], not_estimable: pd.DataFrame
+    quantities: Sequence[str], specs: Mapping[str, pd.DataFrame], not_estimable: pd.DataFrame
 ) -> str:
-    """A sentence for each quantity (of `titles`, see SIDES) without a row in `specs`, estimates by
-    name, with the reasons.
+    """A sentence for each of the quantities without a row in `specs`, estimates by name, with the
+    reasons.
 
     `not_estimable` gives the reason of each missing term; a spec that lists none has no such term.
     Specs without any estimates are in `left_out` instead.
     """
     fitted = {spec: table for spec, table in specs.items() if len(table)}
     present = {quantity for table in fitted.values() for quantity in table["quantity"]}
+    listed = not_estimable[not_estimable["spec"].isin(list(fitted))]
     sentences = []
-    for title in titles if fitted else ():
-        quantity = quantity_named(title)
+    for quantity in quantities if fitted else ():
         if quantity in present:
             continue
-        listed = not_estimable[
-            not_estimable["spec"].isin(list(fitted)) & (not_estimable["quantity"] == quantity)
-        ]
-        terms = listed.groupby("reason", sort=False)["term"].unique()
+        name, missing = quantity.replace("_", "-"), listed[listed["quantity"] == quantity]
+        terms = missing.groupby("reason", sort=False)["term"].unique()
         reasons = [f"{', '.join(names)} ({in_words(reason)})" for reason, names in terms.items()]
-        without = [spec for spec in fitted if spec not in set(listed["spec"])]
-        named = (
-            f"the spec {without[0]} has"
-            if len(without) == 1
-            else f"the specs {', '.join(without)} have"
-        )
-        reasons += [f"{named} no term for {title.lower()}"] if without else []
-        sentences.append(f"No {title.lower()}: {'; '.join(reasons)}.")
+        without = [spec for spec in fitted if spec not in set(missing["spec"])]
+        if without:
+            verb = "specs {} have" if len(without) > 1 else "spec {} has"
+            reasons.append(f"the {verb.format(', '.join(without))} no term for {name}")
+        sentences.append(f"No {name}: {'; '.join(reasons)}.")
     return " ".join(sentences)
 
 
@@ -325,7 +315,7 @@ def beside_the_first(
     reasons = {name: reason for of_entry in missing for name, reason in of_entry.items()}
     use = USE_OF_SCALE if {*WITHOUT_PEOPLE} & {*map(code, reasons.values())} else ""
     if any(variant.has_points for of_entry in variants[1:] for variant in of_entry):
-        note = joined(absences(SIDES, specs, not_estimable), not_estimated(reasons), use)
+        note = joined(absences(BIASES, specs, not_estimable), not_estimated(reasons), use)
         return [variant for of_entry in variants for variant in of_entry], note
     alone = f"Nothing to compare with: {variants[0][0].label}." if variants[0] else ""
     others = {
@@ -333,4 +323,4 @@ def beside_the_first(
         for spec, table in specs.items()
         if spec != entries[0]["spec"]
     }
-    return [], joined(alone, absences(SIDES, others, not_estimable), not_estimated(reasons), use)
+    return [], joined(alone, absences(BIASES, others, not_estimable), not_estimated(reasons), use)

@@ -56,10 +56,8 @@ def draw_worlds(worlds: Sequence[SimulatedPanel], subject: Subject) -> Figure:
     the study of `subject`.
     """
     shown = replace(subject, kind="simulated", label=SAYS.format(subject.label))
-    estimates, gaps = (
-        " to ".join(number(end(values), 2) for end in (min, max))
-        for values in ([world.self_bias for world in worlds], [world.gap for world in worlds])
-    )
+    estimates = _ends([world.self_bias for world in worlds])
+    gaps = _ends([world.gap for world in worlds])
     finding = (
         f"Where {SELF_BIAS:g} is planted, Equation 1 estimates {estimates}; mean ratings differ by"
         f" {gaps}"
@@ -86,43 +84,35 @@ def draw_worlds(worlds: Sequence[SimulatedPanel], subject: Subject) -> Figure:
     return figure
 
 
+def _ends(values: Sequence[float]) -> str:
+    return f"{number(min(values), 2)} to {number(max(values), 2)}"
+
+
 def _scatter(axes: Axes, world: SimulatedPanel, *, first: bool) -> None:
     unit_square(axes, LIMITS, first=first)
     ends = np.array([0.0, 1.0])
     for mark, offset, reference, rating in zip(
         (OWN, OTHER), (world.self_bias, 0.0), world.reference, world.rating, strict=True
     ):
-        axes.plot(
-            reference, rating, linestyle="none", alpha=0.6, zorder=3, gid="completions", **mark
-        )
+        points = {"linestyle": "none", "alpha": 0.6, "zorder": 3, "gid": "completions"}
+        axes.plot(reference, rating, **points, **mark)
         axes.plot(ends, offset + world.slope * ends, color=mark["color"], gid="line", **LINES)
     low = world.slope * AT
-    arrow = {
-        "arrowstyle": "<->",
-        "lw": 0.9,
-        "shrinkA": 0,
-        "shrinkB": 0,
-        "mutation_scale": 6,
-        "color": INK,
-    }
+    arrow = {"arrowstyle": "<->", "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
+    arrow |= {"mutation_scale": 6, "color": INK}
     axes.annotate("", (AT, low), (AT, low + world.self_bias), arrowprops=arrow, zorder=5)
-    axes.annotate(
-        "γ",
-        (AT, low + world.self_bias / 2),
-        (-3, 0),
-        textcoords="offset points",
-        ha="right",
-        va="center",
-        zorder=5,
-    )
+    left = {"textcoords": "offset points", "ha": "right", "va": "center", "zorder": 5}
+    axes.annotate("γ", (AT, low + world.self_bias / 2), (-3, 0), **left)
 
 
 def _densities(axes: Axes, values: np.ndarray, *, upright: bool) -> None:
     """Density and mean of each row of `values`, at the panel's right edge if `upright`, else at its
     top.
     """
+    from scipy.stats import gaussian_kde
+
     places = np.linspace(*LIMITS, 241)
-    curves = [density(sample, places) for sample in values]
+    curves = [gaussian_kde(sample)(places) for sample in values]
     scale = DENSITY * (LIMITS[1] - LIMITS[0]) / max(curve.max() for curve in curves)
     fill = axes.fill_betweenx if upright else axes.fill_between
     line = axes.axhline if upright else axes.axvline
@@ -131,12 +121,3 @@ def _densities(axes: Axes, values: np.ndarray, *, upright: bool) -> None:
         fill(places, *ends, color=mark["color"], alpha=0.25, lw=0, gid="density")
         span = (1 - DENSITY, 1)
         line(sample.mean(), *span, color=mark["color"], gid="mean", zorder=4, **MEAN)
-
-
-def density(values: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Gaussian kernel estimate of the density of `values` at `places`, (places,), with Scott's
-    bandwidth sd * n^(-1/5).
-    """
-    bandwidth = values.std(ddof=1) * len(values) ** -0.2
-    distance = (places[:, None] - values) / bandwidth
-    return np.exp(-(distance**2) / 2).mean(axis=1) / (bandwidth * np.sqrt(2 * np.pi))

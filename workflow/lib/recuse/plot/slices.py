@@ -116,10 +116,7 @@ def _slices(
         missing = left_out(spec, table, not_estimable)
         reasons |= {name or heading: reason for name, reason in missing.items()}
     specs = {spec: table for _, spec, table in sections}
-    titles = [
-        title for title, quantity in zip(SIDES, BIASES, strict=True) if quantity in quantities
-    ]
-    note = joined(words, absences(titles, specs, not_estimable), not_estimated(reasons))
+    note = joined(words, absences(quantities, specs, not_estimable), not_estimated(reasons))
 
     blocks, marks = [], []
     for heading, _, table in sections:

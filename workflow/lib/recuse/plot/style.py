@@ -36,7 +36,6 @@ SMALL = 7.0  # nothing is set smaller
 LINE = 0.17  # one line of small type
 EDGE = 0.06  # paper left free around the figure
 BOLD_TITLE = 0.85  # of a width that a title may have in normal weight to fit in bold
-NEARLY = 0.95  # of a line's width: a line that its words fill less is not measured as a whole
 FINE = 720  # dots per inch at which texts are measured
 UPRIGHT = {"rotation": 90, "ha": "center", "va": "center"}  # of a text
 UNIT = "rating points on the unit scale 0–1"
@@ -259,19 +258,11 @@ def wrap(text: str, width: float, size: float = SMALL) -> str:
     wider than a line.
     """
     lines: list[str] = []
-    # The width of the last line but for kerning at its spaces, which alone does not make a line too
-    # wide
-    sum_of_words = 0.0
-    pieces = (piece for word in text.split() for piece in _pieces(word, width, size))
-    for word in pieces:
-        sum_of_words += text_width(" ", size) + text_width(word, size)
-        if lines and (
-            sum_of_words < NEARLY * width or text_width(f"{lines[-1]} {word}", size) <= width
-        ):
-            lines[-1] += f" {word}"
+    for piece in (piece for word in text.split() for piece in _pieces(word, width, size)):
+        if lines and text_width(f"{lines[-1]} {piece}", size) <= width:
+            lines[-1] += f" {piece}"
         else:
-            lines.append(word)
-            sum_of_words = text_width(word, size)
+            lines.append(piece)
     return "\n".join(lines)
 
 

@@ -101,12 +101,11 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
     ]
 
 
-def test_what_is_likely_is_one_sentence_below_the_headline():
+def test_likely_self_biases_are_one_sentence_below_the_headline():
     assert answer_of(FOUR).further == "Likely, but not established: K is harsher on itself."
     also = verdict("N", Verdict.LIKELY, 0.02, favours="yes")
     assert answer_of([*FOUR, also, FAMILY]).further == (
-        "Likely, but not established: N favours itself, K is harsher on itself and the GPT family"
-        " favours its own models."
+        "Likely, but not established: N favours itself and K is harsher on itself."
     )
     assert answer_of(FOUR[2:]).further == ""
 

@@ -460,8 +460,8 @@ def bias_sentences(
 
 
 def likely_biases(rows: TableRows) -> str:
-    """The sentence under the headline on what is likely, and not established; "" if nothing is."""
-    words = [*_biases(where(rows, verdict=Verdict.LIKELY), most=2)]
+    """The line under the headline on self-biases that are likely, and not established; or ""."""
+    words = [*_biases(where(rows, verdict=Verdict.LIKELY, quantity=SELF), most=2)]
     return f"Likely, but not established: {enumerated(words)}." if words else ""
 
 

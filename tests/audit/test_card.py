@@ -179,6 +179,18 @@ def test_two_runs_give_the_same_bytes_and_the_workflow_can_print_the_answer(writ
     assert lines[-1].endswith("card.html")
 
 
+def test_the_page_says_what_treatments_measure(tmp_path):
+    treatments = [
+        treatment("length", measures="verbosity", source="Saito et al."),
+        treatment("agreed", measures=""),
+    ]
+    rows = World(prompts=20).observations(np.random.default_rng(2), {"length": 0.1, "agreed": 0.0})
+    write_card(tmp_path / "plan", rows, treatments, confidence=0.9, seed=1)
+    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    assert "<b>length</b> measures verbosity (Saito et al.)." in page
+    assert "<b>agreed</b>" not in page
+
+
 def test_names_are_escaped(tmp_path):
     card(tmp_path / "plan", {"<b>judge</b> $x$": {"label": 0.3}})
     page = (tmp_path / "plan" / "card.html").read_text("utf-8")

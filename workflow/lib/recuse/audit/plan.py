@@ -282,7 +282,7 @@ def _treatment(name: str, chosen: OwnTreatment) -> Treatment:
     if name not in REGISTRY:
         show = restated if chosen.template is None else template(chosen.template)
         control = as_it_is if chosen.control == "{answer}" else template(chosen.control)
-        return own_treatment(name, show, control, chosen.measures, worsens=chosen.worsens)
+        return own_treatment(name, show, control, chosen.measures or "", worsens=chosen.worsens)
     treatment = REGISTRY[name]
     if chosen.has_texts:
         return with_restated(treatment)

@@ -33,7 +33,7 @@ class OwnTreatment(Section):
     control: Name = optional(
         "The template that it is compared with; default: `{answer}`.", default="{answer}"
     )
-    measures: Name = optional("What your own treatment measures, in a few words.")
+    measures: Name = optional("What your own treatment measures, in a few words for the card.")
     worsens: bool = optional(
         "Whether your own treatment makes answers worse, so that a good judge marks them down"
         " (default: false).",

@@ -295,12 +295,12 @@ def with_restated(treatment: Treatment) -> Treatment:
 
 
 def own_treatment(
-    name: str, show: Show, control: Show, measures: str | None, *, worsens: bool
+    name: str, show: Show, control: Show, measures: str, *, worsens: bool
 ) -> Treatment:
     """Return a user's treatment, which compares the answers of `show` with those of `control`."""
     treatment = _treated(
         name,
-        measures or f"the effect of {name}",
+        measures,
         "",
         "treated",
         show,

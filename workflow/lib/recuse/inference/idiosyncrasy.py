@@ -581,14 +581,13 @@ def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Itera
             numbers = zip(
                 (contrasts @ cells.mean).tolist(), each.fit.single_errors(contrasts), strict=True
             )
-        for place, (judge, model, n) in enumerate(
-            zip(cells.judge, cells.model, cells.n, strict=True)
-        ):
+        columns = zip(cells.judge, cells.model, cells.relation, cells.n, strict=True)
+        for place, (judge, model, relation, n) in enumerate(columns):
             row = {
                 **each.where,
                 "judge": judge,
                 "model": model,
-                "relation": cells.relation[place],
+                "relation": relation,
                 "n": round(n),
             }
             if reasons[place]:

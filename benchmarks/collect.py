@@ -13,7 +13,7 @@ answers are not those of a run without kills.
 
 import sys
 
-from processes import ROOT, measure, print_machine, print_table, run_step_or, step_of
+from processes import ROOT, measure, print_machine, print_table, run_step_or, step_from
 
 sys.path.insert(0, str(ROOT / "tests"))  # for the server and the plan of the tests
 
@@ -65,7 +65,7 @@ def speed(given) -> None:
             url = server.stdout.readline().strip()
             path = os.path.join(folder, "ledger.jsonl")
             measured = measure(
-                step_of(__file__, "run", url, str(given.requests), str(concurrency), path)
+                step_from(__file__, "run", url, str(given.requests), str(concurrency), path)
             )
             server.terminate()
             size = os.path.getsize(path) / 2**20
@@ -144,7 +144,7 @@ def kills(given) -> None:
         mock.seen.clear()
         kept, asked, again, lost = {}, Counter(), 0, 0
         for _ in range(given.kills):
-            command = step_of(
+            command = step_from(
                 __file__, "run", mock.url, str(given.requests), str(concurrency), path
             )
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -158,7 +158,7 @@ def kills(given) -> None:
             again += sum(mock.seen[text] != asked[text] for text in kept)
             before, kept, asked = kept, answers(path), Counter(mock.seen)
             lost += sum(kept.get(text) != response for text, response in before.items())
-        measure(step_of(__file__, "run", mock.url, str(given.requests), str(concurrency), path))
+        measure(step_from(__file__, "run", mock.url, str(given.requests), str(concurrency), path))
         after = answers(path)
         stored = len(kept)
         again += sum(mock.seen[text] != asked[text] for text in kept)

@@ -27,7 +27,7 @@ from processes import (
     print_table,
     ratios,
     run_step_or,
-    step_of,
+    step_from,
 )
 from twin import STUDY, make_twin
 
@@ -85,7 +85,7 @@ def fit_from_table(folder: str, output: str) -> None:
     write_table(output, ESTIMATES, found.estimates)
 
 
-def frame_of(folder: str):
+def frame_from(folder: str):
     """The raw file as one would read and normalise it by hand, a pandas frame."""
     import pandas as pd
 
@@ -109,7 +109,7 @@ def fit_by_formula(folder: str, output: str) -> None:
     """Fit the formula of statsmodels to rows."""
     from statsmodels.formula.api import ols
 
-    fitted = ols(f"rating_unit ~ 0 + {FORMULA_1}", frame_of(folder)).fit(cov_type="HC0")
+    fitted = ols(f"rating_unit ~ 0 + {FORMULA_1}", frame_from(folder)).fit(cov_type="HC0")
     _write(output, fitted.params.index, fitted.params, fitted.bse)
 
 
@@ -119,12 +119,12 @@ def fit_by_pyfixest(folder: str, output: str) -> None:
 
     ssc = pyfixest.ssc(k_adj=False, G_adj=False)
     fitted = pyfixest.feols(
-        f"rating_unit ~ -1 + {FORMULA_1}", frame_of(folder), vcov="hetero", ssc=ssc
+        f"rating_unit ~ -1 + {FORMULA_1}", frame_from(folder), vcov="hetero", ssc=ssc
     ).tidy()
     _write(output, fitted.index, fitted["Estimate"], fitted["Std. Error"])
 
 
-def design_of(frame) -> dict:
+def design_from(frame) -> dict:
     """Columns of the design by the name that a formula gives them."""
     levels = {factor: sorted(set(frame[factor]) - {" none"}) for factor in QUANTITIES}
     levels["dimension"] = levels["dimension"][1:]
@@ -145,8 +145,8 @@ def fit_dense(folder: str, output: str) -> None:
     import numpy as np
     from statsmodels.regression.linear_model import OLS
 
-    frame = frame_of(folder)
-    design = design_of(frame)
+    frame = frame_from(folder)
+    design = design_from(frame)
     columns = np.column_stack([np.asarray(column, dtype=float) for column in design.values()])
     fitted = OLS(frame["rating_unit"].to_numpy(), columns).fit(cov_type="HC0")
     _write(output, design, fitted.params, fitted.bse)
@@ -160,8 +160,8 @@ def fit_by_duckreg(folder: str, output: str) -> None:
     import pandas as pd
     from duckreg.estimators import DuckRegression
 
-    frame = frame_of(folder)
-    design = design_of(frame)
+    frame = frame_from(folder)
+    design = design_from(frame)
     constant, *names = design
     columns = pd.DataFrame(
         {"y": frame["rating_unit"], **{f"x{i}": design[name] * 1.0 for i, name in enumerate(names)}}
@@ -248,7 +248,7 @@ def main() -> None:
     given = parser.parse_args()
     pythons = dict(argument.split("=", 1) for argument in given.python)
     with tempfile.TemporaryDirectory() as folder:
-        measure(step_of(__file__, "prepare", folder))
+        measure(step_from(__file__, "prepare", folder))
         outputs = {way: f"{folder}/{number}.out" for number, way in enumerate([OURS, *WAYS])}
         fit = [
             sys.executable,
@@ -269,7 +269,7 @@ def main() -> None:
                     f" benchmarks/requirements-{way}.txt>"
                 )
             else:
-                commands[way] = step_of(
+                commands[way] = step_from(
                     __file__, way, folder, outputs[way], python=pythons.get(way, sys.executable)
                 )
         if shutil.which("Rscript"):

@@ -23,7 +23,7 @@ from processes import (
     print_machine,
     print_table,
     run_step_or,
-    step_of,
+    step_from,
 )
 from twin import make_twin
 
@@ -37,7 +37,7 @@ ORDINAL, GAM = "ordinal", "GAM"
 EVERY_LINEAR = "all of least squares"
 
 
-def groups_of(settings: dict) -> dict:
+def groups_from(settings: dict) -> dict:
     """The specs of config by what they cost."""
     from recuse.model.spec import Spec
 
@@ -57,7 +57,7 @@ def groups_of(settings: dict) -> dict:
     }
 
 
-def study_of(folder: str):
+def study_from(folder: str):
     """The study whose tables are in `folder`, nothing of it read yet."""
     from recuse.data.study import StudyTables
 
@@ -71,7 +71,7 @@ def fit_every(folder: str, settings: str) -> None:
     from recuse.model.estimates import estimate
     from recuse.model.spec import Spec
 
-    study, groups = study_of(folder), groups_of(json.loads(settings))
+    study, groups = study_from(folder), groups_from(json.loads(settings))
     by_prompt = {
         "clustered by prompt": {"covariance": "CR1"},
         f"{REPLICATES:,} replicates": {"bootstrap": REPLICATES},
@@ -104,9 +104,9 @@ def fit_by_statsmodels(folder: str, settings: str) -> None:
 
     from recuse.validation.statsmodels import fits_by_formula
 
-    groups, parts = groups_of(json.loads(settings)), {}
+    groups, parts = groups_from(json.loads(settings)), {}
     for name in (*LINEAR, LENGTH):
-        start, study = time.perf_counter(), study_of(folder)
+        start, study = time.perf_counter(), study_from(folder)
         fitted = [slice_ for spec in groups[name] for slice_ in fits_by_formula(spec, study)]
         parts[name] = (
             sum(bool(slice_.coefficients) for slice_ in fitted),
@@ -222,12 +222,14 @@ def main() -> None:
     settings = json.dumps(yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))["specs"])
     with tempfile.TemporaryDirectory() as folder:
         if given.study is None:
-            measure(step_of(__file__, "prepare", folder))
+            measure(step_from(__file__, "prepare", folder))
         arguments = given.study or folder, settings
         runs = in_turn(
-            {"ours": step_of(__file__, "fit_every", *arguments)}, given.runs, environment=ONE_THREAD
+            {"ours": step_from(__file__, "fit_every", *arguments)},
+            given.runs,
+            environment=ONE_THREAD,
         )["ours"]
-        command = step_of(__file__, "fit_by_statsmodels", *arguments)
+        command = step_from(__file__, "fit_by_statsmodels", *arguments)
         theirs = {} if given.without_statsmodels else json.loads(measure(command).printed)
     print_machine(("numpy", "duckdb", *([] if given.without_statsmodels else ["statsmodels"])))
     print_parts(runs, theirs)

@@ -20,7 +20,7 @@ from processes import (
     print_machine,
     print_table,
     run_step_or,
-    step_of,
+    step_from,
 )
 
 FAMILIES = ("Claude", "GPT", "Llama 3", "Mistral")
@@ -112,10 +112,10 @@ def measured_at(
 
     with tempfile.TemporaryDirectory() as folder:
         arguments = rows, folder, memory_limit
-        measure(step_of(__file__, "make", *arguments))
-        found = {CHECK: measure(step_of(__file__, CHECK, *arguments))}
+        measure(step_from(__file__, "make", *arguments))
+        found = {CHECK: measure(step_from(__file__, CHECK, *arguments))}
         commands = {
-            covariance: step_of(__file__, "estimate", *arguments, covariance)
+            covariance: step_from(__file__, "estimate", *arguments, covariance)
             for covariance in covariances
         }
         return found | {

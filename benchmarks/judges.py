@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from processes import ROOT, Measured, measure, print_machine
-from whole_run import jobs_of, print_jobs
+from whole_run import jobs_from, print_jobs
 
 STUDY, SIBLINGS = "judges", 3  # models of a family
 
@@ -96,7 +96,7 @@ def main() -> None:
             configure(folder, judges, given.prompts)
             whole = run(folder, given.cores)
             print(f"{judges} judges, {judges**2 * given.prompts:,} ratings")
-            print_jobs(jobs_of(folder), whole, least=given.least)
+            print_jobs(jobs_from(folder), whole, least=given.least)
 
 
 if __name__ == "__main__":

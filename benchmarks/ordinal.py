@@ -14,7 +14,7 @@ above ours.
 
 import json
 
-from processes import ONE_THREAD, ROOT, measure, print_machine, print_table, run_step_or, step_of
+from processes import ONE_THREAD, ROOT, measure, print_machine, print_table, run_step_or, step_from
 from twin import make_twin
 
 ABOVE = 1e-10  # of a log-likelihood: what rounding of its sum over the rows leaves
@@ -170,11 +170,11 @@ def main() -> None:
     parser.add_argument("--without-polr", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        sizes = json.loads(measure(step_of(__file__, "prepare", folder)).printed)
-        ours = step_of(__file__, "ours", folder, str(given.runs))
+        sizes = json.loads(measure(step_from(__file__, "prepare", folder)).printed)
+        ours = step_from(__file__, "ours", folder, str(given.runs))
         found = {OURS: json.loads(measure(ours, environment=ONE_THREAD).printed)}
         commands = [
-            step_of(__file__, "ordered_model", folder, str(number))
+            step_from(__file__, "ordered_model", folder, str(number))
             for number in range(given.ordered_model)
         ]
         found[ORDERED_MODEL] = [

@@ -18,7 +18,7 @@ import sys
 import time
 from itertools import product
 
-from processes import ONE_THREAD, ROOT, measure, print_machine, print_table, run_step_or, step_of
+from processes import ONE_THREAD, ROOT, measure, print_machine, print_table, run_step_or, step_from
 
 sys.path.insert(0, str(ROOT / "tests"))
 MODELS, VERDICTS = 50, 1_000_000
@@ -172,7 +172,7 @@ def times(other: str | None) -> None:
         if not other and package in ("choix", "evalica"):
             continue
         runs = [
-            measure(step_of(__file__, "timed", package, python=python), environment=ONE_THREAD)
+            measure(step_from(__file__, "timed", package, python=python), environment=ONE_THREAD)
             for _ in range(3)
         ]
         seconds, check = sorted(run.printed.split() for run in runs)[1]
@@ -210,7 +210,7 @@ def sizes(numbers: list[str]) -> None:
     table = []
     for number in numbers:
         for lengths in ("no", "yes"):
-            run = measure(step_of(__file__, "sized", number, lengths), environment=ONE_THREAD)
+            run = measure(step_from(__file__, "sized", number, lengths), environment=ONE_THREAD)
             seconds, verdicts = run.printed.split()
             table.append((f"{int(verdicts):,}", lengths, seconds, f"{run.peak:.0f}"))
     print_table(("verdicts", "lengths", "s", "peak MiB"), table)
@@ -273,7 +273,7 @@ def wordings(replicates: int) -> None:
     table = []
     for number, sd in product((2, 3, 5), (0.0, 0.3, 0.6)):
         run = measure(
-            step_of(__file__, "covered", str(number), str(sd), str(replicates)),
+            step_from(__file__, "covered", str(number), str(sd), str(replicates)),
             environment=ONE_THREAD,
         )
         table += [(str(number), str(sd), *line.split()) for line in run.printed.splitlines()]
@@ -306,7 +306,7 @@ def worlds(replicates: int) -> None:
     table = []
     for name in (*NULL, *ORDINARY, *BIASED):
         lines = measure(
-            step_of(__file__, "world", name, str(replicates)), environment=ONE_THREAD
+            step_from(__file__, "world", name, str(replicates)), environment=ONE_THREAD
         ).printed.splitlines()
         for line, what in zip(lines, ("excludes 0", "holds the truth"), strict=False):
             table.append((f"{name}: {what}", *line.split()))

@@ -70,7 +70,7 @@ def true_bias(world, leanings, judges, family_ratings):
     return bias.std()
 
 
-def study_of(random, dials, sd):
+def study_from(random, dials, sd):
     """The world, what judges are planted to think of each model, (J, M), and a study."""
     blocks = dials.get("family_preference", 0.0) * random.standard_normal((len(FAMILIES),) * 2)
     world = MonteCarloWorld(**BASE | dials | {"family_preference": 0.0})
@@ -101,7 +101,7 @@ def main():
     for number, (name, (dials, sd)) in enumerate(WORLDS.items()):
         inside, others, biases = [], [], []
         for place in range(asked.studies):
-            world, leanings, study = study_of(np.random.default_rng([number, place]), dials, sd)
+            world, leanings, study = study_from(np.random.default_rng([number, place]), dials, sd)
             reliability = dict.fromkeys(study.factors["dimension"], study.reliability)
             rows = panel_rows(
                 linked_judges(study), study, reliability, [], least=30, confidence=0.9

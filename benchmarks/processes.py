@@ -90,7 +90,7 @@ def ratios(
     return statistics.median(found), min(found), max(found)
 
 
-def step_of(script: str, step: str, *arguments: str, python: str = sys.executable) -> list[str]:
+def step_from(script: str, step: str, *arguments: str, python: str = sys.executable) -> list[str]:
     """The command that runs one step of a script in a process of its own."""
     return [python, script, STEP, step, *arguments]
 

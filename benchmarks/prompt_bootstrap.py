@@ -10,7 +10,7 @@ errors, their design made beforehand; some are measured, and scaled up to as man
 replicates.
 """
 
-from processes import in_turn, measure, medians, print_machine, print_table, run_step_or, step_of
+from processes import in_turn, measure, medians, print_machine, print_table, run_step_or, step_from
 from twin import STUDY, make_twin
 
 SEED = 1
@@ -91,10 +91,10 @@ def main() -> None:
     parser.add_argument("--refits", type=int, default=10, help="at most 250")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        measure(step_of(__file__, "prepare", folder))
+        measure(step_from(__file__, "prepare", folder))
         arguments = folder, str(given.replicates)
-        runs = in_turn({"ours": step_of(__file__, "bootstrap", *arguments)}, given.runs)["ours"]
-        theirs = measure(step_of(__file__, "refit", *arguments, str(given.refits)))
+        runs = in_turn({"ours": step_from(__file__, "bootstrap", *arguments)}, given.runs)["ours"]
+        theirs = measure(step_from(__file__, "refit", *arguments, str(given.refits)))
     whole, own = medians(runs), statistics.median(float(run.printed) for run in runs)
     seconds, difference = map(float, theirs.printed.split())
     print_machine(("numpy", "duckdb", "statsmodels"))

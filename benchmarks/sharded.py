@@ -23,7 +23,7 @@ from processes import (
     print_table,
     ratios,
     run_step_or,
-    step_of,
+    step_from,
 )
 
 WHOLE, SCATTERED = "whole", "scattered"
@@ -92,7 +92,7 @@ def compared(rows: str, given) -> list[Sequence[str]]:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        measure(step_of(__file__, "parts", rows, folder, "1GB", str(given.parts)))
+        measure(step_from(__file__, "parts", rows, folder, "1GB", str(given.parts)))
         configure(folder, given.shards)
         found = {study: [] for study in (WHOLE, SCATTERED)}
         for _ in range(given.runs):

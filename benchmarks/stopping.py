@@ -43,7 +43,7 @@ def rows(generator, spread: str):
     return np.clip(np.round(rating), 0, 100), score
 
 
-def study_of(folder: Path, rating, score):
+def study_from(folder: Path, rating, score):
     """The study of the first prompts."""
     import pandas as pd
 
@@ -100,7 +100,7 @@ def collected(spread: str, seed: int) -> list[tuple]:
     after = []
     for end in map(int, ends):
         with TemporaryDirectory() as folder:
-            study = study_of(Path(folder), rating[:end], score[:end])
+            study = study_from(Path(folder), rating[:end], score[:end])
             widths = half_widths(study, confidence=CONFIDENCE)
             table = estimate(Spec.of("A", covariance="CR1"), study, confidence=CONFIDENCE).estimates
             by_judge = {

@@ -8,7 +8,7 @@ comparisons.parquet, as by the rule `comparisons`, once. The data are made in a 
 (TMPDIR says where it is).
 """
 
-from processes import measure, print_machine, print_table, run_step_or, step_of
+from processes import measure, print_machine, print_table, run_step_or, step_from
 
 # A row for each item, pair of models, order and judge; the outcome depends on the models, the order
 # and chance.
@@ -73,8 +73,8 @@ def main() -> None:
     table = []
     for rows in given.rows:
         with tempfile.TemporaryDirectory() as folder:
-            measure(step_of(__file__, "make", rows, folder, given.memory_limit))
-            now = measure(step_of(__file__, "load", rows, folder, given.memory_limit))
+            measure(step_from(__file__, "make", rows, folder, given.memory_limit))
+            now = measure(step_from(__file__, "load", rows, folder, given.memory_limit))
         numbers = (
             f"{now.wall:.2f}",
             f"{now.processor:.2f}",

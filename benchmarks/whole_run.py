@@ -27,7 +27,7 @@ class Job(NamedTuple):
     peak: float
 
 
-def jobs_of(folder: str) -> list[Job]:
+def jobs_from(folder: str) -> list[Job]:
     """The jobs that a run in a folder measured, those that took longest first."""
     jobs = []
     for path in Path(folder).glob("results/*/benchmarks/**/*.tsv"):
@@ -107,7 +107,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             whole = measure(command)
-            found.append((whole.wall, whole, jobs_of(folder)))
+            found.append((whole.wall, whole, jobs_from(folder)))
             measure(command)  # which remembers the digests of files that are older than two seconds
             idle += [measure(command) for _ in range(3)]
             os.chdir(ROOT)

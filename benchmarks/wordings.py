@@ -110,7 +110,7 @@ def line(held, errors):
     )
 
 
-def of_library(generator, studies, *, sd, wordings):
+def library_coverage(generator, studies, *, sd, wordings):
     """Coverage of A, B and C in studies that the library reads: (studies, judges, checks, kinds),
     NaN without an interval.
     """
@@ -204,7 +204,7 @@ def main():
             flush=True,
         )
     for wordings, sd in ((2, 0.1), (3, 0.0), (3, 0.03), (3, 0.1), (5, 0.1)):
-        held = 100 * of_library(
+        held = 100 * library_coverage(
             np.random.default_rng([wordings, 8]), given.of_c, sd=sd, wordings=wordings
         ).mean(axis=0)
         for place, letter in enumerate("ABC"):

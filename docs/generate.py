@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "workflow" / "lib"))
 from recuse.audit.settings import Audit  # noqa: E402
 from recuse.base.products import register  # noqa: E402
 from recuse.collect.settings import Collect  # noqa: E402
-from recuse.config.declared.sections import Section, of_any_name, resolved  # noqa: E402
+from recuse.config.declared.sections import Section, entry_schema, resolved  # noqa: E402
 from recuse.config.declared.settings import Settings  # noqa: E402
 from recuse.products import PRODUCTS  # noqa: E402
 from recuse.validation.settings import MonteCarlo  # noqa: E402
@@ -206,8 +206,8 @@ def list_keys(
         (f"{path}.{key}", child, key in entry.get("required", []))
         for key, child in entry.get("properties", {}).items()
     ]
-    if of_any_name(entry):
-        children.append((f"{path}.<name>", of_any_name(entry), False))
+    if entry_schema(entry):
+        children.append((f"{path}.<name>", entry_schema(entry), False))
     for place, child, needed in children:
         value = value_in_words(schema, child)
         if "description" in child or value != "mapping":

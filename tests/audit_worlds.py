@@ -49,7 +49,7 @@ class World:
     failing: tuple[float, float] = (0.0, 0.0)  # shares of replies, treated and plain
 
     @property
-    def of_wordings(self):
+    def wording_effects(self):
         """What each wording adds to the effect, (wordings,)."""
         return self.by_wording * np.linspace(-1, 1, self.wordings)
 
@@ -64,7 +64,7 @@ class World:
         shape = (prompts, self.wordings, max(1, self.writers))
         quality = self.level + rng.normal(0, self.quality, prompts)[:, None, None]
         effects = effect + rng.normal(0, self.moved, prompts)[:, None, None]
-        effects = effects + self.of_wordings[:, None]
+        effects = effects + self.wording_effects[:, None]
         effects = effects + rng.normal(0, self.by_writer, max(1, self.writers))
         both = np.stack([quality + effects, np.broadcast_to(quality, shape)])
         return both + rng.normal(0, self.noise, (2, *shape))
@@ -76,7 +76,7 @@ class World:
         rng = np.random.default_rng(1)
         spread = np.sqrt(self.moved**2 + self.by_writer**2)
         quality = self.level + rng.normal(0, self.quality, size)
-        effects = effect + rng.choice(self.of_wordings, size) + rng.normal(0, spread, size)
+        effects = effect + rng.choice(self.wording_effects, size) + rng.normal(0, spread, size)
         treated = quality + effects + rng.normal(0, self.noise, size)
         plain = quality + rng.normal(0, self.noise, size)
         return float((self.values(treated) - self.values(plain)).mean())

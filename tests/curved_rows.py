@@ -10,7 +10,7 @@ JUDGES = {"a1": "A", "a2": "A", "b1": "B"}
 TOP = 40  # of the raw scale
 
 
-def rows_of(
+def rows_from(
     *, references, curve, self_bias=0.0, spread=0.05, per_group=400, dimensions=("d",), seed=0
 ):
     """Rows (judge, model, dimension, reference, raw rating), rating = curve(judge, reference) +
@@ -43,7 +43,7 @@ def rows_of(
     )
 
 
-def cells_of(judge, model, dimension, reference, rating):
+def cells_from(judge, model, dimension, reference, rating):
     """The cells of such rows."""
     family = np.vectorize(JUDGES.get)
     names = np.stack([dimension, judge, model])

@@ -165,7 +165,7 @@ def on_paper(figure):
 VERY_LONG = "long" * 75  # a name
 
 
-def is_page_of(figure, text):
+def is_page_with(figure, text):
     """True if a figure says `text` and has nothing to draw."""
     lines = wrap(text, SINGLE_COLUMN - 2 * EDGE).split("\n")
     return not figure.axes and set(lines) <= set(texts(figure)) and on_paper(figure)

@@ -53,7 +53,7 @@ def simulated(seed=0, *, per_cell=6, top=3, judges="abcd", dimensions=("q",)):
     )
     truth["intercept", min(judges)] = 0.0
     truth |= {("dimension", name): 0.7 for name in dimensions[1:]}
-    eta = design_of(cells, terms) @ [truth[t.quantity, t.term] for t in terms]
+    eta = design_from(cells, terms) @ [truth[t.quantity, t.term] for t in terms]
     below = 1 / (1 + np.exp(eta[:, None] - (4 * np.arange(top) + 2) / top + 1.5))
     probabilities = np.diff(below, axis=1, prepend=0.0, append=1.0)
     return replace(cells, counts=generator.multinomial(per_cell, probabilities))
@@ -63,7 +63,7 @@ def terms_for(cells):
     return carried_terms(cells.factors, names=EQUATION_1)
 
 
-def design_of(cells, terms):
+def design_from(cells, terms):
     layout = term_layout(terms, len(cells.factors["judge"]), 2)[cells.group]
     return layout[:, 0] + layout[:, 1] * cells.reference[:, None]
 
@@ -100,7 +100,7 @@ def log_probabilities(cells, terms, point):
     rows = expanded(cells)
     rating = rows.counts[:, rows.counts.any(axis=0)].argmax(axis=1)
     thresholds = np.concatenate([[-np.inf], point[len(terms) :], [np.inf]])
-    eta = design_of(rows, terms) @ point[: len(terms)]
+    eta = design_from(rows, terms) @ point[: len(terms)]
     upper, lower = thresholds[rating + 1] - eta, thresholds[rating] - eta
     mirrored = lower > 0  # 1 - F of the upper tail, where F has no digits left
     upper, lower = np.where(mirrored, -lower, upper), np.where(mirrored, -upper, lower)
@@ -116,7 +116,7 @@ def scores_and_information(cells, terms, point, places):
     rating = rows.counts[:, rows.counts.any(axis=0)].argmax(axis=1)
     unit = np.pad(np.eye(len(point) - len(terms)), ((1, 1), (0, 0)))
     design, thresholds = (
-        design_of(rows, terms),
+        design_from(rows, terms),
         np.concatenate([[-np.inf], point[len(terms) :], [np.inf]]),
     )
     probability, score, curvature = 0.0, 0.0, 0.0

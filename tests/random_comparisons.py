@@ -99,7 +99,7 @@ def write(rows, path):
     return str(path)
 
 
-def labels_of(condition, pools=POOLS):
+def labels_from(condition, pools=POOLS):
     """The labels under which a condition is tabulated."""
     return [condition, *(pool for pool, named in pools.items() if condition in named)]
 
@@ -132,7 +132,7 @@ def groups(rows):
     """Comparisons by experiment, label of the condition and judge."""
     found = defaultdict(list)
     for pair in compared(rows):
-        for label in labels_of(pair["condition"]):
+        for label in labels_from(pair["condition"]):
             found[pair["experiment"], label, pair["judge"]].append(pair)
     return found
 

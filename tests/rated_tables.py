@@ -109,7 +109,7 @@ def study_of_rows(folder, rows, *, models=CONFIG["models"], scale=(1, 5), steps=
     )
 
 
-def findings_of(folder, rows, *, reliability=None, of_config=None, **settings):
+def findings_from(folder, rows, *, reliability=None, of_config=None, **settings):
     """The findings of the check, in order, and the facts that it reads; of_config: `imports` and
     `named` of `read_facts`.
     """

@@ -59,7 +59,7 @@ def curves(terms=(("self_bias", "GPT-4o"), ("family_bias", "Claude")), estimands
     return pd.DataFrame(rows, columns=MEASUREMENT_ERROR[:13]).reindex(columns=MEASUREMENT_ERROR)
 
 
-def of_reliability(curve=None, known=("Tone", "Wit")):
+def reliability_tables(curve=None, known=("Tone", "Wit")):
     curve = curves() if curve is None else curve
     own = curve.drop_duplicates(["spec", "quantity", "term"]).assign(reliability=np.nan)
     unknown = pd.DataFrame(

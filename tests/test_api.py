@@ -87,7 +87,7 @@ def changed_study(changes):
 
 
 @pytest.fixture(scope="module")
-def of_workflow(tmp_path_factory, long):
+def workflow_results(tmp_path_factory, long):
     """The folder of a run of the workflow on the example and its variants."""
     folder = copy_project(tmp_path_factory.mktemp("workflow"))
     studies = {
@@ -110,14 +110,14 @@ def of_workflow(tmp_path_factory, long):
     [pytest.param(name, marks=pytest.mark.long) if name in OTHERS else name for name in CHANGES],
 )
 @pytest.mark.filterwarnings("ignore:.*no rating has a human score")
-def test_tables_are_those_of_the_workflow(study, of_workflow, monkeypatch):
+def test_tables_are_those_of_the_workflow(study, workflow_results, monkeypatch):
     _, arguments = CHANGES[study]
     ratings = ratings_of_example(JUDGED, HUMAN, study=study, **arguments)
     asked = (recuse.verdict, recuse.leaderboard, recuse.power)
     frames = {f"tables/{name}": ask(ratings).frame for name, ask in zip(TABLES, asked, strict=True)}
     frames |= {f"estimates/{spec}": recuse.fit(ratings, spec).frame for spec in SPECS}
     for name, frame in frames.items():
-        check_equal(frame, of_workflow / study / f"{name}.csv")
+        check_equal(frame, workflow_results / study / f"{name}.csv")
 
 
 @pytest.mark.parametrize(

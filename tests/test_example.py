@@ -133,7 +133,7 @@ def test_biases_are_those_of_the_tutorial(run, tmp_path, make):
     assert {term: float(each[0]) for term, each in shown.items()} == pytest.approx(
         planted, abs=0.0006
     )
-    tables = [read_table(tmp_path / "main.csv"), idiosyncrasy_of("judged.csv", tmp_path)]
+    tables = [read_table(tmp_path / "main.csv"), idiosyncrasy_from("judged.csv", tmp_path)]
     for column, (rows, held) in enumerate(zip(tables, (2, 7), strict=True), 1):
         found = {
             row["term"]: row for row in rows if row["quantity"] in BIASES and row["term"] in planted
@@ -148,7 +148,7 @@ def test_biases_are_those_of_the_tutorial(run, tmp_path, make):
         assert sum(within) == held  # "two of the seven planted values, C's long ones all seven"
 
 
-def idiosyncrasy_of(file, folder):
+def idiosyncrasy_from(file, folder):
     config = load("mine.yaml")
     results = pipeline(Inputs(Study("ours", config), [RatingsFile(file)]), str(folder))
     (spec,) = Spec.from_config({"main": config["specs"]["main"]})

@@ -68,14 +68,14 @@ def module_at(path):
     return ".".join(path.relative_to(LIBRARY).with_suffix("").parts)
 
 
-def package_of(module):
+def package_from(module):
     """The package of a module, or the module itself if it is in none."""
     return module.split(".")[0]
 
 
 def may_import(module, other):
     """Whether a module may import another one."""
-    importer, imported = package_of(module), package_of(other)
+    importer, imported = package_from(module), package_from(other)
     if importer == imported:
         return True
     if importer in ENTRY_POINTS:
@@ -90,7 +90,7 @@ def may_import(module, other):
 
 
 def test_every_package_has_its_place():
-    places = {package_of(module_at(path)) for path in LIBRARY.rglob("*.py")}
+    places = {package_from(module_at(path)) for path in LIBRARY.rglob("*.py")}
     assert places == {*CORE, *PRODUCTS, WORKFLOW, LIST, *ENTRY_POINTS}
 
 
@@ -127,7 +127,7 @@ def test_what_products_register_is_theirs_and_there():
 def test_the_core_names_no_product():
     """Nor in a text, by which a module could be loaded."""
     for path in LIBRARY.rglob("*.py"):
-        if package_of(module_at(path)) in CORE:
+        if package_from(module_at(path)) in CORE:
             texts = [node.value for node in nodes(path) if isinstance(node, ast.Constant)]
             for product in PRODUCTS:
                 named = [text for text in texts if str(text).startswith(f"recuse.{product}.")]

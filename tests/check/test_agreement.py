@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from rated_tables import FIVE, findings_of, rated, study_of_rows
+from rated_tables import FIVE, findings_from, rated, study_of_rows
 from recuse.base.database import connect
 from recuse.check.agreement import (
     FALSE_ALARM,
@@ -125,7 +125,7 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_wrong_is_said_first(tmp_path, wrong):
     rows, words, advice = WRONG[wrong]
-    findings, _ = findings_of(tmp_path, rows)
+    findings, _ = findings_from(tmp_path, rows)
     first = findings[0]
     assert (first.topic, first.level) == ("agreement", WARNING)
     assert first.words.startswith(words)
@@ -141,7 +141,7 @@ def test_right_ratings_are_not_accused(tmp_path):
         [ROWS, LONG, without_scores(ROWS), without_scores(swapped(ROWS))]
     ):
         (tmp_path / str(number)).mkdir()
-        findings, _ = findings_of(tmp_path / str(number), rows)
+        findings, _ = findings_from(tmp_path / str(number), rows)
         assert findings[0].topic == "verdict"
         assert {each.level for each in findings if each.topic == "agreement"} == {FINE}
 
@@ -152,17 +152,17 @@ def test_a_judge_that_rates_at_random_has_a_note_or_a_warning(tmp_path):
     drawn = np.random.default_rng(2)
     for row in rows:
         row["rating"] = int(drawn.integers(1, 6)) if row["judge"] == GPT4 else row["rating"]
-    findings, _ = findings_of(tmp_path, rows)
+    findings, _ = findings_from(tmp_path, rows)
     assert (findings[0].topic, findings[0].subject, findings[0].level) == (
         "agreement",
         f"{GPT4}, Tone",
         WARNING,
     )
     assert "those of the other judges at 0.57" in findings[0].words
-    findings, _ = findings_of(tmp_path, noisy(FIVE[:2], share=0.0, prompts=500))
+    findings, _ = findings_from(tmp_path, noisy(FIVE[:2], share=0.0, prompts=500))
     # Their mean, then each
     assert {each.level for each in findings if each.topic == "agreement"} == {WARNING, FINE}
-    findings, _ = findings_of(tmp_path, without_scores(noisy(FIVE[:2], share=0.0, prompts=500)))
+    findings, _ = findings_from(tmp_path, without_scores(noisy(FIVE[:2], share=0.0, prompts=500)))
     assert {each.level for each in findings if each.topic == "agreement"} == {NOTE}
 
 
@@ -247,18 +247,18 @@ def test_noisy_judges_in_small_studies_are_not_accused(tmp_path, long):
 
 def test_ratings_without_variation_have_no_correlation(tmp_path):
     rows = [row | {"rating": 3} if row["judge"] == GPT4 else row for row in ROWS]
-    findings, _ = findings_of(tmp_path, rows)
+    findings, _ = findings_from(tmp_path, rows)
     subjects = {each.subject for each in findings if each.topic == "agreement"}
     assert subjects == {"Tone", *(f"{judge}, Tone" for judge in FIVE if judge != GPT4)}
-    findings, _ = findings_of(tmp_path, [row | {"gt": 3, "rating": 3} for row in ROWS])
+    findings, _ = findings_from(tmp_path, [row | {"gt": 3, "rating": 3} for row in ROWS])
     assert "agreement" not in {each.topic for each in findings}
-    findings, _ = findings_of(tmp_path, [row for row in ROWS if row["prompt_id"] in ("p0", "p1")])
+    findings, _ = findings_from(tmp_path, [row for row in ROWS if row["prompt_id"] in ("p0", "p1")])
     assert "agreement" not in {each.topic for each in findings}
     for rows in (
         ROWS,
         [row for row in ROWS if int(row["prompt_id"][1:]) % 5 == FIVE.index(row["judge"])],
     ):
-        findings, _ = findings_of(
+        findings, _ = findings_from(
             tmp_path,
             without_scores([row for row in rows if rows is not ROWS or row["judge"] == GPT4]),
         )

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from rated_tables import ASKED, FIVE, by_subject, findings_of, rated
+from rated_tables import ASKED, FIVE, by_subject, findings_from, rated
 from recuse.base.words import percent
 from recuse.check.facts import LEVELS, NOTE, STOP, WARNING, ordered
 from recuse.check.page import check_page
@@ -20,16 +20,16 @@ TWO = (SONNET, GPT4)
 
 @pytest.fixture
 def check(tmp_path):
-    return lambda rows, **settings: by_subject(findings_of(tmp_path, rows, **settings)[0])
+    return lambda rows, **settings: by_subject(findings_from(tmp_path, rows, **settings)[0])
 
 
 @pytest.fixture(scope="module")
 def five(tmp_path_factory):
     """Findings of five judges that rate each other, and the facts."""
-    return findings_of(tmp_path_factory.mktemp("five"), rated())
+    return findings_from(tmp_path_factory.mktemp("five"), rated())
 
 
-def words_of(report, topic, subject):
+def words_from(report, topic, subject):
     return report[topic, subject].words
 
 
@@ -48,18 +48,18 @@ def test_contents_are_counted(check):
         "datasets": 1,
         "prompts": 3,
     }
-    assert words_of(findings, "contents", "rows") == "59 complete rows of 60"
-    assert words_of(findings, "contents", "judges") == f"2 judges: {SONNET} and {GPT4}"
+    assert words_from(findings, "contents", "rows") == "59 complete rows of 60"
+    assert words_from(findings, "contents", "judges") == f"2 judges: {SONNET} and {GPT4}"
 
 
 def test_judges_that_are_models_and_families(check):
     findings = check(rated((GPT4, GPT35, "Cohere Command XLarge"), (GPT4, GPT35, MISTRAL)))
-    assert words_of(findings, "names", "") == "2 of 3 judges are also rated as models"
+    assert words_from(findings, "names", "") == "2 of 3 judges are also rated as models"
     assert (
-        words_of(findings, "families", "GPT")
+        words_from(findings, "families", "GPT")
         == "GPT: 2 judges, 2 models; 2 pairs of a judge and a sibling"
     )
-    assert words_of(findings, "families", "Mistral") == "Mistral: 0 judges, 1 model"
+    assert words_from(findings, "families", "Mistral") == "Mistral: 0 judges, 1 model"
     assert findings["estimable", "A: family-bias of GPT"].value == 1
     alone = findings["estimable", "A: self-bias of Cohere Command XLarge"]
     assert (alone.value, alone.level) == (0, NOTE)
@@ -97,8 +97,8 @@ def test_which_biases_are_estimable(five, check):
         "self-bias of 5 of 5 judges (A, B, C); family-bias of 1 of 4 families (A, B, C); control"
         " for length"
     )
-    assert words_of(findings, "verdict", "supports") == f"supports: {verdict}"
-    lacking = words_of(findings, "verdict", "does not support")
+    assert words_from(findings, "verdict", "supports") == f"supports: {verdict}"
+    lacking = words_from(findings, "verdict", "does not support")
     assert lacking.startswith(
         "does not support: family-bias of Claude, Llama 3 and Mistral (A, B, C); correction for"
         " meas"
@@ -106,7 +106,7 @@ def test_which_biases_are_estimable(five, check):
 
     of_two = check(rated(TWO, TWO))
     assert (
-        words_of(of_two, "verdict", "supports")
+        words_from(of_two, "verdict", "supports")
         == "supports: self-bias of 2 of 2 judges (A); control for length"
     )
     finding = of_two["estimable", f"B: self-bias of {GPT4}"]
@@ -115,7 +115,7 @@ def test_which_biases_are_estimable(five, check):
         "from how strict Claude 3 Sonnet is, how good the answers of GPT-4o are and the self-bias"
         in finding.words
     )
-    assert "judges and models of different families do not link GPT-4o" in words_of(
+    assert "judges and models of different families do not link GPT-4o" in words_from(
         of_two, "estimable", f"C: self-bias of {GPT4}"
     )
     assert ("detectable", f"C {GPT4}") not in of_two
@@ -134,10 +134,10 @@ def test_no_judge_is_a_model(check):
 def test_a_judge_of_one_value_supports_nothing(check):
     findings = check(rated(rating=lambda judge, model, gt, noise: 5 if judge == GPT4 else None))
     assert findings["one value", GPT4].level == WARNING
-    assert words_of(findings, "verdict", "supports").startswith(
+    assert words_from(findings, "verdict", "supports").startswith(
         "supports: self-bias of 4 of 5 judges (A, B, C); family-bias of 1"
     )
-    assert words_of(findings, "verdict", "does not support").startswith(
+    assert words_from(findings, "verdict", "does not support").startswith(
         f"does not support: self-bias of {GPT4} (A, B, C); "
     )
     assert not [subject for topic, subject in findings if topic == "detectable" and GPT4 in subject]
@@ -172,7 +172,9 @@ def test_shares_are_those_of_the_rows(check):
         for topic, end, high in (("ceiling", 5, "highest"), ("floor", 1, "lowest")):
             share = sum(row["rating"] == end for row in given) / len(given)
             assert findings[topic, judge].value == pytest.approx(share, abs=1e-12)
-            assert words_of(findings, topic, judge).startswith(f"{judge} gives the {high} level in")
+            assert words_from(findings, topic, judge).startswith(
+                f"{judge} gives the {high} level in"
+            )
         modes = [
             max(sum(r["rating"] == k and r["dimension"] == d for r in given) for k in range(1, 6))
             for d in ("Tone", "Wit")
@@ -221,7 +223,7 @@ def test_answers_on_several_occasions(check):
 def test_unrated_pairs_are_by_design_not_missing(check):
     findings = check([row for row in rated() if (row["judge"], row["model"]) != (GPT4, LLAMA)])
     assert findings["missing", f"judge {GPT4}"].value == 0
-    assert words_of(findings, "missing", "") == "0 % of the ratings are missing"
+    assert words_from(findings, "missing", "") == "0 % of the ratings are missing"
 
 
 def test_judges_that_never_rate_themselves_are_not_asked_again(check):
@@ -264,7 +266,7 @@ def test_a_model_of_few_answers_is_named_with_what_its_judge_can_detect(check):
         named.words
         == f"the self-bias of {GPT4} rests on ratings of its own answers to 8 of 100 prompts"
     )
-    lacking = words_of(findings, "verdict", "does not support")
+    lacking = words_from(findings, "verdict", "does not support")
     assert f"a verdict on the self-bias of {GPT4} (ratings on fewer than 10 prompts)" in lacking
     assert [
         each.subject
@@ -331,7 +333,7 @@ def test_prompts_nested_in_models_are_named(check):
 
 def test_verdicts_that_will_be_inconclusive_are_named(check):
     """Eight prompts; four of five models of one family."""
-    few = words_of(check(rated(prompts=8)), "verdict", "does not support")
+    few = words_from(check(rated(prompts=8)), "verdict", "does not support")
     assert (
         f"a verdict on the self-bias of {SONNET}, {GPT35}, {GPT4}, {LLAMA} and {MISTRAL} (ratings"
         " on fewer than 10" in few
@@ -340,23 +342,23 @@ def test_verdicts_that_will_be_inconclusive_are_named(check):
         MISTRAL: {"family": "x"},
         LLAMA: {"family": "y"},
     }
-    dominated = words_of(check(rated(), models=models), "verdict", "does not support")
+    dominated = words_from(check(rated(), models=models), "verdict", "does not support")
     assert f"a verdict on the self-bias of {SONNET}, {GPT35} and {GPT4} (" in dominated
 
 
 def test_human_scores_that_do_not_vary(check):
     findings = check(rated(dimensions=("Tone",), score=lambda model: 3))
     assert (
-        words_of(findings, "human scores", "Tone")
+        words_from(findings, "human scores", "Tone")
         == "all human scores of Tone are 3: they do not distinguish answers"
     )
     assert findings["human scores", "Tone"].level == WARNING
     findings = check([row for row in rated() if row["judge"] != GPT4 or row["gt"] == 5])
     assert (
-        words_of(findings, "human scores", "Tone")
+        words_from(findings, "human scores", "Tone")
         == "the human scores of Tone take 5 values from 1 to 5"
     )
-    assert "does not vary" in words_of(findings, "estimable", f"C: self-bias of {GPT4}")
+    assert "does not vary" in words_from(findings, "estimable", f"C: self-bias of {GPT4}")
 
 
 def test_coarse_scales_and_ratings_in_the_middle(check):
@@ -366,7 +368,7 @@ def test_coarse_scales_and_ratings_in_the_middle(check):
     )
     # 1 is the middle, three times in four
     assert {findings["scale use", judge].level for judge in FIVE} <= {NOTE, WARNING}
-    assert words_of(findings, "scale use", GPT4).startswith(f"{GPT4} uses 2 of 3 levels; 7")
+    assert words_from(findings, "scale use", GPT4).startswith(f"{GPT4} uses 2 of 3 levels; 7")
 
 
 @pytest.mark.parametrize(("prompts", "level"), [(1, WARNING), (29, WARNING), (30, "fine")])
@@ -377,7 +379,7 @@ def test_few_prompts(prompts, level, check):
         level,
     )
     assert (
-        "anything about other prompts" in words_of(findings, "verdict", "does not support")
+        "anything about other prompts" in words_from(findings, "verdict", "does not support")
     ) == (prompts == 1)
 
 
@@ -388,31 +390,31 @@ def test_reliability_and_lengths(check):
     }
     rows = rated(dimensions=("Tone", "Wit"), lengths=False)
     findings = check(rows, reliability=known)
-    tone = words_of(findings, "reliability", "Tone")
+    tone = words_from(findings, "reliability", "Tone")
     assert tone == "human scores of Tone have a reliability of 0.43: 3 raters with 0.20 each"
     assert [findings["reliability", name].level for name in ("Tone", "Wit")] == [WARNING, "fine"]
-    assert words_of(findings, "verdict", "supports").endswith(
+    assert words_from(findings, "verdict", "supports").endswith(
         "; correction for measurement error in the human scores"
     )
-    assert "control for length (no lengths)" in words_of(findings, "verdict", "does not support")
+    assert "control for length (no lengths)" in words_from(findings, "verdict", "does not support")
     assert findings["lengths", ""].value == 0
     some = [
         row | ({"pred_length": 50 + place % 7} if place % 4 else {})
         for place, row in enumerate(rows)
     ]
     partly = "; control for length (75 % of the rows have one)"
-    assert partly in words_of(check(some), "verdict", "supports")
+    assert partly in words_from(check(some), "verdict", "supports")
     findings = check([rows[0] | {"pred_length": 50}, *rows[1:]])
-    assert "length" not in words_of(findings, "verdict", "supports")
+    assert "length" not in words_from(findings, "verdict", "supports")
     one = percent(1 / len(rows))
-    assert f"control for length ({one} of the rows have one)" in words_of(
+    assert f"control for length ({one} of the rows have one)" in words_from(
         findings, "verdict", "does not support"
     )
     findings = check(rows, reliability={"Tone": known["Tone"]})
     assert findings["reliability", "Wit"].level == WARNING
     assert findings["reliability", "Wit"].value is None
     assert "single raters' scores as `raters:`, or" in findings["reliability", "Wit"].advice
-    assert "measurement error in the human scores (unknown reliability)" in words_of(
+    assert "measurement error in the human scores (unknown reliability)" in words_from(
         findings, "verdict", "does not support"
     )
 
@@ -441,7 +443,7 @@ def test_detectable_size_follows_from_the_errors_of_the_fit(five, check):
             <= findings["detectable", f"floor of C {judge}"].value
         )
     smallest = min(findings["detectable", f"A {judge}"].value for judge in FIVE)
-    assert f"finding a self-bias below {smallest:.3f} (A)" in words_of(
+    assert f"finding a self-bias below {smallest:.3f} (A)" in words_from(
         findings, "verdict", "does not support"
     )
     more = check(rated(prompts=160))
@@ -458,7 +460,7 @@ def test_with_strong_preferences_no_number_of_prompts_is_enough(check):
         rating=lambda judge, model, gt, noise: min(5, max(1, gt + noise + liked[judge, model])),
     )
     findings = check(rows)
-    assert "no number of prompts is enough for 0.02" in words_of(
+    assert "no number of prompts is enough for 0.02" in words_from(
         findings, "detectable", f"A {GPT4}"
     )
 
@@ -489,7 +491,7 @@ def test_most_important_findings_come_first(check):
 def test_tables_of_very_few_judges_and_models(judges, models, supported, check):
     """The check accepts such tables; with one family, self and family are all there is."""
     findings = check(rated(judges, models))
-    words = words_of(findings, "verdict", "supports")
+    words = words_from(findings, "verdict", "supports")
     assert (findings["verdict", "supports"].level == STOP) == (supported is None)
     assert (
         words == "no self-bias or family-bias can be estimated from these ratings"
@@ -507,7 +509,7 @@ def test_page_is_read_at_80_columns(tmp_path):
         prompts=20,
         rating=lambda judge, *given: 5 if judge == LLAMA else None,
     )
-    report = findings_of(tmp_path, rows, models=models)[0]
+    report = findings_from(tmp_path, rows, models=models)[0]
     findings, page = by_subject(report), check_page("made up", report)
     assert max(map(len, page.splitlines())) < 80
     assert page.isascii()

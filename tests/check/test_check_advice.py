@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from conftest import CONFIG
-from rated_tables import FIVE, by_subject, findings_of, rated
+from rated_tables import FIVE, by_subject, findings_from, rated
 from recuse.check.facts import FINE, NOTE, STOP, WARNING
 from recuse.check.page import check_page
 from recuse.check.support import judge_power
@@ -18,7 +18,7 @@ SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 
 @pytest.fixture
 def check(tmp_path):
-    return lambda rows, **settings: by_subject(findings_of(tmp_path, rows, **settings)[0])
+    return lambda rows, **settings: by_subject(findings_from(tmp_path, rows, **settings)[0])
 
 
 def unscored(rows, lost):

@@ -29,7 +29,7 @@ def test_words_for_gold_labels(words, gold):
     assert with_gold_labels(words) == gold
 
 
-def of_words(*, subject, **_):
+def figure_in_words(*, subject, **_):
     figure = Figure()
     figure.text(0, 0, "rating by human score")
     figure.add_subplot().set_yticks([0, 1], ["Human", "GPT-4o"])
@@ -38,14 +38,16 @@ def of_words(*, subject, **_):
 
 def test_texts_of_figures(monkeypatch):
     monkeypatch.setattr(
-        style, "import_module", lambda _: type("module", (), {"of_words": staticmethod(of_words)})
+        style,
+        "import_module",
+        lambda _: type("module", (), {"figure_in_words": staticmethod(figure_in_words)}),
     )
     about = {"label": "mine", "kind": "user", "models": {}, "families": {}}
     for subject, text in (
         (about, "rating by human score"),
         (about | {"gold": True}, "rating by gold label"),
     ):
-        figure = style.drawn("module:of_words", {}, subject=subject, settings={})
+        figure = style.drawn("module:figure_in_words", {}, subject=subject, settings={})
         assert [drawn.get_text() for drawn in figure.texts] == [text]
         figure.canvas.draw()
         ticks = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]

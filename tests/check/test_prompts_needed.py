@@ -40,7 +40,7 @@ LEVEL = {"power": 0.8, "confidence": 0.9}
 PROMPTS = [f"p{number}" for number in range(10)]
 
 
-def of_published(number=None, *, judges=None, models=None, raters=3, dimensions=6):
+def published_plan(number=None, *, judges=None, models=None, raters=3, dimensions=6):
     like = published()
     judges = judges or like.judges
     ratings = assigned(PROMPTS, models or like.models, judges, number or len(judges), seed=1)
@@ -85,7 +85,7 @@ def test_prompts_are_those_of_the_table_of_power(twin):
 
 @pytest.mark.parametrize("number", [None, 3])
 def test_the_power_is_reached_with_so_many_prompts_and_not_with_one_less(number):
-    plan = of_published(number)
+    plan = published_plan(number)
     rows = [
         row
         for row in requests_for(plan, per_prompt=81, self_bias=0.05, **LEVEL)
@@ -112,7 +112,7 @@ def test_the_power_is_reached_with_so_many_prompts_and_not_with_one_less(number)
 
 def test_a_plan_of_the_same_judges_and_models_is_the_study_it_is_like():
     like = published()
-    plan = of_published()
+    plan = published_plan()
     for name in (
         "judges",
         "models",
@@ -132,13 +132,13 @@ def test_a_plan_of_the_same_judges_and_models_is_the_study_it_is_like():
 
 def test_shares_are_those_of_the_design():
     """A bias clear of the limits, which differ by a tenth as each plan has `reaches` of its own."""
-    plan = of_published(3)
+    plan = published_plan(3)
     share = np.array(plan.share)
     assert share.diagonal().tolist() == [1.0] * 9
     assert share.sum(axis=0) == pytest.approx(np.full(9, 3.0))
     fewer = {
         row["judge"]: row["prompts"]
-        for row in requests_for(of_published(), per_prompt=1, self_bias=0.06, **LEVEL)
+        for row in requests_for(published_plan(), per_prompt=1, self_bias=0.06, **LEVEL)
     }
     for row in requests_for(plan, per_prompt=1, self_bias=0.06, **LEVEL):
         assert row["prompts"] >= fewer[row["judge"]] or row["estimand"] != C
@@ -146,7 +146,7 @@ def test_shares_are_those_of_the_design():
 
 def test_judges_that_the_study_does_not_have_are_usual_ones():
     plan, like = (
-        of_published(judges=["GPT-4o", "new", "other"], models=["GPT-4o", "new", "newer"]),
+        published_plan(judges=["GPT-4o", "new", "other"], models=["GPT-4o", "new", "newer"]),
         published(),
     )
     assert plan.judges == ["GPT-4o", "new"]
@@ -171,7 +171,7 @@ def words(plan, self_bias):
 
 
 def test_the_page_says_what_to_ask_and_where_no_number_is_enough():
-    plan = of_published()
+    plan = published_plan()
     first, *lines = words(plan, 0.03)
     rows = requests_for(plan, per_prompt=81, self_bias=0.03, **LEVEL)
     most = max(row["prompts"] for row in rows if row["estimand"] == A)
@@ -196,19 +196,19 @@ def test_the_page_says_what_to_ask_and_where_no_number_is_enough():
 
 def test_the_page_names_judges_that_the_twin_does_not_have():
     first, *_ = words(
-        of_published(judges=["a", "GPT-4o"], models=["a", "GPT-4o", "b", "Mistral 7B"]), 0.1
+        published_plan(judges=["a", "GPT-4o"], models=["a", "GPT-4o", "b", "Mistral 7B"]), 0.1
     )
     assert first.endswith("as in the simulated twin of Play Favorites (a: as usual there):")
 
 
 def test_without_human_scores_there_is_no_a():
-    page = "\n".join(words(of_published(raters=None), 0.05))
+    page = "\n".join(words(published_plan(raters=None), 0.05))
     assert "A against humans" not in page
     assert "B against other judges" in page
 
 
 def test_without_own_answers_or_another_judge_it_says_what_is_missing():
-    assert words(of_published(judges=["x", "y"]), 0.05) == [NO_SELF]
+    assert words(published_plan(judges=["x", "y"]), 0.05) == [NO_SELF]
     alone = planned(
         published(), {("x", prompt, "x") for prompt in PROMPTS}, {}, dimensions=6, raters=None
     )

@@ -74,7 +74,7 @@ def answered(request, content, finish="stop"):
     )
 
 
-def rows_of(collected, path="rows.csv"):
+def rows_from(collected, path="rows.csv"):
     collected.write(path)
     with open(path, newline="") as file:
         return list(csv.DictReader(file))
@@ -94,7 +94,7 @@ def test_each_rating_is_there_or_missing_with_its_reason(settings):
         second = repair(request, entries[request.key].response)
         if second is not None and number % 2:
             entries[second.key] = answered(second, '{"Helpfulness": 4, "Faithfulness": 3}')
-    rows = rows_of(Collected(plan, entries))
+    rows = rows_from(Collected(plan, entries))
     assert len(rows) == 2 * 3 * 6 * 2
     assert {row["rating"] for row in rows} <= {"2", "3", "5", *REASONS}
     assert "4" not in {row["rating"] for row in rows}  # what was read at first counts
@@ -121,7 +121,7 @@ def test_verdicts_name_the_answer_and_not_its_place(settings):
         entries[request.key] = answered(
             request, json.dumps({"verdict": "1" if len(first) > len(second) else "2"})
         )
-    for row in rows_of(Collected(plan, entries)):
+    for row in rows_from(Collected(plan, entries)):
         best = max(("a", "b"), key=lambda side: len(row[f"model_{side}"]))
         if len(row["model_a"]) != len(row["model_b"]):
             assert row["outcome"] == best
@@ -143,7 +143,7 @@ def test_a_plan_that_stopped_early_asks_for_no_more_than_it_asked(settings):
         for wave in waves[:2]
         for request in wave
     }
-    assert len(rows_of(Collected(plan, entries))) == 30 * 4 * 2
+    assert len(rows_from(Collected(plan, entries))) == 30 * 4 * 2
 
 
 def test_answers_that_blinding_makes_the_same_are_said(settings):

@@ -69,7 +69,7 @@ def answered_in(path):
         return {entry.asked["messages"][-1]["content"] for entry in answers_in(path).values()}
 
 
-def outcome_of(process):
+def outcome_from(process):
     printed, complaints = process.communicate(timeout=60)
     assert process.returncode == 0, complaints
     return json.loads(printed.splitlines()[-1])
@@ -86,7 +86,7 @@ def test_a_killed_collection_loses_no_answer_and_asks_only_what_was_under_way_ag
         kept = answered_in(start.path)
         assert len(kept) >= sum(mock.answered.values()) - kills * CONCURRENCY
         before = Counter(mock.seen)
-    outcome = outcome_of(start())
+    outcome = outcome_from(start())
     assert outcome["before"] == len(kept)
     assert outcome["missing"] == 0
     assert all(mock.seen[text] == before[text] for text in kept)
@@ -100,12 +100,12 @@ def test_a_stopped_collection_waits_for_what_is_under_way(start, mock, number):
     process = start()
     wait_until(mock, 30, process)
     process.send_signal(number)
-    outcome = outcome_of(process)
+    outcome = outcome_from(process)
     assert outcome["stopped"] == "interrupted"
     assert outcome["messages"] == ["stopped by the user; run again to ask what is missing"]
     assert outcome["asked"] == outcome["answered"] == sum(mock.seen.values()) < 120
     assert len(list(read_ledger(start.path))) == outcome["asked"]
-    assert outcome_of(start())["missing"] == 0
+    assert outcome_from(start())["missing"] == 0
     assert set(mock.seen.values()) == {1}
 
 
@@ -116,7 +116,7 @@ def test_a_collection_that_is_stopped_twice_ends_at_once(start, mock):
     process.send_signal(signal.SIGINT)
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    outcome = outcome_of(process)
+    outcome = outcome_from(process)
     assert outcome["failed"] == {"interrupted": CONCURRENCY}
     assert outcome["seconds"] < 5
     # Which may have been charged
@@ -156,23 +156,23 @@ def test_a_disk_is_never_filled_and_what_is_under_way_still_fits(start, mock, sm
     ledger = small_disk / "ledger.jsonl"
     (small_disk / "other").write_bytes(b"x" * 1_000_000)
     options = {"ledger": str(ledger), "number": 60, "concurrency": 2, "body": {"stop": "x" * 1000}}
-    outcome = outcome_of(start(**options))
+    outcome = outcome_from(start(**options))
     assert outcome["stopped"] == "disk"
     assert 0 < outcome["answered"] == sum(mock.seen.values()) == len(answers_in(ledger)) < 60
     assert "the disk is nearly full" in outcome["messages"][0]
     (small_disk / "other").unlink()
-    outcome = outcome_of(start(**options))
+    outcome = outcome_from(start(**options))
     assert (outcome["stopped"], outcome["missing"]) == ("done", 0), str(outcome)
     assert set(mock.seen.values()) == {1}
 
 
 def test_a_disk_that_is_full_all_the_same_is_said_and_the_rest_is_kept(start, mock):
     process = start(options={"file_size": 19_500})
-    outcome = outcome_of(process)
+    outcome = outcome_from(process)
     assert outcome["stopped"] == "disk"
     assert outcome["messages"][0].startswith(
         f"{start.path}: file too large; {outcome['answered']} answers are kept in it"
     )
     assert start.path.stat().st_size == 19_500
     assert outcome["answered"] == len(answered_in(start.path)) > 10
-    assert outcome_of(start())["missing"] == 0
+    assert outcome_from(start())["missing"] == 0

@@ -23,7 +23,7 @@ def clock():
     return Clock()
 
 
-def pace_of(clock, **settings):
+def pace_from(clock, **settings):
     return Pace(Endpoint("judge", "m", **{"concurrency": 8} | settings), clock)
 
 
@@ -36,7 +36,7 @@ def start(pace, number, tokens=1.0):
 
 
 def test_as_many_are_under_way_as_the_endpoint_allows(clock):
-    pace = pace_of(clock)
+    pace = pace_from(clock)
     assert len(start(pace, 100)) == 8
     assert pace.wait(1) == math.inf
     pace.end()
@@ -44,7 +44,7 @@ def test_as_many_are_under_way_as_the_endpoint_allows(clock):
 
 
 def test_the_limit_is_halved_once_by_all_refusals_of_a_round_trip_and_never_below_one(clock):
-    pace = pace_of(clock)
+    pace = pace_from(clock)
     sent = start(pace, 8)
     clock.now += 1
     for each in sent:
@@ -61,7 +61,7 @@ def test_the_limit_is_halved_once_by_all_refusals_of_a_round_trip_and_never_belo
 
 
 def test_the_limit_recovers_by_one_for_as_many_answers_as_it_is(clock):
-    pace = pace_of(clock)
+    pace = pace_from(clock)
     pace.slow_down(clock(), None)
     limits = []
     for _ in range(4 + 5 + 6 + 7 + 20):
@@ -72,7 +72,7 @@ def test_the_limit_recovers_by_one_for_as_many_answers_as_it_is(clock):
 
 
 def test_nothing_is_sent_before_the_server_wants_it(clock):
-    pace = pace_of(clock)
+    pace = pace_from(clock)
     pace.slow_down(clock(), 30.0)
     pace.slow_down(clock(), 10.0)
     assert pace.wait(1) == 30.0
@@ -89,7 +89,7 @@ def test_nothing_is_sent_before_the_server_wants_it(clock):
     ],
 )
 def test_no_more_is_sent_in_a_minute_than_is_allowed(clock, settings, tokens, minute):
-    pace = pace_of(clock, concurrency=10**6, **settings)
+    pace = pace_from(clock, concurrency=10**6, **settings)
     times = []
     while clock.now < 400.0:
         times += start(pace, 1000, tokens)

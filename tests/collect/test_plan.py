@@ -51,7 +51,7 @@ def plan(tmp_path):
     return plan
 
 
-def requests_of(plan):
+def requests_from(plan):
     return [request for wave in plan.waves(plan.answers({})) for request in wave]
 
 
@@ -60,45 +60,45 @@ def shown(request):
 
 
 def test_every_judge_rates_every_answer_by_every_criterion_once(plan):
-    requests = requests_of(plan())
+    requests = requests_from(plan())
     assert len(requests) == 2 * 3 * 3
     assert {len(request.criteria) for request in requests} == {6}
     assert len({request.key for request in requests}) == 18
-    apart = requests_of(plan(together=False, rubrics=["Helpfulness", "Faithfulness"]))
+    apart = requests_from(plan(together=False, rubrics=["Helpfulness", "Faithfulness"]))
     assert len(apart) == 2 * 3 * 3 * 2
 
 
 def test_judges_see_no_name_of_a_model_in_an_answer_but_all_of_the_prompt(plan):
     families = {"Alpacas": ["llama"]}
-    for request in requests_of(plan(families=families)):
+    for request in requests_from(plan(families=families)):
         text = shown(request)
         assert "[model] of [model], answer" in text
         for name in ("gpt", "claude", "GPT-X"):
             assert name not in text
         assert ("What is a llama?" in text) == (request.about["prompt"] == "p1")
-    assert "I am gpt of GPT-X" in "".join(map(shown, requests_of(plan(blind=False))))
+    assert "I am gpt of GPT-X" in "".join(map(shown, requests_from(plan(blind=False))))
 
 
 def test_a_text_in_braces_stays_as_it_is(plan):
-    texts = [shown(request) for request in requests_of(plan()) if request.about["prompt"] == "p2"]
+    texts = [shown(request) for request in requests_from(plan()) if request.about["prompt"] == "p2"]
     assert all("Add 1 and {answer}." in text for text in texts)
 
 
 def test_a_plan_makes_the_same_requests_in_whatever_order_its_tables_are(plan):
-    keys = [request.key for request in requests_of(plan())]
+    keys = [request.key for request in requests_from(plan())]
     header, *rows = ANSWERS.splitlines(keepends=True)
     names, *prompts = PROMPTS.splitlines(keepends=True)
     turned = plan(
         answers=header + "".join(reversed(rows)), prompts=names + "".join(reversed(prompts))
     )
-    assert sorted(keys) == sorted(request.key for request in requests_of(turned))
-    assert [request.key for request in requests_of(plan())] == keys
-    assert [request.key for request in requests_of(plan(seed=1))] != keys
+    assert sorted(keys) == sorted(request.key for request in requests_from(turned))
+    assert [request.key for request in requests_from(plan())] == keys
+    assert [request.key for request in requests_from(plan(seed=1))] != keys
 
 
 def test_whatever_could_change_an_answer_changes_the_key_and_nothing_else(plan):
     def keys(**collect):
-        return {request.key for request in requests_of(plan(rubrics=["Helpfulness"], **collect))}
+        return {request.key for request in requests_from(plan(rubrics=["Helpfulness"], **collect))}
 
     first = keys()
     changes = [
@@ -137,9 +137,11 @@ def test_whatever_could_change_an_answer_changes_the_key_and_nothing_else(plan):
 
 
 def test_the_order_of_criteria_varies_and_is_kept(plan):
-    orders = {tuple(each.dimension for each in request.criteria) for request in requests_of(plan())}
+    orders = {
+        tuple(each.dimension for each in request.criteria) for request in requests_from(plan())
+    }
     assert len(orders) > 10
-    for request in requests_of(plan()):
+    for request in requests_from(plan()):
         text, places = (
             shown(request),
             [shown(request).index(f"{each.dimension}: ") for each in request.criteria],
@@ -148,12 +150,12 @@ def test_the_order_of_criteria_varies_and_is_kept(plan):
 
 
 def test_pairs_are_shown_in_both_orders_or_one_at_random(plan):
-    both = requests_of(plan(VERDICTS))
+    both = requests_from(plan(VERDICTS))
     assert len(both) == 2 * 3 * 3 * 2
     for request in both:
         first, second = (request.about[f"model_{side}"] for side in request.about["order"])
         assert {first, second} <= {"gpt", "claude", "llama"}
-    one = requests_of(plan(VERDICTS, orders="random"))
+    one = requests_from(plan(VERDICTS, orders="random"))
     assert len(one) == 2 * 3 * 3
     assert {request.about["order"] for request in one} == {"ab", "ba"}
     judges = {}
@@ -162,11 +164,11 @@ def test_pairs_are_shown_in_both_orders_or_one_at_random(plan):
             (request.about["prompt"], request.about["model_a"], request.about["model_b"]), set()
         ).add(request.about["order"])
     assert {len(orders) for orders in judges.values()} == {1}
-    assert len(requests_of(plan(VERDICTS, against="llama"))) == 2 * 3 * 2 * 2
+    assert len(requests_from(plan(VERDICTS, against="llama"))) == 2 * 3 * 2 * 2
 
 
 def test_the_papers_ask_one_criterion_at_a_time_in_their_own_words(plan):
-    requests = requests_of(
+    requests = requests_from(
         plan(wordings=["play_favorites"], rubrics=["Faithfulness", "Helpfulness"])
     )
     assert len(requests) == 2 * 3 * 3 * 2
@@ -176,26 +178,26 @@ def test_the_papers_ask_one_criterion_at_a_time_in_their_own_words(plan):
     assert "Use the following format: Explanation: [Explanation], Answer: [Answer]" in text
     assert text.endswith("most is faithful\nall is faithful")
     assert all("response_format" not in request.body for request in requests)
-    request, *_ = requests_of(plan(VERDICTS, wordings=["chen_explanation_first"]))
+    request, *_ = requests_from(plan(VERDICTS, wordings=["chen_explanation_first"]))
     assert request.messages[0]["role"] == "system"
     assert "~~~Answer2\n" in request.messages[1]["content"]
 
 
 def test_schemas_allow_labels_alone(plan):
-    request, *_ = requests_of(plan(rubrics=["Helpfulness"]))
+    request, *_ = requests_from(plan(rubrics=["Helpfulness"]))
     schema = request.body["response_format"]["json_schema"]["schema"]
     assert schema["properties"] == {"Helpfulness": {"type": "integer", "enum": [1, 2, 3, 4, 5]}}
     json.dumps(request.identity)
 
 
 def test_each_answer_has_as_many_judges_as_the_design_says(plan):
-    requests = requests_of(
+    requests = requests_from(
         plan(
             design={"judges_per_answer": 1}, judges={"one": JUDGES["gpt"], "two": JUDGES["claude"]}
         )
     )
     assert len(requests) == 9
-    assert len(requests_of(plan(design={"prompts": 2}))) == 2 * 2 * 3
+    assert len(requests_from(plan(design={"prompts": 2}))) == 2 * 2 * 3
 
 
 @pytest.mark.parametrize(
@@ -285,7 +287,7 @@ def test_each_answer_has_as_many_judges_as_the_design_says(plan):
 )
 def test_what_does_not_fit_together_is_an_error(plan, change, message):
     with pytest.raises((ConfigError, DataError)) as error:
-        requests_of(plan(**change))
+        requests_from(plan(**change))
     assert message in str(error.value)
 
 
@@ -301,7 +303,7 @@ def test_the_address_of_openai_may_be_written_or_left_out(plan):
     judges = {"gpt": {"model": "gpt-x"}}
     written = {"gpt": {"model": "gpt-x", "base_url": "https://api.openai.com/v1/"}}
     one, two = (plan(judges=each, rubrics=["Helpfulness"]) for each in (judges, written))
-    assert [each.key for each in requests_of(one)] == [each.key for each in requests_of(two)]
+    assert [each.key for each in requests_from(one)] == [each.key for each in requests_from(two)]
     assert two.judges["gpt"].endpoint.key == "OPENAI_API_KEY"
 
 

@@ -259,7 +259,7 @@ def test_megabytes_are_those_of_existing_files():
     assert few.shard_megabytes() == pytest.approx(5 / 3)
 
 
-def error_of(function, study, *, config=CONFIGURED):
+def error_from(function, study, *, config=CONFIGURED):
     with pytest.raises(ConfigError) as caught:
         function(Study(study, config))
     return str(caught.value)
@@ -275,39 +275,39 @@ def test_file_among_the_results_is_refused(folder):
         "studies": {**CONFIGURED["studies"], "mine": {"files": path, "raters": f"./{path}"}},
     }
     expected = "config: studies: mine: {}: '{}' lies among the results; move it to another folder"
-    assert error_of(Study.raw_paths, "mine", config=config) == expected.format("files", path)
-    assert error_of(Study.rater_files, "mine", config=config) == expected.format(
+    assert error_from(Study.raw_paths, "mine", config=config) == expected.format("files", path)
+    assert error_from(Study.rater_files, "mine", config=config) == expected.format(
         "raters", f"./{path}"
     )
 
 
 def test_missing_files_are_named(folder):
     assert (
-        error_of(Study.raw_paths, "lost")
+        error_from(Study.raw_paths, "lost")
         == f"config: studies: lost: files: 'none.csv': no such file in {folder}"
     )
     assert (
-        error_of(Study.rater_files, "lost")
+        error_from(Study.rater_files, "lost")
         == f"config: studies: lost: raters: 'none.csv': no such file in {folder}"
     )
     Path("a.csv").unlink()
-    assert error_of(Study.verdict_files, "verdicts").startswith(
+    assert error_from(Study.verdict_files, "verdicts").startswith(
         "config: comparisons: verdicts: files: 'a.csv': no such file"
     )
     message = "config: comparisons: annotations: import: files: 'a.csv': no such file"
-    assert error_of(Study.imported_files, "annotations").startswith(message)
+    assert error_from(Study.imported_files, "annotations").startswith(message)
     Path("raters.csv").unlink()
     message = (
         "config: studies: imported_scores: import: references: files: 'raters.csv': no such file"
     )
-    assert error_of(Study.reference_files, "imported_scores").startswith(message)
+    assert error_from(Study.reference_files, "imported_scores").startswith(message)
     for part in Path("parts").iterdir():
         part.unlink()
-    assert error_of(Study.raw_paths, "scattered").startswith(
+    assert error_from(Study.raw_paths, "scattered").startswith(
         "config: studies: scattered: files: 'parts': the folder holds no"
     )
     Path("parts/{a}.parquet").touch()
-    assert error_of(Study.raw_paths, "scattered").endswith(
+    assert error_from(Study.raw_paths, "scattered").endswith(
         "{a}.parquet': braces mean a wildcard to Snakemake; rename the file"
     )
     gone = {
@@ -318,7 +318,7 @@ def test_missing_files_are_named(folder):
         },
     }
     message = "config: sources: prd: manifest: 'none.csv': no such file in"
-    assert error_of(Study.released_files, "prd_vicuna80", config=gone).startswith(message)
+    assert error_from(Study.released_files, "prd_vicuna80", config=gone).startswith(message)
 
 
 def test_a_study_may_not_have_the_name_of_a_rule():

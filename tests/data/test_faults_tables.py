@@ -34,7 +34,7 @@ SMOKE = ROOT / "tests" / "smoke"
 CONFIG = load(str(SMOKE / "config.yaml"))
 
 
-def rows_of(name, *, prompts=("t0", "t1")):
+def rows_from(name, *, prompts=("t0", "t1")):
     """Header and rows of a smoke study, of few prompts."""
     with open(SMOKE / name, newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
@@ -48,7 +48,7 @@ def rows_of(name, *, prompts=("t0", "t1")):
     ]
 
 
-RATINGS, VERDICTS = rows_of("ratings.csv"), rows_of("verdicts.csv")[:17]
+RATINGS, VERDICTS = rows_from("ratings.csv"), rows_from("verdicts.csv")[:17]
 RATERS = [
     ["model", "dimension", "dataset", "prompt_id", "rater", "rating", "team"],
     *(

@@ -76,7 +76,7 @@ def sharded(folder, name, parts, *, shards):
     return StudyTables(name, f"{folder}/cells.parquet", ratings)
 
 
-def rows_of(study):
+def rows_from(study):
     return duckdb.sql(f"from read_parquet({study.ratings})").fetchall()
 
 
@@ -121,7 +121,7 @@ def scattered(twin, tmp_path_factory):
 
 
 def test_shards_one_after_the_other_are_the_canonical_ratings(twin, scattered):
-    assert rows_of(scattered) == rows_of(twin)
+    assert rows_from(scattered) == rows_from(twin)
     types = [
         duckdb.sql(f"describe from '{path}'").fetchall()
         for path in (*twin.ratings, *scattered.ratings)
@@ -183,7 +183,7 @@ def test_shards_without_prompts_or_without_complete_rows(tmp_path):
     (tmp_path / "whole").mkdir()
     whole = built(tmp_path / "whole", "mine", mine(paths))
     study = sharded(tmp_path / "shards", "mine", [mine([path]) for path in paths], shards=8)
-    assert rows_of(study) == rows_of(whole)
+    assert rows_from(study) == rows_from(whole)
     assert [
         duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings
     ].count(0) == 6
@@ -212,7 +212,7 @@ def test_a_prompt_without_ratings_has_no_number(tmp_path):
         built(tmp_path, "mine", mine([path])),
         sharded(tmp_path / "shards", "mine", [mine([path])], shards=2),
     )
-    assert rows_of(study) == rows_of(whole)
+    assert rows_from(study) == rows_from(whole)
     assert [(span.first, span.last) for span in prompt_ranges(study.ratings)] == [(0, 0), (1, 2)]
 
 
@@ -343,24 +343,24 @@ def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
         [RatingsFile(str(raw))], {"Tone": [0, 4]}, {}, Registry.from_config(CONFIG["models"])
     )
 
-    def bytes_of():
+    def bytes_from():
         normalise_ratings(
             "t", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv")
         )
         return (tmp_path / "r.parquet").read_bytes()
 
     with bounded("2GB", tmp_path / "spill"):
-        plenty = bytes_of()
+        plenty = bytes_from()
     with bounded("60MB", tmp_path / "spill"):  # sorting takes more: 13 MB go to files
-        assert bytes_of() == plenty
+        assert bytes_from() == plenty
     monkeypatch.setitem(recuse.base.database.SETTINGS, "threads", 3)
     with bounded("2GB", tmp_path / "spill"):
-        assert bytes_of() == plenty
+        assert bytes_from() == plenty
     with (
         pytest.raises(ConfigError, match="memory_limit: 10MB: too little") as message,
         bounded("10MB", tmp_path / "spill"),
     ):
-        bytes_of()
+        bytes_from()
     assert str(message.value).endswith("); write a larger value")
     assert "\n" not in str(message.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "r.parquet", "raw.parquet"]

@@ -60,7 +60,7 @@ def rated(low, high, step=1.0, *, judges=JUDGES, seed=1):
     return ratings, human
 
 
-def table_of(header, rows, separator=",", decimal="."):
+def table_from(header, rows, separator=",", decimal="."):
     text = io.StringIO()
     writer = csv.writer(text, delimiter=separator, lineterminator="\n")
     writer.writerow(header)
@@ -76,7 +76,7 @@ def by_judge_and_model():
     ratings, human = rated(1, 5)
     rows = [[m, p, *(ratings[j, m, p] for j in JUDGES), h] for (m, p), h in human.items()]
     return (
-        {"wide.csv": table_of(["candidate", "item", *JUDGES, "human"], rows)},
+        {"wide.csv": table_from(["candidate", "item", *JUDGES, "human"], rows)},
         ratings,
         human,
         (1, 5),
@@ -90,8 +90,8 @@ def a_column_for_each_model():
     rows = [[j, p, *(ratings[j, m, p] for m in NAMES)] for j in JUDGES for p in PROMPTS]
     scores = [[p, *(human[m, p] for m in NAMES)] for p in PROMPTS]
     files = {
-        "wide.csv": table_of(["judge", "prompt", *columns], rows),
-        "human.csv": table_of(["prompt", *columns], scores),
+        "wide.csv": table_from(["judge", "prompt", *columns], rows),
+        "human.csv": table_from(["prompt", *columns], scores),
     }
     return files, ratings, human, (1, 5)
 
@@ -101,7 +101,7 @@ def one_judge_in_each_file():
     ratings, human = rated(1, 10, judges=JUDGES[:1])
     rows = [[m, p, ratings[JUDGES[0], m, p], h] for (m, p), h in human.items()]
     return (
-        {"run.csv": table_of(["model", "prompt", "score", "human"], rows)},
+        {"run.csv": table_from(["model", "prompt", "score", "human"], rows)},
         ratings,
         human,
         (1, 10),
@@ -135,7 +135,7 @@ def json_in_a_cell():
         [json.dumps({"judge": j, "v": 2}), m, p, r, human[m, p]] for (j, m, p), r in ratings.items()
     ]
     return (
-        {"log.csv": table_of(["metadata", "model", "prompt", "rating", "human"], rows)},
+        {"log.csv": table_from(["metadata", "model", "prompt", "rating", "human"], rows)},
         ratings,
         human,
         (1, 5),
@@ -148,26 +148,26 @@ def yes_and_no():
     words = {0: "False", 1: "True"}
     rows = [[j, m, p, words[r], words[human[m, p]]] for (j, m, p), r in ratings.items()]
     return (
-        {"passed.csv": table_of(["judge", "model", "prompt", "passed", "human"], rows)},
+        {"passed.csv": table_from(["judge", "model", "prompt", "passed", "human"], rows)},
         ratings,
         human,
         (0, 1),
     )
 
 
-def of_a_spreadsheet():
+def written_by_a_spreadsheet():
     """Semicolons, decimal commas and half points, as Excel saves them in most of Europe."""
     ratings, human = rated(1, 5, 0.5)
     rows = [[j, m, p, float(r), float(human[m, p])] for (j, m, p), r in ratings.items()]
     header = ["judge", "model", "prompt", "rating", "human"]
-    return {"noten.csv": table_of(header, rows, ";", ",")}, ratings, human, (1, 5)
+    return {"noten.csv": table_from(header, rows, ";", ",")}, ratings, human, (1, 5)
 
 
 def packed_tabs_and_many_dimensions():
     """A packed TSV file whose dimensions are numbered; one scale for all."""
     ratings, human = rated(1, 5)
     rows = [[j, m, p, d, r, human[m, p]] for (j, m, p), r in ratings.items() for d in (1, 2)]
-    content = table_of(["judge", "model", "prompt", "dimension", "rating", "human"], rows, "\t")
+    content = table_from(["judge", "model", "prompt", "dimension", "rating", "human"], rows, "\t")
     return {"log.tsv.gz": gzip.compress(content, mtime=0)}, ratings, human, (1, 5)
 
 
@@ -181,7 +181,7 @@ def a_scale_for_each_judge():
         for (j, m, p), r in ratings.items()
     ]
     return (
-        {"log.csv": table_of(["judge", "model", "prompt", "rating", "human"], rows)},
+        {"log.csv": table_from(["judge", "model", "prompt", "rating", "human"], rows)},
         ratings | of_five,
         human,
         (1, 10),
@@ -200,7 +200,7 @@ def rated_twice():
         ]
         means[j, m, p] = math.fsum(values) / len(values)
     header = ["judge", "model", "prompt", "rating", "human", "length"]
-    return {"log.csv": table_of(header, rows)}, means, human, (1, 10)
+    return {"log.csv": table_from(header, rows)}, means, human, (1, 10)
 
 
 # What the file looks like -> the files, the ratings, the human scores and the scale; the study's
@@ -243,7 +243,7 @@ TABLES = {
         import: {files: passed.csv, columns: {rating: passed}, values: {true: 1, false: 0}}
         scales: {quality: [0, 1]}"""
     ),
-    of_a_spreadsheet: (
+    written_by_a_spreadsheet: (
         """
         import: {files: noten.csv, decimal: ","}
         scales: {quality: [1, 5]}"""
@@ -316,7 +316,7 @@ def test_from_file_to_check(tmp_path, monkeypatch, table):
     assert next(finding.level for finding in findings if finding.topic == "verdict") == "fine"
 
 
-def words_of(findings, topic):
+def words_from(findings, topic):
     return " ".join(finding.words for finding in findings if finding.topic == topic)
 
 
@@ -326,14 +326,20 @@ def counts_in(table):
 
 def test_what_was_read_otherwise_is_said(tmp_path, monkeypatch, capsys):
     for number, table in enumerate(
-        (of_a_spreadsheet, a_scale_for_each_judge, rated_twice, yes_and_no, by_judge_and_model)
+        (
+            written_by_a_spreadsheet,
+            a_scale_for_each_judge,
+            rated_twice,
+            yes_and_no,
+            by_judge_and_model,
+        )
     ):
         folder = tmp_path / str(number)
         folder.mkdir()
         ratings, _, _ = written(folder, table)
         findings, _, counts = checked(folder, monkeypatch)
         kinds, lines = counts_in(counts), capsys.readouterr().err
-        if table is of_a_spreadsheet:
+        if table is written_by_a_spreadsheet:
             halves = sum(value % 1 != 0 for value in ratings.values())
             assert kinds["between whole numbers, in steps of 0.5"] == halves > 0
             assert "fields are separated by a semicolon" in lines
@@ -348,7 +354,7 @@ def test_what_was_read_otherwise_is_said(tmp_path, monkeypatch, capsys):
             assert kinds["rows"] == len(ratings) * 5 / 4
             without = sum(prompt == "q3" for _, _, prompt in ratings)
             share = percent(1 - without / len(ratings))
-            assert f"{share} of the rows have the length" in words_of(findings, "lengths")
+            assert f"{share} of the rows have the length" in words_from(findings, "lengths")
         elif table is yes_and_no:
             assert kinds["value 'True' read as 1"] == sum(ratings.values())
         else:
@@ -399,7 +405,7 @@ BOOLEANS = {
 # values and decimal
 LONG = {
     yes_and_no: (("judge", "model", "prompt", "passed"), BOOLEANS, "."),
-    of_a_spreadsheet: (("judge", "model", "prompt", "rating"), {}, ","),
+    written_by_a_spreadsheet: (("judge", "model", "prompt", "rating"), {}, ","),
     a_scale_for_each_judge: (("judge", "model", "prompt", "rating"), {}, "."),
     json_in_a_cell: (("metadata", "model", "prompt", "rating"), {}, "."),
     rated_twice: (("judge", "model", "prompt", "rating"), {}, "."),
@@ -457,7 +463,7 @@ def naive_json(text):
 SPOILT = dict.fromkeys(
     (by_judge_and_model, yes_and_no, a_scale_for_each_judge, json_in_a_cell, rated_twice), ","
 )
-SPOILT |= {of_a_spreadsheet: ";", nested_json_lines: None}
+SPOILT |= {written_by_a_spreadsheet: ";", nested_json_lines: None}
 
 
 @pytest.mark.parametrize("table", SPOILT)
@@ -485,7 +491,7 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
         if separator is None:
             path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
         else:
-            path.write_bytes(table_of(rows[0], rows[1:], separator))
+            path.write_bytes(table_from(rows[0], rows[1:], separator))
         for made in tmp_path.glob("*.parquet"):
             made.unlink()
         try:
@@ -565,7 +571,7 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
             "passed.csv, line 2, column human: found 'maybe', which is not a number",
         ),
         (
-            of_a_spreadsheet,
+            written_by_a_spreadsheet,
             (";1,0;", ";1.0;"),
             "column rating: found '1.0 (with a point)', which is not a number",
         ),

@@ -310,7 +310,7 @@ def test_words_for_the_answers_are_read(tmp_path, monkeypatch, words, answers):
     assert "missing" not in study["import"]
 
 
-def asked_of(folder, files, monkeypatch):
+def asked_from(folder, files, monkeypatch):
     """The settings, and what is asked under each key that is left empty; config refuses these."""
     monkeypatch.chdir(folder)
     for name, content in files.items():
@@ -337,7 +337,7 @@ def asked_of(folder, files, monkeypatch):
 )
 def test_a_direction_that_is_open_is_asked_for(tmp_path, monkeypatch, words, question):
     files = pairs_with(words.split(), [12] * len(words.split()))
-    study, asked = asked_of(tmp_path, files, monkeypatch)
+    study, asked = asked_from(tmp_path, files, monkeypatch)
     assert asked.keys() == {"values"}
     assert asked["values"].startswith(question)
     assert "missing" not in study["import"]
@@ -366,7 +366,7 @@ def with_order(column, words, winners):
 def test_order_in_other_words_is_asked_for(tmp_path, monkeypatch, column, words):
     """No number of orders is guessed then."""
     files = with_order(column, words, ("a", "b"))
-    study, asked = asked_of(tmp_path, files, monkeypatch)
+    study, asked = asked_from(tmp_path, files, monkeypatch)
     assert asked.keys() == {"order"}
     assert asked["order"].startswith(f"does `{column}` say which answer was shown first?")
     assert "both_orders" not in study
@@ -377,7 +377,7 @@ def test_order_in_other_words_is_asked_for(tmp_path, monkeypatch, column, words)
 def test_letters_beside_an_order_are_asked_for(tmp_path, monkeypatch, words):
     """`[[A]]` may be the answer of model_a or the one shown first; `a` is that of model_a."""
     files = with_order("first_shown", words, ("[[A]]", "[[B]]"))
-    study, asked = asked_of(tmp_path, files, monkeypatch)
+    study, asked = asked_from(tmp_path, files, monkeypatch)
     assert asked.keys() == {"values"}
     question = "do these words name models, or the answers shown first and second? For models write"
     assert asked["values"].startswith(f"{question} `{{'[[a]]': a")
@@ -388,11 +388,11 @@ def test_letters_beside_an_order_are_asked_for(tmp_path, monkeypatch, words):
 
 def test_letters_beside_an_order_in_other_words_are_asked_for_too(tmp_path, monkeypatch):
     files = with_order("swapped", ("no", "yes"), ("[[A]]", "[[B]]"))
-    assert asked_of(tmp_path, files, monkeypatch)[1].keys() == {"order", "values"}
+    assert asked_from(tmp_path, files, monkeypatch)[1].keys() == {"order", "values"}
 
 
 def test_an_answer_to_the_question_is_taken(tmp_path, monkeypatch):
-    asked_of(tmp_path, pairs_with(["0", "1"], [12, 12]), monkeypatch)
+    asked_from(tmp_path, pairs_with(["0", "1"], [12, 12]), monkeypatch)
     text = re.sub("values:.*", "values: {'0': b, '1': a}", Path("mine.yaml").read_text("utf-8"))
     Path("mine.yaml").write_text(text, "utf-8")
     assert load("mine.yaml")["comparisons"]["mine"]["import"]["values"] == {"0": "b", "1": "a"}
@@ -403,14 +403,14 @@ def test_a_word_in_many_rows_marks_no_failure(tmp_path, monkeypatch):
     study, text = guessed(tmp_path, pairs_with(["A", "B", "oops"], [40, 40, 4]), monkeypatch)
     assert study["import"]["missing"] == ["oops"]
     assert "# guessed: rare, and neither answer: failed judgments?" in text
-    _, asked = asked_of(tmp_path, pairs_with(["A", "B", "oops"], [40, 40, 20]), monkeypatch)
+    _, asked = asked_from(tmp_path, pairs_with(["A", "B", "oops"], [40, 40, 20]), monkeypatch)
     assert asked["values"].startswith("which answer won at oops?")
-    _, asked = asked_of(tmp_path, ratings_with("oops", scale=("good", 1, 2)), monkeypatch)
+    _, asked = asked_from(tmp_path, ratings_with("oops", scale=("good", 1, 2)), monkeypatch)
     assert asked["values"].startswith("what do good and oops count?")
     rows = [("gpt-4o", "a", p, ("poor", "good", "fine")[p % 3]) for p in range(6)]
-    _, asked = asked_of(tmp_path, rated("judge,model,prompt,rating", *rows), monkeypatch)
+    _, asked = asked_from(tmp_path, rated("judge,model,prompt,rating", *rows), monkeypatch)
     assert asked.keys() == {"values", "scales"}
-    _, asked = asked_of(tmp_path, ratings_with(3, scale=(-1, 1, 2)), monkeypatch)
+    _, asked = asked_from(tmp_path, ratings_with(3, scale=(-1, 1, 2)), monkeypatch)
     assert asked["missing"].startswith("does this mark failed judgments, and not a score?")
 
 
@@ -462,11 +462,13 @@ def test_turns_are_told_apart(tmp_path, monkeypatch, column):
 @pytest.mark.parametrize("column", ["seed", "n_turns"])
 def test_repeats_that_no_turn_tells_apart_are_asked_about(tmp_path, monkeypatch, column):
     rows = [("gpt-4o", m, p, t, (p + t) % 5 + 1) for p in range(20) for m in "ab" for t in (1, 2)]
-    _, asked = asked_of(tmp_path, rated(f"judge,model,prompt,{column},rating", *rows), monkeypatch)
+    _, asked = asked_from(
+        tmp_path, rated(f"judge,model,prompt,{column},rating", *rows), monkeypatch
+    )
     assert asked["repeats"].startswith("some answers are rated more than once by one judge: which")
     ((name, content),) = rated_twice()[0].items()
     files = {name: content.decode() if isinstance(content, bytes) else content}
-    assert asked_of(tmp_path, files, monkeypatch)[1].keys() == {"repeats"}
+    assert asked_from(tmp_path, files, monkeypatch)[1].keys() == {"repeats"}
     rows = rows[::2]
     study, _ = guessed(tmp_path, rated("judge,model,prompt,turn,rating", *rows), monkeypatch)
     assert "occasion" not in study["import"]["columns"]
@@ -581,7 +583,7 @@ def test_what_is_lacking_is_told(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["langfuse_scores.json", "phoenix.json"])
 def test_parts_that_no_record_names_are_asked_for(tmp_path, monkeypatch, name):
     """With the judge that none names, and the scale of the scores."""
-    study, asked = asked_of(tmp_path, {name: (FORMATS / name).read_text("utf-8")}, monkeypatch)
+    study, asked = asked_from(tmp_path, {name: (FORMATS / name).read_text("utf-8")}, monkeypatch)
     assert asked.keys() == {"model", "prompt"}
     assert asked["model"].startswith("which key of a record names the model? As in `metadata.")
     assert study["import"]["judge"] == "judge"

@@ -55,7 +55,7 @@ def imported(folder, names, settings, *, scales, references=(), human=None, rate
     return folder
 
 
-def rows_of(folder, columns, table="ratings"):
+def rows_from(folder, columns, table="ratings"):
     return duckdb.sql(f"select {columns} from '{folder}/{table}.parquet'").fetchall()
 
 
@@ -84,7 +84,7 @@ def with_humans(tmp_path):
 
 
 def test_table_in_columns_of_other_names(with_humans):
-    assert rows_of(with_humans, CANONICAL) == [
+    assert rows_from(with_humans, CANONICAL) == [
         ("GPT-4o", "GPT-4o", "q1", "quality", "all", 9, 8.5, None, 1),
         ("GPT-4o", "my-model", "q1", "quality", "all", 7, 6.0, None, 2),
         ("my-judge", "GPT-4o", "q1", "quality", "all", 8, 8.5, None, 3),
@@ -97,7 +97,7 @@ def test_table_in_columns_of_other_names(with_humans):
 
 
 def test_table_without_human_scores_is_imported_with_a_message(tmp_path, capsys):
-    rows = rows_of(imported(tmp_path, ["judged.csv"], TABLE, scales=SCALE), "gt, rating")
+    rows = rows_from(imported(tmp_path, ["judged.csv"], TABLE, scales=SCALE), "gt, rating")
     assert [gt for gt, _ in rows] == [None] * 8
     assert [rating for _, rating in rows] == [9, 7, 8, None, None, 10, None, 5]
     assert (
@@ -121,11 +121,15 @@ def test_failures_are_counted_each_with_the_place_of_its_first(with_humans):
 
 def test_columns_that_are_not_read_are_kept(with_humans):
     """Also one whose name the imported table has."""
-    assert rows_of(with_humans, 'run, "rating (2)", tokens')[3] == ("r1", "timed out,\ntwice", "80")
+    assert rows_from(with_humans, 'run, "rating (2)", tokens')[3] == (
+        "r1",
+        "timed out,\ntwice",
+        "80",
+    )
 
 
 def test_raters_of_rated_completions_are_separate(with_humans, tmp_path):
-    assert rows_of(with_humans, "*", "raters") == [
+    assert rows_from(with_humans, "*", "raters") == [
         ("GPT-4o", "quality", "all", "q1", "ann", 8),
         ("GPT-4o", "quality", "all", "q1", "bob", 9),
         ("my-model", "quality", "all", "q1", "ann", 6),
@@ -147,7 +151,7 @@ def test_imported_tables_are_what_the_next_steps_read(with_humans):
         ratings=f"{folder}/canonical.parquet",
         completeness=f"{folder}/completeness.csv",
     )
-    canonical = rows_of(
+    canonical = rows_from(
         with_humans, "judge, model, judge_family, model_family, rating, gt", "canonical"
     )
     assert canonical == [
@@ -207,7 +211,7 @@ def test_answers_of_one_model_to_one_prompt_on_several_occasions(tmp_path):
         {"columns": {"occasion": "run"}, "repeats": "mean"},
         scales={"Tone": [1, 5]},
     )
-    assert sorted(rows_of(tmp_path, "occasion, rating, gt")) == [
+    assert sorted(rows_from(tmp_path, "occasion, rating, gt")) == [
         ("again", 5, 4.0),
         ("first", 2, 2.0),
     ]
@@ -252,8 +256,8 @@ def test_table_is_the_same_in_any_kind_of_file(with_humans, tmp_path, suffix):
         raters=True,
     )
     columns = 'judge, model, prompt_id, dimension, rating, gt, "rating (2)", tokens'
-    theirs = rows_of(with_humans, columns)
-    assert rows_of(other, columns) == theirs[:3] + theirs[4:]
+    theirs = rows_from(with_humans, columns)
+    assert rows_from(other, columns) == theirs[:3] + theirs[4:]
 
 
 def test_steps_between_whole_numbers(tmp_path):
@@ -262,7 +266,7 @@ def test_steps_between_whole_numbers(tmp_path):
         "judge,model,prompt,rating,human\na,b,1,7.5,8.25\na,b,2,10,1\n", "utf-8"
     )
     imported(tmp_path, [tmp_path / "halves.csv"], {"step": 0.5}, scales=SCALE)
-    assert rows_of(tmp_path, "rating, gt, dimension") == [
+    assert rows_from(tmp_path, "rating, gt, dimension") == [
         (15, 16.5, "quality"),
         (20, 2.0, "quality"),
     ]
@@ -270,7 +274,7 @@ def test_steps_between_whole_numbers(tmp_path):
         "judge,model,prompt,rating,human\na,b,1,0.7,0.3\na,b,2,1,0\n", "utf-8"
     )
     imported(tmp_path, [tmp_path / "tenths.csv"], {"step": 0.1}, scales={"quality": [0, 1]})
-    assert rows_of(tmp_path, "rating, gt") == [(7, 3.0), (10, 0.0)]
+    assert rows_from(tmp_path, "rating, gt") == [(7, 3.0), (10, 0.0)]
 
 
 def test_human_scores_in_several_columns_are_raters(tmp_path):
@@ -286,8 +290,8 @@ def test_human_scores_in_several_columns_are_raters(tmp_path):
         human=human,
         raters=True,
     )
-    assert rows_of(tmp_path, "gt") == [(6.5,), (8.0,)]
-    assert rows_of(tmp_path, "prompt_id, rater, rating", "raters") == [
+    assert rows_from(tmp_path, "gt") == [(6.5,), (8.0,)]
+    assert rows_from(tmp_path, "prompt_id, rater, rating", "raters") == [
         ("1", "first", 6),
         ("1", "second", 7),
         ("2", "second", 8),
@@ -309,7 +313,9 @@ def test_mt_bench_single_judgments(tmp_path):
         references=[tmp_path / "human.csv"],
         human={"columns": {}},
     )
-    assert rows_of(tmp_path, CANONICAL.replace("source_record", "source_record, judge_prompt")) == [
+    assert rows_from(
+        tmp_path, CANONICAL.replace("source_record", "source_record, judge_prompt")
+    ) == [
         ("GPT-4", "vicuna-13b", "81", "turn 1", "mt-bench", 16, 12.0, None, 1, "single-v1"),
         (
             "GPT-4",
@@ -363,7 +369,7 @@ INSPECT = {
 OF_SAMPLES = "model,prompt,rating\nopenai/gpt-4o-mini,1,1\nopenai/gpt-4o-mini,two,0.5\n"
 
 
-def of_inspect(folder, name):
+def import_inspect_log(folder, name):
     (folder / "human.csv").write_text(OF_SAMPLES, "utf-8")
     return imported(
         folder,
@@ -379,9 +385,9 @@ def test_inspect_log_with_a_judge_for_each_scorer(tmp_path):
     """Scorers that config does not call judges are left out; the model that the log names is not
     that of config.
     """
-    of_inspect(tmp_path, "inspect.json")
+    import_inspect_log(tmp_path, "inspect.json")
     mini, failed = "openai/gpt-4o-mini", "the sample failed: Connection error."
-    assert rows_of(
+    assert rows_from(
         tmp_path,
         "judge, model, prompt_id, dimension, dataset, rating, gt, failure, source_record, scorer",
     ) == [
@@ -478,7 +484,7 @@ def test_inspect_score_of_several_names_is_of_several_dimensions(tmp_path):
         references=[tmp_path / "human.csv"],
         human={"columns": {}},
     )
-    assert rows_of(tmp_path, "prompt_id, dimension, rating, gt, failure") == [
+    assert rows_from(tmp_path, "prompt_id, dimension, rating, gt, failure") == [
         ("1", "facts", 2, None, None),
         ("1", "tone", 4, 4.0, None),
         ("2", "facts", None, None, "no score"),

@@ -41,7 +41,7 @@ def imported(folder, name, settings, *, references=(), human=None):
     return folder
 
 
-def rows_of(folder, columns=CANONICAL):
+def rows_from(folder, columns=CANONICAL):
     return duckdb.sql(
         f"select {columns} from '{folder}/verdicts.parquet' order by source_record, \"order\""
     ).fetchall()
@@ -64,7 +64,7 @@ def canonical(folder, **options):
 def test_mt_bench_pair_judgments(tmp_path):
     imported(tmp_path, "mt_bench_pair.jsonl", {})
     models, error = ("alpaca-13b", "gpt-4"), "no winner in the judgment (error)"
-    assert rows_of(tmp_path) == [
+    assert rows_from(tmp_path) == [
         ("gpt-4", "81", *models, "ab", "b", None, 1),
         ("gpt-4", "81", *models, "ba", "b", None, 1),
         ("gpt-4", "81, turn 2", *models, "ab", "tie", None, 2),
@@ -73,7 +73,7 @@ def test_mt_bench_pair_judgments(tmp_path):
         ("gpt-4", "82", *models, "ba", "b", None, 3),
     ]
     assert counted(tmp_path) == [("rows", 6, "line 1"), (error, 1, "line 3")]
-    assert rows_of(tmp_path, "judge_prompt, turn, g2_judgment")[2] == ("pair-v2", "2", "[[A]]")
+    assert rows_from(tmp_path, "judge_prompt, turn, g2_judgment")[2] == ("pair-v2", "2", "[[A]]")
     assert len(canonical(tmp_path)) == 6
 
 
@@ -95,7 +95,7 @@ def test_alpaca_eval_annotations(tmp_path, capsys):
         "What is 2 + 2?",
         "Sort three numbers.",
     )
-    shown = rows_of(tmp_path)
+    shown = rows_from(tmp_path)
     assert [row[:4] for row in shown] == [(judge, item, *models) for item in items]
     assert [row[5:7] for row in shown] == [
         ("a", None),
@@ -108,13 +108,13 @@ def test_alpaca_eval_annotations(tmp_path, capsys):
     ]
     # The last one as referenced_models says, and not as would be drawn.
     assert [row[4] for row in shown] == ["ab", "ba", "ba", "ba", "ab", "ab", "ab"]
-    assert rows_of(tmp_path, "length_a, length_b, preference, dataset")[1] == (
+    assert rows_from(tmp_path, "length_a, length_b, preference, dataset")[1] == (
         "2",
         "5",
         "2.0",
         "helpful_base",
     )
-    assert rows_of(tmp_path, "preference")[3] == ("1.9134",)
+    assert rows_from(tmp_path, "preference")[3] == ("1.9134",)
     assert counted(tmp_path) == [("rows", 7, "entry 1"), ("no preference", 1, "entry 6")]
     assert len(canonical(tmp_path)) == 7  # in single orders, as the tool shows them
 
@@ -127,7 +127,7 @@ def test_arena_hard_judgments_of_version_0_1(tmp_path):
         "no verdict in the judgment (null)",
     )
     first, second = "328c149ed45a41c0b9d6f14659e63599", "4f0af0dcbe6d4a6a9c3a0d4f0a2b6a2e"
-    assert rows_of(tmp_path, f"{CANONICAL}, score") == [
+    assert rows_from(tmp_path, f"{CANONICAL}, score") == [
         (judge, first, *models, "ab", "b", None, 1, "B>A"),
         (judge, first, *models, "ba", "b", None, 1, "A>>B"),
         (judge, second, *models, "ab", "error", none, 2, None),
@@ -152,7 +152,7 @@ def test_arena_hard_judgments_of_version_2(tmp_path):
     """
     imported(tmp_path, "arena_hard_v2.jsonl", {})
     judge, o3, gemini = "gpt-4.1", "o3-mini-2025-01-31", "gemini-2.0-flash-001"
-    assert rows_of(tmp_path, f"{CANONICAL}, category") == [
+    assert rows_from(tmp_path, f"{CANONICAL}, category") == [
         (judge, "0001e2c6", "my-model", o3, "ab", "tie", None, 1, "hard_prompt"),
         (judge, "0001e2c6", "my-model", o3, "ba", "a", None, 1, "hard_prompt"),
         (judge, "0002aa11", "my-model", gemini, "ab", "b", None, 2, "creative_writing"),
@@ -190,7 +190,7 @@ def test_judge_bench_judgments(tmp_path, capsys):
     assert said in capsys.readouterr().out
     models = ("model-x (first answer)", "model-x (second answer)")
     missing, null = "no judgment (null)", "no verdict in the judgment (null)"
-    assert rows_of(tmp_path) == [
+    assert rows_from(tmp_path) == [
         ("judge-y", "pair-0", *models, "ab", "a", None, 1),
         ("judge-y", "pair-0", *models, "ba", "a", None, 1),
         ("judge-y", "pair-1", *models, "ab", "tie", None, 2),
@@ -201,7 +201,7 @@ def test_judge_bench_judgments(tmp_path, capsys):
         ("judge-y", "pair-3", *models, "ba", "error", missing, 4),
     ]
     kept = "right_a, right_b, human, length_a, length_b, source, score"
-    assert rows_of(tmp_path, kept)[:3] == [
+    assert rows_from(tmp_path, kept)[:3] == [
         ("true", "false", None, "3", "6", "made-up", "A>B"),
         ("true", "false", None, "3", "6", "made-up", "B>A"),
         ("false", "true", None, "1", "1", "made-up", "A=B"),
@@ -235,7 +235,7 @@ def test_judge_bench_judgments_in_one_order(tmp_path):
     single = [pair | {"judgments": pair["judgments"][:1]} for pair in pairs]
     (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, single)), "utf-8")
     imported(tmp_path, tmp_path / "own.jsonl", {})
-    assert rows_of(tmp_path, '"order", outcome') == [
+    assert rows_from(tmp_path, '"order", outcome') == [
         ("ab", "a"),
         ("ab", "tie"),
         ("ab", "error"),
@@ -253,7 +253,7 @@ def test_table_in_columns_of_other_names_with_human_verdicts(tmp_path):
         tmp_path, "verdicts.csv", settings, references=["human_verdicts.csv"], human={"columns": {}}
     )
     models = ("gpt-4o", "my-model")
-    assert rows_of(tmp_path, f"{CANONICAL}, human, note") == [
+    assert rows_from(tmp_path, f"{CANONICAL}, human, note") == [
         ("gpt-4o", "q1", *models, "ab", "a", None, 1, "b", None),
         ("gpt-4o", "q1", *models, "ba", "tie", None, 2, "b", "hm"),
         ("gpt-4o", "q2", *models, "ab", "b", None, 3, "tie", None),
@@ -406,7 +406,7 @@ def labelled(folder, human, *more):
     for path, text in zip((folder / "two.csv", *paths), (TWO, human, *more), strict=True):
         path.write_text(text, "utf-8")
     imported(folder, folder / "two.csv", {}, references=paths, human={"columns": {}})
-    return [row[0] for row in rows_of(folder, "human")]
+    return [row[0] for row in rows_from(folder, "human")]
 
 
 def test_human_verdicts_on_one_id_in_two_experiments_are_two(tmp_path):
@@ -431,8 +431,8 @@ def test_votes_of_lmarena_are_human_verdicts(tmp_path, suffix):
     duckdb.sql(f"copy (from read_csv('{FORMATS}/lmarena.csv')) to '{votes}' {as_table[suffix]}")
     settings = {"columns": COLUMNS, "missing": ["timeout"]}
     imported(tmp_path, "verdicts.csv", settings, references=[votes], human={})
-    assert [row[0] for row in rows_of(tmp_path, "human")] == ["a", "a", "tie", "tie"]
+    assert [row[0] for row in rows_from(tmp_path, "human")] == ["a", "a", "tie", "tie"]
     text = "question_id,model_a,model_b,winner,turn\n81,gpt-4,alpaca-13b,model_a,1\n81,gpt-4,alpaca-13b,tie,2\n"
     (tmp_path / "mt.csv").write_text(text, "utf-8")
     imported(tmp_path, "mt_bench_pair.jsonl", {}, references=[tmp_path / "mt.csv"], human={})
-    assert [row[0] for row in rows_of(tmp_path, "human")] == ["b", "b", "tie", "tie", None, None]
+    assert [row[0] for row in rows_from(tmp_path, "human")] == ["b", "b", "tie", "tie", None, None]

@@ -84,7 +84,7 @@ COMPARED = {
 REFERENCES = {"human.csv": "judged.csv", "human_verdicts.csv": "verdicts.csv"}
 
 
-def table_of(path):
+def table_from(path):
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.reader(file))
 
@@ -93,7 +93,7 @@ def like(name):
     """Files that are nearly the fixture of that name."""
     content = (FORMATS / name).read_bytes()
     if name.endswith(".csv"):
-        return st.one_of(bytes_like(content), tables_like(table_of(FORMATS / name)).map(as_csv))
+        return st.one_of(bytes_like(content), tables_like(table_from(FORMATS / name)).map(as_csv))
     if name.endswith(".jsonl"):
         entries = [json.loads(line) for line in content.decode().splitlines() if line.strip()]
         changed = documents_like(entries).map(

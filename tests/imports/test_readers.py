@@ -31,7 +31,7 @@ def complaint(folder, text, name, settings, *, human=None, scales=TURNS, kind="r
     return str(caught.value).replace(f"{folder}/", "")
 
 
-def lines_of(name, line=None, **changes):
+def lines_from(name, line=None, **changes):
     """A fixture of JSON lines; `line`, from 1, with `changes`, without what is changed to `...`."""
     lines = (FORMATS / name).read_text("utf-8").splitlines()
     if line is not None:
@@ -42,7 +42,7 @@ def lines_of(name, line=None, **changes):
     return "\n".join(lines) + "\n"
 
 
-def entries_of(name, entry=0, **changes):
+def entries_from(name, entry=0, **changes):
     entries = json.loads((FORMATS / name).read_text("utf-8"))
     entries[entry] = {
         key: value for key, value in (entries[entry] | changes).items() if value is not ...
@@ -106,7 +106,9 @@ def test_wrong_format_is_recognised_and_named(tmp_path, name, declared, words):
 
 
 def test_ratings_among_verdicts_are_named(tmp_path):
-    message = complaint(tmp_path, lines_of("mt_bench_single.jsonl"), "a.jsonl", {}, kind="verdicts")
+    message = complaint(
+        tmp_path, lines_from("mt_bench_single.jsonl"), "a.jsonl", {}, kind="verdicts"
+    )
     assert (
         "a.jsonl: found ratings of single answers (MT-Bench single judgments); move the study from"
         " `comparisons:` to `studies:`" in message
@@ -161,69 +163,73 @@ def test_key_that_an_object_has_twice_is_named(tmp_path, name):
     [
         (
             SINGLE,
-            lines_of(SINGLE, 3, score=...),
+            lines_from(SINGLE, 3, score=...),
             "line 3, column score: found nothing; write this key, as in MT-Bench",
         ),
         (
             SINGLE,
-            lines_of(SINGLE, 2, score="high"),
+            lines_from(SINGLE, 2, score="high"),
             "line 2, column score: found 'high', which is not a number",
         ),
         (
             SINGLE,
-            lines_of(SINGLE, 1, score=11),
+            lines_from(SINGLE, 1, score=11),
             "line 1, column score: found '11', which is off the scale of the dimension",
         ),
         (
             SINGLE,
-            lines_of(SINGLE, 2, score=7.123),
+            lines_from(SINGLE, 2, score=7.123),
             "line 2, column score: found '7.123', which is between two steps of the scale",
         ),
         (
             SINGLE,
-            lines_of(SINGLE, 2, turn=3),
+            lines_from(SINGLE, 2, turn=3),
             "line 2, column turn: found 'turn 3', a dimension without a declared scale",
         ),
         (
             SINGLE,
-            lines_of(SINGLE).replace('{"question_id": 82', '\n{"question_id": 82,,', 1),
+            lines_from(SINGLE).replace('{"question_id": 82', '\n{"question_id": 82,,', 1),
             "line 5: malformed JSON",
         ),
         (
             SINGLE,
-            "\n" + lines_of(SINGLE, 3, score="high").replace("\n", "\n\n", 1),
+            "\n" + lines_from(SINGLE, 3, score="high").replace("\n", "\n\n", 1),
             "line 5, column score: found 'high'",
         ),
         (
             SINGLE,
-            "[1]\n" + lines_of(SINGLE),
+            "[1]\n" + lines_from(SINGLE),
             "line 1, column json: found '[1]', which is not a JSON object",
         ),
         (SINGLE, "", "the file holds nothing"),
         (
             PAIR,
-            lines_of(PAIR, 2, g1_winner="A"),
+            lines_from(PAIR, 2, g1_winner="A"),
             "line 2, column g1_winner: found 'A', which is not a winner; write model_1, model_2,",
         ),
         (
             PAIR,
-            lines_of(PAIR, 3, g2_winner=...),
+            lines_from(PAIR, 3, g2_winner=...),
             "line 3, column g2_winner: found nothing; write this key",
         ),
         (
             PAIR,
-            lines_of(PAIR, 1, m1_score=7),
+            lines_from(PAIR, 1, m1_score=7),
             "line 1, column m1_score: found '7', a score of a single answer",
         ),
         (
             ALPACA,
-            entries_of(ALPACA, 2, preference=3),
+            entries_from(ALPACA, 2, preference=3),
             "entry 3, column preference: found '3', which is not a preference",
         ),
-        (ALPACA, entries_of(ALPACA, 2, preference=0.7), "entry 3, column preference: found '0.7'"),
         (
             ALPACA,
-            entries_of(ALPACA, 1, generator_1=...),
+            entries_from(ALPACA, 2, preference=0.7),
+            "entry 3, column preference: found '0.7'",
+        ),
+        (
+            ALPACA,
+            entries_from(ALPACA, 1, generator_1=...),
             "entry 2, column generator_1: found nothing; write this key",
         ),
         (
@@ -235,22 +241,22 @@ def test_key_that_an_object_has_twice_is_named(tmp_path, name):
         ),
         (
             ARENA,
-            lines_of(ARENA, 2, games=[]),
+            lines_from(ARENA, 2, games=[]),
             "line 2, column games: found '[]', which is not two games",
         ),
         (
             ARENA,
-            lines_of(ARENA, 3, games=[{"score": "A>B"}, {"score": "C>D"}]),
+            lines_from(ARENA, 3, games=[{"score": "A>B"}, {"score": "C>D"}]),
             "line 3, column score: found 'C>D', which is not a verdict",
         ),
         (
             ARENA,
-            lines_of(ARENA, 3, games=[{"score": 7}, {"score": 8}]),
+            lines_from(ARENA, 3, games=[{"score": 7}, {"score": 8}]),
             "line 3, column score: found '7', which is not",
         ),
         (
             ARENA,
-            lines_of(ARENA, 1, uid=...),
+            lines_from(ARENA, 1, uid=...),
             "line 1, column question_id: found nothing, and no uid either",
         ),
     ],

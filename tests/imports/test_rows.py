@@ -82,7 +82,7 @@ def rated(folder, path, settings=None, *, scales=QUALITY, models=()):
     return folder / "ratings.parquet"
 
 
-def rows_of(path, columns):
+def rows_from(path, columns):
     return duckdb.sql(f"select {columns} from '{path}' order by source_record").fetchall()
 
 
@@ -101,13 +101,13 @@ KEPT = ", ".join(f'"{column}"' for column in TAKEN)
 def test_further_columns_of_ratings_have_any_name(tmp_path, suffix):
     """What the import calls so itself stays what it is."""
     result = rated(tmp_path, written(tmp_path / f"own.{suffix}", further(RATINGS, (1, 2))))
-    assert rows_of(
+    assert rows_from(
         result, "judge, model, prompt_id, dimension, rating, gt, pred_length, source_record"
     ) == [
         ("a", "b", "1", "quality", 7, 8.0, 12.0, 1),
         ("a", "c", "1", "quality", 9, 3.0, 5.0, 2),
     ]
-    assert rows_of(result, KEPT) == [
+    assert rows_from(result, KEPT) == [
         tuple(f"{column} {number}" for column in TAKEN) for number in (1, 2)
     ]
 
@@ -117,13 +117,13 @@ def test_further_columns_of_verdicts_have_any_name(tmp_path, suffix):
     outputs = {"verdicts": f"{tmp_path}/verdicts.parquet", "imported": f"{tmp_path}/imported.csv"}
     path = written(tmp_path / f"own.{suffix}", further(VERDICTS, (1, 2)))
     import_verdicts("mine", [path], [], settings={"columns": {"judge": "judge"}}, outputs=outputs)
-    assert rows_of(
+    assert rows_from(
         outputs["verdicts"], 'judge, item, model_a, model_b, "order", outcome, human, source_record'
     ) == [
         ("a", "1", "m", "n", "ab", "a", None, 1),
         ("a", "1", "m", "n", "ba", "b", None, 2),
     ]
-    assert rows_of(outputs["verdicts"], KEPT) == [
+    assert rows_from(outputs["verdicts"], KEPT) == [
         tuple(f"{column} {number}" for column in TAKEN) for number in (1, 2)
     ]
 
@@ -135,7 +135,7 @@ def test_words_of_no_finite_number_are_failures(tmp_path, word):
     """YAML reads some of them as numbers, which no file spells as SQL does."""
     path = written(tmp_path / "own.csv", [RATINGS[0], RATINGS[1] | {"rating": str(word)}])
     result = rated(tmp_path, path, {"missing": [word]})
-    assert rows_of(result, "rating, failure is null") == [(7, True), (None, False)]
+    assert rows_from(result, "rating, failure is null") == [(7, True), (None, False)]
 
 
 def test_failures_of_the_human_column_of_the_same_file_are_missing(tmp_path):
@@ -149,7 +149,7 @@ def test_failures_of_the_human_column_of_the_same_file_are_missing(tmp_path):
     ]
     settings = {"columns": {"human": "h"}, "missing": [-1, "ERROR"]}
     result = rated(tmp_path, written(tmp_path / "own.csv", rows), settings)
-    assert rows_of(result, "rating, gt") == [(7, 8.0), (9, None), (None, None), (5, None)]
+    assert rows_from(result, "rating, gt") == [(7, 8.0), (9, None), (None, None), (5, None)]
     counts = {
         row["kind"]: (int(row["n"]), row["example"].rpartition(", ")[2])
         for row in read_table(tmp_path / "imported.csv")
@@ -165,7 +165,7 @@ def test_blanks_about_names_are_not_part_of_them(tmp_path):
     rows = [row | {"judge": " a ", "model": f" {row['model']}", "prompt": "1 "} for row in RATINGS]
     models = {"A": {"family": "X", "ids": ["a"]}}
     result = rated(tmp_path, written(tmp_path / "own.csv", rows), models=models)
-    assert rows_of(result, "judge, model, prompt_id") == [("A", "b", "1"), ("A", "c", "1")]
+    assert rows_from(result, "judge, model, prompt_id") == [("A", "b", "1"), ("A", "c", "1")]
 
 
 def complaint(folder, path, settings=None, **options):
@@ -175,7 +175,7 @@ def complaint(folder, path, settings=None, **options):
     return str(caught.value).replace(f"{folder}/", "")
 
 
-def of_values(folder, values):
+def import_values(folder, values):
     rows = [
         RATINGS[0] | {"prompt": str(place), "rating": value} for place, value in enumerate(values)
     ]
@@ -184,7 +184,7 @@ def of_values(folder, values):
 
 def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
     """The most frequent first; those that YAML would read as something else are quoted."""
-    message = of_values(
+    message = import_values(
         tmp_path, ["7", "ERROR", "FAIL", "timeout", "timeout", "99", "error", "ERROR", "no"]
     )
     assert (
@@ -196,19 +196,19 @@ def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
         "as in `missing: [ERROR, timeout, FAIL, 'no']`, or, if these are ratings, `values: "
         "{error: <number>, timeout: <number>, fail: <number>, no: <number>}`"
     )
-    many = of_values(tmp_path, ["7", "x", "x", *(f"w{chr(97 + n)}" for n in range(9))])
+    many = import_values(tmp_path, ["7", "x", "x", *(f"w{chr(97 + n)}" for n in range(9))])
     assert (
         "(10 more rows have errors; other values: 'wa', 'wb', 'wc', 'wd', 'we' and 4 more), as in"
         " `missing: [x, wa," in many
     )
-    assert of_values(tmp_path, ["7", "ERROR"]).endswith(
+    assert import_values(tmp_path, ["7", "ERROR"]).endswith(
         "as in `missing: [ERROR]`, or, if these are ratings, `values: {error: <number>}`"
     )
     # Which may be meant for a number
-    assert "missing: [" not in of_values(tmp_path, ["7", "8,5", "error"])
-    assert "missing: [" not in of_values(tmp_path, ["7", "x" * 41])
-    assert "missing: [" not in of_values(tmp_path, [chr(97 + n) for n in range(21)])
-    assert of_values(tmp_path, ["7", "99", "98"]).endswith(
+    assert "missing: [" not in import_values(tmp_path, ["7", "8,5", "error"])
+    assert "missing: [" not in import_values(tmp_path, ["7", "x" * 41])
+    assert "missing: [" not in import_values(tmp_path, [chr(97 + n) for n in range(21)])
+    assert import_values(tmp_path, ["7", "99", "98"]).endswith(
         "(1 more row has an error; other values: '98')"
     )
 
@@ -250,7 +250,7 @@ def test_name_of_a_file_that_is_not_read(tmp_path, name, message):
 )
 def test_words_may_be_ratings(tmp_path, values, lines):
     """`missing: ['False', 'True']` alone would delete every rating."""
-    assert of_values(tmp_path, values).endswith(lines)
+    assert import_values(tmp_path, values).endswith(lines)
 
 
 def test_file_in_utf_16_is_called_so(tmp_path):
@@ -277,7 +277,7 @@ def test_name_in_a_folder_that_snakemake_cannot_take(tmp_path, name, message):
 
 
 def test_long_value_is_cut(tmp_path):
-    message = of_values(tmp_path, ["7", "word " * 10_000])
+    message = import_values(tmp_path, ["7", "word " * 10_000])
     assert len(message) < 600
     assert "found 'word word" in message
 
@@ -378,7 +378,7 @@ def complaint_on_lines(folder, text, **options):
     return str(caught.value).replace(f"{folder}/", "")
 
 
-def lines_of(*lines):
+def lines_from(*lines):
     return "\n".join(
         LINE.replace("PLACE", str(place)) if line is True else line
         for place, line in enumerate(lines)
@@ -401,11 +401,11 @@ def lines_of(*lines):
     ],
 )
 def test_what_is_wrong_is_in_the_line_that_is_named(tmp_path, lines, message):
-    assert complaint_on_lines(tmp_path, lines_of(*lines)).startswith(f"own.jsonl, {message}")
+    assert complaint_on_lines(tmp_path, lines_from(*lines)).startswith(f"own.jsonl, {message}")
 
 
 def test_line_that_is_not_utf_8_is_named(tmp_path):
-    message = complaint_on_lines(tmp_path, lines_of(True, "", LINE) + b'\n{"judge": "\xff"}')
+    message = complaint_on_lines(tmp_path, lines_from(True, "", LINE) + b'\n{"judge": "\xff"}')
     assert message.startswith("own.jsonl, line 4: not UTF-8 (invalid start byte); save it as UTF-8")
     (tmp_path / "own.json").write_bytes(b'[{"judge":\n\n"\xff"}]')
     with pytest.raises(DataError, match=r"own\.json, line 3: not UTF-8"):
@@ -432,7 +432,7 @@ def test_blank_lines_cost_no_more_than_rows(tmp_path):
     assert places(tmp_path) == expected
 
 
-def log_of(samples, *, model="m"):
+def log_from(samples, *, model="m"):
     """An Inspect log of (id, epoch, {scorer: value})."""
     of = [
         {
@@ -447,7 +447,7 @@ def log_of(samples, *, model="m"):
 
 def test_conversations_in_a_log_take_no_memory(tmp_path):
     """Twelve megabytes of them, three scorers: more than ten times that were not enough."""
-    log = log_of([(place, 1, dict.fromkeys("abc", "C")) for place in range(120)])
+    log = log_from([(place, 1, dict.fromkeys("abc", "C")) for place in range(120)])
     for sample in log["samples"]:
         sample["messages"] = [{"role": "user", "content": "x y " * 25_000}]
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
@@ -462,9 +462,9 @@ def test_conversations_in_a_log_take_no_memory(tmp_path):
     assert places(tmp_path) == [place for place in range(1, 121) for _ in range(3)]
 
 
-def of_scorers(folder, judge, scales=UNIT):
+def import_scorers(folder, judge, scales=UNIT):
     (folder / "log.json").write_text(
-        json.dumps(log_of([(1, 1, {"mild": 1, "graded": 0, "strict": 1})])), "utf-8"
+        json.dumps(log_from([(1, 1, {"mild": 1, "graded": 0, "strict": 1})])), "utf-8"
     )
     human = "model,prompt,dimension,rating\n" + "".join(
         f"m,1,{dimension},1\n" for dimension in scales
@@ -490,22 +490,22 @@ def of_scorers(folder, judge, scales=UNIT):
 )
 def test_several_scorers_of_one_judge_are_named(tmp_path, judge, message):
     with pytest.raises(DataError, match=r"log\.json: ") as caught:
-        of_scorers(tmp_path, judge)
+        import_scorers(tmp_path, judge)
     assert message in str(caught.value)
     assert str(caught.value).endswith("under `judge:` in config, as in `judge: {graded: J}`")
 
 
 def test_scorers_that_are_dimensions_may_have_one_judge(tmp_path):
-    of_scorers(tmp_path, "J", dict.fromkeys(("mild", "graded", "strict"), (0, 1)))
+    import_scorers(tmp_path, "J", dict.fromkeys(("mild", "graded", "strict"), (0, 1)))
     assert len(places(tmp_path)) == 3
-    of_scorers(tmp_path, {"graded": "J"})
+    import_scorers(tmp_path, {"graded": "J"})
     assert len(places(tmp_path)) == 1
 
 
 def test_epochs_without_human_scores_are_named(tmp_path, capsys):
     """Another epoch is another answer: a score of the first one is not of it."""
     samples = [(name, epoch, {"a": 1}) for name in ("q1", "q2") for epoch in (1, 2, 3)]
-    (tmp_path / "log.json").write_text(json.dumps(log_of(samples)), "utf-8")
+    (tmp_path / "log.json").write_text(json.dumps(log_from(samples)), "utf-8")
     human = "model,prompt,rating\nm,q1,1\nm,q2,0\n"
     imported(tmp_path, tmp_path / "log.json", {"judge": "J"}, scales=UNIT, human=human)
     message = capsys.readouterr().out

@@ -53,7 +53,7 @@ OTHERS = (
 )
 
 
-def text_of(name):
+def text_from(name):
     return (
         json.dumps(inspect_log())
         if name.startswith("inspect")
@@ -223,7 +223,7 @@ def unexplained(before, after, name, old, new):
 
 @pytest.mark.parametrize("name", FILES)
 def test_nothing_is_silent(tmp_path, capsys, name):
-    draw, text = random.Random(name), text_of(name)
+    draw, text = random.Random(name), text_from(name)
     old, outcomes = document(name, text), Counter()
     whole = inspect_log() if name == "inspect.eval" else text.encode()
     before = (*numbers(tmp_path, name, whole), capsys.readouterr().out)

@@ -47,7 +47,7 @@ IMPORTED = {  # fixture -> `import`, scales, references
 }
 
 
-def rows_of(fixture):
+def rows_from(fixture):
     """The rows (judge, model, prompt, dimension, rating, human score, failure, record) that a
     fixture is imported as.
     """
@@ -86,7 +86,7 @@ def imported(folder, path, settings, scales, *, references=(), human=None):
 @pytest.mark.parametrize("name", IMPORTED)
 def test_scores_of_a_tool(tmp_path, name):
     settings, scales, counts = IMPORTED[name]
-    assert imported(tmp_path, FIXTURES / name, settings, scales) == (rows_of(name), counts)
+    assert imported(tmp_path, FIXTURES / name, settings, scales) == (rows_from(name), counts)
 
 
 def promptfoo_lines(log):
@@ -118,7 +118,7 @@ SHAPES = {
 def test_other_shapes_of_a_format_are_the_same(tmp_path, shape):
     fixture, name, more = SHAPES[shape]
     settings, scales, counts = IMPORTED[fixture]
-    rows = rows_of(fixture)
+    rows = rows_from(fixture)
     log = shape(json.loads((FIXTURES / fixture).read_text("utf-8")))
     text = (
         "".join(json.dumps(entry) + "\n" for entry in log)
@@ -555,7 +555,7 @@ def test_keys_that_a_format_does_not_take_are_refused(tmp_path, format):
             )
 
 
-def of_code_in_mlflow(log):
+def scored_by_code_in_mlflow(log):
     return [assessment["source"] for trace in log for assessment in trace["info"]["assessments"]], {
         "source_type": "CODE"
     }
@@ -573,7 +573,7 @@ def without_a_model_in_deepeval(log):
 @pytest.mark.parametrize(
     ("parts", "key", "words"),
     [
-        (of_code_in_mlflow, "source_type", "LLM_JUDGE, HUMAN or CODE"),
+        (scored_by_code_in_mlflow, "source_type", "LLM_JUDGE, HUMAN or CODE"),
         (by_api_in_langfuse, "source", "EVAL, ANNOTATION or API"),
     ],
 )
@@ -587,7 +587,7 @@ def test_who_gave_a_score_is_a_word_of_the_tool(tmp_path, parts, key, words):
 
 
 @pytest.mark.parametrize(
-    "parts", [of_code_in_mlflow, by_api_in_langfuse, without_a_model_in_deepeval]
+    "parts", [scored_by_code_in_mlflow, by_api_in_langfuse, without_a_model_in_deepeval]
 )
 def test_scores_by_no_judge_need_their_own_name_in_config(tmp_path, parts):
     """One judge for all is that of the scores that a model gave."""
@@ -639,7 +639,7 @@ def test_documented_counts_are_those_of_the_fixtures():
     table = documented()
     assert table.keys() == FORMATS.keys() - {"table"}
     for name, (_, _, counts) in IMPORTED.items():
-        rows = rows_of(name)
+        rows = rows_from(name)
         format = name.partition(".")[0]
         if format in table:
             failed = sum(row[6] is not None for row in rows)

@@ -6,7 +6,7 @@ import pytest
 from numpy.random import default_rng
 
 import recuse
-from rated_tables import FIVE, NINE, by_subject, findings_of, rated, study_of_rows
+from rated_tables import FIVE, NINE, by_subject, findings_from, rated, study_of_rows
 from recuse.base.errors import DataError
 from recuse.base.reasons import Reason, because
 from recuse.check.facts import WARNING
@@ -147,7 +147,7 @@ def labelled(kept, **settings):
 
 def test_check_counts_what_each_question_rests_on(tmp_path):
     rows = labelled(lambda row: int(row["prompt_id"][1:]) % 4 == 0)
-    findings = by_subject(findings_of(tmp_path, rows)[0])
+    findings = by_subject(findings_from(tmp_path, rows)[0])
     assert findings["contents", "A"].words == (
         "A rests on 250 ratings with human scores, of answers to 10 prompts (clusters)"
     )
@@ -165,7 +165,7 @@ def test_check_counts_what_each_question_rests_on(tmp_path):
 
 def test_fewer_than_ten_labelled_prompts_say_nothing_about_a(tmp_path):
     rows = labelled(lambda row: row["prompt_id"] in ("p1", "p7"))
-    findings, facts = findings_of(tmp_path, rows)
+    findings, facts = findings_from(tmp_path, rows)
     assert facts.study.scored is facts.study
     lacking = by_subject(findings)["estimable", "A: self-bias of GPT-4o"]
     assert "answers to only 2 prompts" in lacking.words
@@ -180,5 +180,5 @@ def test_labels_of_easy_prompts_alone_are_not_chosen_at_random(tmp_path):
     means = pd.DataFrame(rows).groupby("prompt_id")["rating"].mean()
     easy = set(means.nlargest(12).index)
     rows = [row | ({} if row["prompt_id"] in easy else {"gt": ""}) for row in rows]
-    finding = by_subject(findings_of(tmp_path, rows)[0])["human scores", "chosen"]
+    finding = by_subject(findings_from(tmp_path, rows)[0])["human scores", "chosen"]
     assert (finding.level, finding.value > 0.1) == (WARNING, True)

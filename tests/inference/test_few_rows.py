@@ -18,7 +18,7 @@ MAIN = Spec.of("main")
 THREE = ["GPT-4o", "GPT-3.5 Turbo", "Claude v2"]
 
 
-def study_of(
+def study_from(
     folder,
     *,
     prompts,
@@ -55,7 +55,7 @@ def tables(study, spec=MAIN):
 
 @pytest.mark.parametrize("prompts", [1, 4])
 def test_an_estimate_without_error_has_a_reason_and_one_of_few_prompts_a_note(tmp_path, prompts):
-    rows = [row for row in tables(study_of(tmp_path, prompts=prompts)) if "estimate" in row]
+    rows = [row for row in tables(study_from(tmp_path, prompts=prompts)) if "estimate" in row]
     assert len(rows) > 180
     if prompts == 1:
         assert {row["reason"] for row in rows} == {because(Reason.NO_STANDARD_ERROR)}
@@ -66,7 +66,7 @@ def test_an_estimate_without_error_has_a_reason_and_one_of_few_prompts_a_note(tm
 
 
 def test_length_that_explains_half_of_a_term_has_a_reason(tmp_path):
-    study = study_of(tmp_path, prompts=40, length="if(m = 0, 100, 10) + hash(p, m) % 3")
+    study = study_from(tmp_path, prompts=40, length="if(m = 0, 100, 10) + hash(p, m) % 3")
     rows = list(sensitivity_rows(Spec.of("length_control", length="prompt"), study, confidence=0.9))
     without = [row for row in rows if row["length_with_term"] >= 0.5]
     assert without

@@ -90,7 +90,7 @@ def drawn(seed, *, prompts=200, self_factors=OWN, sibling=SIBLING, share=1.0):
     return pd.DataFrame(rows, columns=names)
 
 
-def rows_of(table, folder):
+def rows_from(table, folder):
     path, connection = str(folder / "ratings.parquet"), connect()
     connection.register("given", table)
     connection.execute(
@@ -176,7 +176,7 @@ def naive(table, quantity, term, case):
 @pytest.mark.parametrize("share", [1.0, 0.6])
 def test_every_ratio_equals_a_loop_over_rows(tmp_path, share):
     table = drawn(1, prompts=80, share=share)
-    rows = [row for row in rows_of(table, tmp_path) if "n" in row]
+    rows = [row for row in rows_from(table, tmp_path) if "n" in row]
     assert {row["baseline"] for row in rows} == {*BASELINES}
     assert {row["quantity"] for row in rows} == {"self_bias", "family_bias"}
     for row in rows:
@@ -196,7 +196,7 @@ def test_errors_are_near_those_of_resampled_prompts(tmp_path):
     table = drawn(3, prompts=150)
     row = next(
         row
-        for row in rows_of(table, tmp_path)
+        for row in rows_from(table, tmp_path)
         if (row["term"], row["case"], row.get("baseline")) == ("C", OVER_MARKING, BOTH)
     )
     of_prompt = [rows for _, rows in table.groupby("prompt")]
@@ -220,7 +220,7 @@ def test_planted_ratios_are_recovered(tmp_path, long):
     found = [
         (fields(row, "quantity term"), row)
         for seed in range(40 if long else 12)
-        for row in rows_of(drawn(seed), tmp_path)
+        for row in rows_from(drawn(seed), tmp_path)
         if row["case"] == OVER_MARKING and row.get("baseline") == BOTH
     ]
     assert_recovered(found, planted)
@@ -233,7 +233,7 @@ def test_a_judge_that_fails_its_own_right_answers_more_often_is_against_them(tmp
     table.loc[own_right & (draw.random(len(table)) < 0.4), "rating_unit"] = 0.0
     rows = {
         fields(row, "case term"): row
-        for row in rows_of(table, tmp_path)
+        for row in rows_from(table, tmp_path)
         if row.get("baseline") == BOTH
     }
     for key, favours in (((UNDER_MARKING, "B"), "no"), ((OVER_MARKING, "A"), "yes")):
@@ -246,7 +246,7 @@ def test_judges_that_pass_no_wrong_answer_have_no_ratio(tmp_path):
     table.loc[(table["gt_unit"] < 1) & (table["judge"] == "A"), "rating_unit"] = 0.0
     row = next(
         row
-        for row in rows_of(table, tmp_path)
+        for row in rows_from(table, tmp_path)
         if (row["term"], row["case"], row.get("baseline")) == ("A", OVER_MARKING, BOTH)
     )
     assert math.isnan(row["estimate"])

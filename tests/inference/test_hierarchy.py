@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 from scipy.special import ndtr
-from test_mixed import cells_of
+from test_mixed import cells_from
 
 from recuse.inference import hierarchy
 from text_tables import lines
@@ -66,7 +66,7 @@ def drawn(seed, sizes, judges, missing, differ, *, turned=False):
     random, models = default_rng(seed), np.arange(sum(sizes))
     names = (models[::-1] if turned else models).astype(str)
     families = dict(zip(names, np.repeat(np.arange(len(sizes)), sizes).astype(str), strict=True))
-    cells = cells_of(
+    cells = cells_from(
         names[judges], names, families, kept=np.arange(len(judges) * len(names)) != missing
     )
     judge, model = (names.astype(int)[codes.astype(int)] for codes in (cells.judge, cells.model))

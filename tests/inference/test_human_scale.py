@@ -32,7 +32,7 @@ WORLD = MonteCarloWorld(
 TRUTH = MEAN_QUALITY + WORLD.quality_gap * np.linspace(-0.5, 0.5, 4)
 
 
-def answers_of(human, panel):
+def answers_from(human, panel):
     """Answers of a grid, (prompts, dimensions, models) each."""
     prompt, dimension, model = (axis.ravel() for axis in np.indices(human.shape))
     names = [np.array([f"m{number}" for number in range(size)]) for size in human.shape[:0:-1]]
@@ -44,7 +44,7 @@ def drawn(seed, labelled, world=WORLD):
     random = default_rng(seed)
     study = world.draw(random)
     human, deviation = study.reference, study.rating - study.rating.mean(axis=(0, 3), keepdims=True)
-    return answers_of(np.where(labelled(random, human), human, np.nan), deviation.mean(axis=2))
+    return answers_from(np.where(labelled(random, human), human, np.nan), deviation.mean(axis=2))
 
 
 def by_prompt(count):
@@ -68,13 +68,13 @@ SCORES = np.round(0.6 + 0.8 * PANEL[:16] + np.cos(2.3 * NUMBER[:16]) / 8, 3)
 POINT, INTERVAL = 0.604565, (0.54752105, 0.65960395)
 
 
-def of_one_model(panel):
+def means_for_one_model(panel):
     human = np.append(SCORES, np.full(24, np.nan))
-    return human_scale_means(answers_of(human[:, None, None], panel[:, None, None]))
+    return human_scale_means(answers_from(human[:, None, None], panel[:, None, None]))
 
 
 def test_one_model_has_the_mean_of_ppi_python():
-    means = of_one_model(PANEL)
+    means = means_for_one_model(PANEL)
     assert means.slope[0] * 24 / 40 == pytest.approx(0.42210711075087454, rel=1e-12)
     assert means.score[0] == pytest.approx(POINT, abs=1e-6)
 
@@ -82,7 +82,7 @@ def test_one_model_has_the_mean_of_ppi_python():
 def test_and_its_interval_where_scored_answers_are_rated_as_the_others():
     panel = PANEL.copy()
     panel[16:] += panel[:16].mean() - panel[16:].mean()
-    means = of_one_model(panel)
+    means = means_for_one_model(panel)
     half = ndtri(0.95) * np.sqrt(means.covariance[0, 0])
     ends = means.score[0] - half, means.score[0] + half
     assert ends == pytest.approx(INTERVAL, abs=1e-7)
@@ -174,19 +174,19 @@ def test_the_bias_of_a_judge_moves_no_score():
     assert next(scores) == pytest.approx(next(scores), abs=1e-12)
 
 
-def reason_of(answers):
+def reason_from(answers):
     return parse(refused_ranking(answers))[0]
 
 
 def test_scores_that_do_not_rank_the_models_are_refused():
     assert refused_ranking(drawn(4, by_prompt(20))) == ""
-    assert reason_of(drawn(4, by_prompt(9))) == Reason.FEW_SCORED_PROMPTS
+    assert reason_from(drawn(4, by_prompt(9))) == Reason.FEW_SCORED_PROMPTS
     first = np.arange(2)[:, None] == 0
     one_dimension = drawn(4, lambda random, human: np.broadcast_to(first, human.shape))
-    assert reason_of(one_dimension) == Reason.UNSCORED_DIMENSIONS
+    assert reason_from(one_dimension) == Reason.UNSCORED_DIMENSIONS
     answers = drawn(4, by_prompt(20))
     equal = AnswerScores(**vars(answers) | {"human": np.where(answers.is_scored, 1.0, np.nan)})
-    assert reason_of(equal) == Reason.EQUAL_SCORES
+    assert reason_from(equal) == Reason.EQUAL_SCORES
 
 
 def test_labels_of_easy_prompts_are_refused():
@@ -197,7 +197,7 @@ def test_labels_of_easy_prompts_are_refused():
     answers = drawn(5, easy)
     gap, p_value = scored_gap(answers)
     assert (gap > 0.02, p_value < 0.01) == (True, True)
-    assert reason_of(answers) == Reason.CHOSEN_FOR_SCORES
+    assert reason_from(answers) == Reason.CHOSEN_FOR_SCORES
     rows = list(as_people_rows(answers, replicates=2, confidence=0.9, seed=1))
     assert {row["scores"] for row in rows} == {AS_PEOPLE}
     assert not any("score" in row for row in rows)
@@ -207,7 +207,7 @@ def test_the_gap_is_tested_against_every_choice_of_prompts():
     random = default_rng(0)
     human, panel = random.random((6, 2, 3)), random.random((6, 2, 3))
     human[random.random(human.shape) < 0.6] = np.nan
-    answers = answers_of(human, panel)
+    answers = answers_from(human, panel)
     scored = answers.centred(answers.is_scored.astype(float)).reshape(6, -1)
     rated = answers.centred(answers.panel).reshape(6, -1)
     sums = [(scored[list(order)] * rated).sum() for order in permutations(range(6))]

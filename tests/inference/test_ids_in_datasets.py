@@ -72,7 +72,7 @@ def studies(tmp_path_factory):
     return made
 
 
-def of_both(studies, function):
+def same_for_both(studies, function):
     """The values of a function of study, folder and files, which must be equal."""
     one, other = (function(*each) for each in studies)
     assert one == other
@@ -80,25 +80,27 @@ def of_both(studies, function):
 
 
 def test_ratings_and_completeness_are_those_of_ids_apart(studies):
-    rows = of_both(
+    rows = same_for_both(
         studies,
         lambda study, *_: duckdb.sql(
             f"select * exclude (prompt_id) from '{study.ratings[0]}'"
         ).fetchall(),
     )
     assert len(rows) == 24 * 2 * 9 * 6
-    table = of_both(studies, lambda study, folder, _: read_table(folder / "completeness.csv"))
+    table = same_for_both(studies, lambda study, folder, _: read_table(folder / "completeness.csv"))
     assert {row["prompts"] for row in table} == {"24"}
     facts = [read_facts(study, f"{folder}/completeness.csv") for study, folder, _ in studies]
     assert [(each.prompts, each.shared) for each in facts] == [(24, 12), (24, 0)]
     words = next(finding.words for finding in contents(facts[0]) if finding.subject == "prompts")
     assert words == "24 prompts; 12 ids are in several datasets, in each of another prompt"
-    assert of_both(studies, lambda study, *_: study.prompts) == 24
+    assert same_for_both(studies, lambda study, *_: study.prompts) == 24
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
 def test_every_fit_is_that_of_ids_apart_and_of_statsmodels(studies, spec):
-    rows = of_both(studies, lambda study, *_: repr(estimate(spec, study, confidence=0.9, seed=5)))
+    rows = same_for_both(
+        studies, lambda study, *_: repr(estimate(spec, study, confidence=0.9, seed=5))
+    )
     assert "std_error" in rows
     (alike, *_), _ = studies
     assert largest_difference([spec], alike) < 1e-9
@@ -137,7 +139,7 @@ def test_shards_are_those_of_ids_apart(studies, tmp_path):
             paths["completeness"]
         )
 
-    of_both(studies, sharded)
+    same_for_both(studies, sharded)
 
 
 def test_cells_at_once_are_those_of_the_ratings(studies, tmp_path):
@@ -148,7 +150,7 @@ def test_cells_at_once_are_those_of_the_ratings(studies, tmp_path):
 
 
 def test_raters_are_those_of_ids_apart(studies):
-    def of_raters(study, folder, source):
+    def rater_rows(study, folder, source):
         duckdb.sql(f"copy ({RATERS.format(raw=f'{folder}/raw.parquet')}) to '{folder}/humans.csv'")
         raters = f"{folder}/raters.parquet"
         check_raters(f"{folder}/humans.csv", REGISTRY, ratings=study.ratings, output=raters)
@@ -156,7 +158,7 @@ def test_raters_are_those_of_ids_apart(studies):
         assert sum("estimate" in row for row in rows) > 20
         return repr([list(rater_agreement(raters)), reliability_of_raters(raters), rows])
 
-    of_both(studies, of_raters)
+    same_for_both(studies, rater_rows)
 
 
 def test_debiased_ratings_name_the_dataset(studies):

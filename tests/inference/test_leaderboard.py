@@ -57,7 +57,7 @@ def beyond_preference(study, folder, spec=MAIN):
     return removed_biases(spec, read_table(folder / "idiosyncrasy.csv"), debias="C", instead={})
 
 
-def of_regression(study, spec=MAIN):
+def regression_ranking(study, spec=MAIN):
     (fitted,) = fitted_slices(spec, study, seed=SEED)
     biases = {
         (each.quantity, each.term): (each.estimate, each.std_error) for each in fitted.coefficients
@@ -90,7 +90,7 @@ def test_debiased_leaderboard_restores_the_order_that_bias_swapped(spec, tmp_pat
         board(
             spec or MAIN,
             study,
-            of_regression(study, spec) if spec else beyond_preference(study, tmp_path),
+            regression_ranking(study, spec) if spec else beyond_preference(study, tmp_path),
         )
     )
     true = ["Model 5", "Model 4", "Model 3", "Model 2", "Model 1"]

@@ -75,7 +75,7 @@ def fit(study, spec, share, noise=None, selection=None):
     return design.terms, fitted.result()
 
 
-def rows_of(study, spec):
+def rows_from(study, spec):
     """Design, rating, places of the human score in it, human score, dimension, prompt and group of
     every row.
     """
@@ -97,7 +97,7 @@ def rows_of(study, spec):
     )
 
 
-def of_rows(x, y, b, reference, dimension, reliability):
+def fitted_to_rows(x, y, b, reference, dimension, reliability):
     """(X'X - C)^-1 X'y, from rows."""
     errors = np.zeros(len(y))
     for level in np.unique(dimension):
@@ -112,10 +112,13 @@ def test_estimates_are_the_formulas_on_rows_and_errors_those_of_refits_without_e
     """
     study = drawn(prompts=40, missing=0.2, slope=0.9, noise=0.05)
     terms, result = fit(study, EQUATION, MOMENTS)
-    *columns, prompt, _ = rows_of(study, EQUATION)
-    assert_allclose(result.estimate, of_rows(*columns, 0.6), rtol=1e-9)
+    *columns, prompt, _ = rows_from(study, EQUATION)
+    assert_allclose(result.estimate, fitted_to_rows(*columns, 0.6), rtol=1e-9)
     refits = np.array(
-        [of_rows(*[each[prompt != left_out] for each in columns], 0.6) for left_out in range(40)]
+        [
+            fitted_to_rows(*[each[prompt != left_out] for each in columns], 0.6)
+            for left_out in range(40)
+        ]
     )
     jackknife = np.sqrt(39 / 40 * ((refits - refits.mean(axis=0)) ** 2).sum(axis=0))
     assert_allclose(result.std_error, jackknife, rtol=0.05)
@@ -129,7 +132,7 @@ def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
     terms, result = fit(
         study.with_rater_errors(), EQUATION, MOMENTS, SplitRaters(), LENGTH.selection
     )
-    x, y, b, reference, _, prompt, group = rows_of(study, EQUATION)
+    x, y, b, reference, _, prompt, group = rows_from(study, EQUATION)
     d, m = (
         np.unique(study.factors[name], return_inverse=True)[1][group]
         for name in ("dimension", "model")

@@ -44,7 +44,7 @@ OUTPUTS = {
 }
 
 
-def tables_of(study, folder, main=None):
+def tables_from(study, folder, main=None):
     """Run the four jobs; their tables by name."""
     specs = {
         "main": main or {},
@@ -77,15 +77,15 @@ def tables_of(study, folder, main=None):
     return {name: read_table(path) for name, path in paths.items()}
 
 
-def specs_of(rows):
+def specs_from(rows):
     return {row["spec"] for row in rows}
 
 
 def test_specs_of_length_are_left_out_of_a_study_without_lengths_and_said_to_be(twin, tmp_path):
-    tables = tables_of(
+    tables = tables_from(
         changed_twin(twin, tmp_path, "select * exclude pred_length from raw"), tmp_path
     )
-    assert all(specs_of(tables[table]) == {"main"} for table in OF_SPECS)
+    assert all(specs_from(tables[table]) == {"main"} for table in OF_SPECS)
     assert {fields(row, "spec slice reason") for row in tables["not_estimable"]} == {
         (spec, "", because(Reason.NO_LENGTHS)) for spec in LENGTH
     }
@@ -95,7 +95,7 @@ def test_specs_of_length_are_left_out_of_a_study_without_lengths_and_said_to_be(
 def test_rows_without_length_are_left_out_of_fits_with_length_alone(twin, tmp_path):
     """Two dimensions have none, and of the others a fifth of the completions."""
     gone = "dimension in ('Faithfulness', 'Helpfulness') or hash(prompt_id, model) % 5 = 0"
-    tables = tables_of(
+    tables = tables_from(
         changed_twin(
             twin,
             tmp_path,
@@ -105,7 +105,7 @@ def test_rows_without_length_are_left_out_of_fits_with_length_alone(twin, tmp_pa
     )
     kept = set(CONFIG["studies"]["twin"]["scales"]) - {"Faithfulness", "Helpfulness"}
     for table in OF_SPECS:
-        assert specs_of(tables[table]) == {"main", *LENGTH}
+        assert specs_from(tables[table]) == {"main", *LENGTH}
         assert {
             row["slice"] for row in tables[table] if row["spec"] == "length_by_dimension"
         } == kept

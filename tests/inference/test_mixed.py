@@ -21,7 +21,7 @@ from recuse.inference.judge_model import CellMeans
 from recuse.inference.mixed import CellTable, ContrastErrors, MixedFit, pooled
 
 
-def cells_of(judges, models, families, *, variance=1e-4, prompts=100, kept=None):
+def cells_from(judges, models, families, *, variance=1e-4, prompts=100, kept=None):
     """The judge x model cells of some names, all means 0; families: name -> family. kept: (judges x
     models,) of bool.
     """
@@ -53,7 +53,7 @@ def drawn(seed, *, holes=0.12, spread=0.02, slopes=0.3):
         "y": "f9",
     }
     judges = [*generator.choice(models, 6, replace=False), "x", "y"]
-    cells = cells_of(
+    cells = cells_from(
         judges, models, families, kept=generator.random(len(judges) * len(models)) > holes
     )
     object.__setattr__(cells, "variance", spread**2 * generator.uniform(0.1, 0.5, len(cells.n)))
@@ -379,7 +379,7 @@ def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
     models = [f"m{number}" for number in range(12)]
     families = {name: f"f{number // 3}" for number, name in enumerate(models)}
     judges = models[::3]
-    cells = cells_of(
+    cells = cells_from(
         [*judges, "x", "y", "z"], models, families | {"x": "x", "y": "y", "z": "z"}, variance=0.0
     )
     table, generator = CellTable.of(cells), default_rng(3)
@@ -484,33 +484,36 @@ def noise(cells, seed=1, sd=0.02):
 
 DEGENERATE = {
     "all ratings equal": (
-        cells_of(NAMES, NAMES, FOUR, variance=0.0),
+        cells_from(NAMES, NAMES, FOUR, variance=0.0),
         lambda cells: np.full(64, 0.5),
     ),
     "effects alone": (
-        cells_of(NAMES, NAMES, FOUR, variance=0.0),
+        cells_from(NAMES, NAMES, FOUR, variance=0.0),
         lambda cells: np.arange(8.0)[CellTable.of(cells).judge],
     ),
-    "no sampling variance": (cells_of(NAMES, NAMES, FOUR, variance=0.0), noise),
-    "no variance but sampling": (cells_of(NAMES, NAMES, FOUR), lambda cells: noise(cells, sd=1e-7)),
-    "one cell differs": (cells_of(NAMES, NAMES, FOUR), lambda cells: (np.arange(64) == 5) * 1.0),
-    "one judge": (cells_of(NAMES[:1], NAMES, FOUR), noise),
-    "two judges": (cells_of(NAMES[:3:2], NAMES, FOUR), noise),
-    "two judges of one family": (cells_of(NAMES[:2], NAMES, FOUR), noise),
-    "one model": (cells_of(NAMES, NAMES[:1], FOUR), noise),
-    "one model of another family": (cells_of(NAMES[:3], NAMES[:3], FOUR), noise),
-    "one family": (cells_of(NAMES[:2], NAMES[:2], FOUR), noise),
-    "one cell": (cells_of(NAMES[:1], NAMES[:1], FOUR), noise),
+    "no sampling variance": (cells_from(NAMES, NAMES, FOUR, variance=0.0), noise),
+    "no variance but sampling": (
+        cells_from(NAMES, NAMES, FOUR),
+        lambda cells: noise(cells, sd=1e-7),
+    ),
+    "one cell differs": (cells_from(NAMES, NAMES, FOUR), lambda cells: (np.arange(64) == 5) * 1.0),
+    "one judge": (cells_from(NAMES[:1], NAMES, FOUR), noise),
+    "two judges": (cells_from(NAMES[:3:2], NAMES, FOUR), noise),
+    "two judges of one family": (cells_from(NAMES[:2], NAMES, FOUR), noise),
+    "one model": (cells_from(NAMES, NAMES[:1], FOUR), noise),
+    "one model of another family": (cells_from(NAMES[:3], NAMES[:3], FOUR), noise),
+    "one family": (cells_from(NAMES[:2], NAMES[:2], FOUR), noise),
+    "one cell": (cells_from(NAMES[:1], NAMES[:1], FOUR), noise),
     "judges that are no models": (
-        cells_of(["x", "y", "z"], NAMES, FOUR | {"x": "x", "y": "y", "z": "z"}),
+        cells_from(["x", "y", "z"], NAMES, FOUR | {"x": "x", "y": "y", "z": "z"}),
         noise,
     ),
-    "families of one": (cells_of(NAMES, NAMES, {name: name for name in NAMES}), noise),
-    "own cells alone": (cells_of(NAMES, NAMES, FOUR, kept=np.eye(8, dtype=bool).ravel()), noise),
-    "no own cells": (cells_of(NAMES, NAMES, FOUR, kept=~np.eye(8, dtype=bool).ravel()), noise),
-    "one prompt": (cells_of(NAMES, NAMES, FOUR, prompts=1, variance=0.0), noise),
-    "small": (cells_of(NAMES, NAMES, FOUR, variance=1e-14), lambda cells: noise(cells, sd=1e-6)),
-    "large": (cells_of(NAMES, NAMES, FOUR, variance=1e4), lambda cells: noise(cells, sd=1e3)),
+    "families of one": (cells_from(NAMES, NAMES, {name: name for name in NAMES}), noise),
+    "own cells alone": (cells_from(NAMES, NAMES, FOUR, kept=np.eye(8, dtype=bool).ravel()), noise),
+    "no own cells": (cells_from(NAMES, NAMES, FOUR, kept=~np.eye(8, dtype=bool).ravel()), noise),
+    "one prompt": (cells_from(NAMES, NAMES, FOUR, prompts=1, variance=0.0), noise),
+    "small": (cells_from(NAMES, NAMES, FOUR, variance=1e-14), lambda cells: noise(cells, sd=1e-6)),
+    "large": (cells_from(NAMES, NAMES, FOUR, variance=1e4), lambda cells: noise(cells, sd=1e3)),
 }
 
 
@@ -532,7 +535,7 @@ def test_effects_of_models_are_centred_among_those_that_cells_link():
     names = np.array([f"{part}{number}" for part in "pq" for number in range(5)])
     judge, model = np.meshgrid(names, names, indexing="ij")
     linked = (np.strings.slice(judge, 1) == np.strings.slice(model, 1)).ravel()
-    cells = cells_of(names, names, {name: name for name in names}, kept=linked)
+    cells = cells_from(names, names, {name: name for name in names}, kept=linked)
     quality = default_rng(2).normal(size=len(names))[np.searchsorted(names, cells.model)]
     mean = noise(cells) + quality + 5.0 * np.strings.startswith(cells.judge, "q")
     slope = MixedFit(CellTable.of(cells), mean).slope

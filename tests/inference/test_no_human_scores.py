@@ -10,7 +10,7 @@ import yaml
 
 from conftest import CONFIG
 from picked_rows import column, fields, only, where
-from rated_tables import FIVE, by_subject, findings_of, study_of_rows, unscored, write_rows
+from rated_tables import FIVE, by_subject, findings_from, study_of_rows, unscored, write_rows
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because, in_words
@@ -216,7 +216,7 @@ def test_a_useless_substitute_is_refused(substitute, message):
 
 
 def test_the_check_says_what_is_left(rows, tmp_path):
-    findings, facts = findings_of(tmp_path, rows)
+    findings, facts = findings_from(tmp_path, rows)
     result = by_subject(findings)
     assert result["human scores", ""].level == WARNING
     assert result["human scores", ""].words.startswith(WORDS)

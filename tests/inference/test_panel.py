@@ -31,13 +31,13 @@ from recuse.validation.world import MonteCarloWorld
 ANSWER = ["dimension", "prompt", "model"]
 
 
-def rows_of(study, verdicts=(), *, least=5, reliability=None):
+def rows_from(study, verdicts=(), *, least=5, reliability=None):
     return panel_rows(
         linked_judges(study), study, reliability or {}, verdicts, least=least, confidence=0.9
     )
 
 
-def errors_of(study, panels=None, reliability=None):
+def errors_from(study, panels=None, reliability=None):
     """Errors of single judges, or of panels, (n, J) of bool."""
     judges = linked_judges(study)
     panels = np.eye(len(judges.crossing.judges), dtype=bool) if panels is None else panels
@@ -46,7 +46,7 @@ def errors_of(study, panels=None, reliability=None):
     return errors
 
 
-def frame_of(study):
+def frame_from(study):
     names = ", ".join(
         f"{name}::varchar as {name}"
         for name in ("dimension", "model", "judge", "model_family", "judge_family")
@@ -101,12 +101,12 @@ def naive_panel(rows, judges, *, kept):
 def test_bias_error_and_correlation_equal_naive_sums_over_the_rows_of_the_twin(twin):
     reliability = {"Helpfulness": 0.7, "Conciseness": 0.4}
     reliability |= {
-        name: 1.0 for name in frame_of(twin)["dimension"].unique() if name not in reliability
+        name: 1.0 for name in frame_from(twin)["dimension"].unique() if name not in reliability
     }
     panels = np.array([np.isin(range(9), places) for places in [(0, 3, 5), (1, 4, 7, 8), range(9)]])
-    errors = errors_of(twin, np.concatenate([np.eye(9, dtype=bool), panels]), reliability)
+    errors = errors_from(twin, np.concatenate([np.eye(9, dtype=bool), panels]), reliability)
     rows, names, folds = (
-        naive_errors(frame_of(twin), reliability),
+        naive_errors(frame_from(twin), reliability),
         errors.judges.crossing.judges,
         errors.folds,
     )
@@ -129,7 +129,7 @@ def test_biases_of_some_prompts_are_those_of_a_study_of_these_alone(tmp_path):
     prompt.
     """
     rows = rated(prompts=2 * FOLDS)
-    whole = errors_of(study_of_rows(tmp_path, rows))
+    whole = errors_from(study_of_rows(tmp_path, rows))
     half = np.arange(0, FOLDS, 2)
     codes = {
         str(name): code
@@ -138,7 +138,7 @@ def test_biases_of_some_prompts_are_those_of_a_study_of_these_alone(tmp_path):
         ).fetchall()
     }
     (folder := tmp_path / "part").mkdir()
-    part = errors_of(
+    part = errors_from(
         study_of_rows(folder, [row for row in rows if codes[row["prompt_id"]] % FOLDS in half])
     )
     assert whole.bias(half) == pytest.approx(part.bias(part.folds), abs=1e-12, nan_ok=True)
@@ -157,7 +157,7 @@ def test_answers_on_two_occasions_are_two_answers(tmp_path):
     errors = []
     for name, each in {"prompts": rows, "occasions": occasions}.items():
         (folder := tmp_path / name).mkdir()
-        errors.append(errors_of(study_of_rows(folder, each)))
+        errors.append(errors_from(study_of_rows(folder, each)))
     one, other = errors
     assert other.bias(other.folds) == pytest.approx(one.bias(one.folds), abs=1e-12, nan_ok=True)
     assert other.error(other.folds) == pytest.approx(one.error(one.folds), abs=1e-12)
@@ -188,9 +188,9 @@ def test_independent_judges_are_those_after_each_judges_own_line(reliability):
     dials = {"slope": [0.4, 0.9], "reliability": reliability, "prompts": 600}
     for shock in (0.0, 0.15):
         study = world(completion_shock=shock, **dials)
-        first = rows_of(study, reliability=dict.fromkeys(study.factors["dimension"], reliability))[
-            0
-        ]
+        first = rows_from(
+            study, reliability=dict.fromkeys(study.factors["dimension"], reliability)
+        )[0]
         truth = 5 / (1 + 4 * shock**2 / (shock**2 + 0.2**2))
         assert first["effective"] == pytest.approx(truth, abs=0.4)
         assert first["effective_ci_low"] < first["effective"] < first["effective_ci_high"]
@@ -198,7 +198,7 @@ def test_independent_judges_are_those_after_each_judges_own_line(reliability):
 
 def test_planted_self_bias_is_left_by_the_kept_ratings_alone():
     """Judges 1 and 3 favour themselves by 0.2, which all five pass on by a fifth."""
-    rows = rows_of(world(self_bias=[0.2, 0, 0.2, 0, 0]))
+    rows = rows_from(world(self_bias=[0.2, 0, 0.2, 0, 0]))
     left_out, kept = (only(rows, family_ratings=kind, panel=EVERYONE) for kind in (LEFT_OUT, KEPT))
     planted = np.array([0.2, 0, 0.2, 0, 0]) / 5
     assert kept["bias_left"] == pytest.approx(planted.std(), abs=0.006)
@@ -215,7 +215,7 @@ def test_a_panel_without_a_judge_that_errs_by_far_is_recommended():
     """Judge 5 gives one model 0.3 more: without it, and without own families, less bias is left."""
     study = world()
     study.rating[:, :, 4, 2] += 0.3
-    (chosen,) = (row for row in rows_of(study) if "recommended" in row)
+    (chosen,) = (row for row in rows_from(study) if "recommended" in row)
     assert "Model 5" not in chosen["panel"]
     assert chosen["square_difference_ci_high"] < 0
 
@@ -230,7 +230,7 @@ def test_intervals_contain_what_is_planted_about_as_often_as_they_say():
     truths[KEPT, "error"] = np.sqrt(0.2**2 / 5 + 0.15**2 + (shares**2).mean())
     inside = dict.fromkeys(truths, 0)
     for seed in range(number):
-        rows = rows_of(
+        rows = rows_from(
             world(seed, prompts=100, completion_shock=0.15, self_bias=[0.1, 0, 0.05, 0, 0])
         )
         whole = keyed(where(rows, panel=EVERYONE), "family_ratings")
@@ -269,9 +269,9 @@ def test_few_parts_of_the_prompts_widen_the_interval():
 
 def test_intervals_of_differences_hold_for_all_panels_at_once():
     study = world()
-    rows = rows_of(study)
+    rows = rows_from(study)
     names = [f"Model {number}" for number in range(1, 6)]
-    errors = errors_of(
+    errors = errors_from(
         study, np.array([np.isin(names, row["panel"].split(BETWEEN)) for row in rows[:2]])
     )
 
@@ -286,7 +286,7 @@ def test_intervals_of_differences_hold_for_all_panels_at_once():
 
 
 def test_without_human_scores_no_bias_is_given():
-    (row,) = rows_of(world(humans=False))
+    (row,) = rows_from(world(humans=False))
     note = because(Reason.NO_HUMAN_SCORE)
     assert row == {
         "family_ratings": LEFT_OUT,
@@ -305,12 +305,12 @@ def test_judges_that_share_no_answers_with_the_others_are_left_out(tmp_path):
     ]
     study = study_of_rows(tmp_path, rows)
     assert linked_judges(study).unlinked == sorted(apart)
-    table = rows_of(study)
+    table = rows_from(study)
     assert {row["panel"] for row in table if row["note"] == Reason.FEW_SHARED_ANSWERS} == apart
     assert not apart & set(table[0]["panel"].split(BETWEEN))
     (folder := tmp_path / "alone").mkdir()
     alone = study_of_rows(folder, where(rows, judge="GPT-4o"))
-    assert rows_of(alone) == [{"note": Reason.NO_SHARED_ANSWERS}]
+    assert rows_from(alone) == [{"note": Reason.NO_SHARED_ANSWERS}]
 
 
 @pytest.mark.parametrize(
@@ -323,14 +323,14 @@ def test_a_judge_with_too_few_ratings_is_in_no_panel(tmp_path, dimensions, promp
         for row in rated(dimensions=dimensions)
         if row["judge"] != "GPT-4o" or int(row["prompt_id"][1:]) < prompts
     ]
-    table = rows_of(study_of_rows(tmp_path, rows), least=least)
+    table = rows_from(study_of_rows(tmp_path, rows), least=least)
     assert table[-1] == {"panel": "GPT-4o", "size": 1, "note": Reason.FEW_SHARED_ANSWERS}
     assert table[0]["size"] == 4
     assert 1 < table[0]["effective"] < 10
 
 
 def test_too_few_ratings_or_prompts_are_reasons(tmp_path):
-    first, *others = rows_of(world(), least=500)
+    first, *others = rows_from(world(), least=500)
     assert first == {
         "family_ratings": LEFT_OUT,
         "size": 0,
@@ -338,7 +338,9 @@ def test_too_few_ratings_or_prompts_are_reasons(tmp_path):
         "note": because(Reason.FEW_RATINGS_OUTSIDE, least=500),
     }
     assert {row["note"] for row in others} == {Reason.FEW_SHARED_ANSWERS}
-    (row,) = rows_of(study_of_rows(tmp_path, rated(prompts=3, dimensions=("Tone", "Use"))), least=2)
+    (row,) = rows_from(
+        study_of_rows(tmp_path, rated(prompts=3, dimensions=("Tone", "Use"))), least=2
+    )
     assert row["note"] == because(Reason.FEW_PROMPTS_OF_PANEL, least=4)
     assert row["recommended"] == "yes"
 
@@ -380,7 +382,7 @@ def test_ratings_of_own_families_are_recommended_only_as_the_verdicts_allow(
     study.rating[:, :, 4, 0] += 0.3
     verdicts = [{"quantity": quantity, "term": term, "verdict": verdict, "reason": reason}]
     assert doubted_judges(linked_judges(study), verdicts) == doubted
-    (chosen,) = (row for row in rows_of(study, verdicts) if "recommended" in row)
+    (chosen,) = (row for row in rows_from(study, verdicts) if "recommended" in row)
     assert chosen["family_ratings"] == LEFT_OUT or not doubted & {*chosen["panel"].split(BETWEEN)}
 
 
@@ -393,11 +395,11 @@ def in_no_panel(rows, judge, note):
 def test_a_judge_that_does_not_agree_with_people_is_in_no_panel():
     verdict = {"quantity": "self_bias", "term": "Model 4", "verdict": "not shown", "reason": ""}
     verdict["disagreement"] = because(Reason.HARDLY_AGREES)
-    in_no_panel(rows_of(world(), [verdict]), "Model 4", because(Reason.HARDLY_AGREES))
+    in_no_panel(rows_from(world(), [verdict]), "Model 4", because(Reason.HARDLY_AGREES))
 
 
 def test_a_judge_whose_ratings_are_doubted_is_in_no_panel(monkeypatch):
     study = world()
     reason = because(Reason.COPIED_RATINGS, judge="Model 4", whose="Model 3", share="100 %")
     monkeypatch.setattr(type(study), "doubts", [Doubt("Model 4", "Family 4", reason)])
-    in_no_panel(rows_of(study), "Model 4", reason)
+    in_no_panel(rows_from(study), "Model 4", reason)

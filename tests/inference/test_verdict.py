@@ -139,14 +139,14 @@ def concluded(term, check, low, high, p_value=0.01, *, label="", reason="", quan
     return {**place, **({} if reason else numbers), "reason": reason}
 
 
-def rows_of(conclusions, judges=("J", "K", "L"), agreement=None, **options):
+def rows_from(conclusions, judges=("J", "K", "L"), agreement=None, **options):
     options |= {"checks": CHECKS, "confidence": 0.9}
     rows = verdicts_on_ratings(conclusions, judges, agreement or {}, **options)
     return keyed(rows, "quantity term")
 
 
 def test_verdicts_on_ratings_read_the_whole_study():
-    rows = rows_of(
+    rows = rows_from(
         [
             *(concluded("J", check, 0.1, 0.3) for check in CHECKS.values()),
             concluded("J", "mixed", -9, -8, label="Tone"),
@@ -179,15 +179,15 @@ def test_a_doubt_about_c_puts_the_verdict_one_step_lower():
         concluded("J", "mixed", 0.1, 0.3) | doubted,
         concluded("K", "mixed", 0.1, 0.3) | doubted | {"probability_positive": 0.9},
     ]
-    confirmed, unconfirmed = rows_of(rows, judges=["J", "K"]).values()
+    confirmed, unconfirmed = rows_from(rows, judges=["J", "K"]).values()
     assert fields(confirmed, "verdict note") == (LIKELY, Reason.FEW_FAMILIES)
     assert fields(unconfirmed, "verdict note") == (NOT_SHOWN, Reason.FEW_FAMILIES)
 
 
 def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():
     conclusions = [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -0.1, 0.1, 0.9)]
-    assert rows_of(conclusions)["self_bias", "J"]["A"] == pytest.approx(0.2)
-    found = rows_of(conclusions, agreement={"J": [0.1, -0.1, 0.3]})["self_bias", "J"]
+    assert rows_from(conclusions)["self_bias", "J"]["A"] == pytest.approx(0.2)
+    found = rows_from(conclusions, agreement={"J": [0.1, -0.1, 0.3]})["self_bias", "J"]
     assert fields(found, "verdict disagreement") == (NOT_SHOWN, Reason.HARDLY_AGREES)
     assert "A" not in found
 
@@ -200,7 +200,7 @@ def test_a_judge_that_hardly_agrees_keeps_what_else_is_to_be_known():
         ({"agreement": {"J": astray}}, Reason.HARDLY_AGREES),
         ({"with_others": {"J": astray}}, Reason.HARDLY_AGREES_WITH_JUDGES),
     ):
-        found = rows_of(conclusions, **columns)["self_bias", "J"]
+        found = rows_from(conclusions, **columns)["self_bias", "J"]
         assert fields(found, "note disagreement") == (missing, why)
 
 
@@ -242,9 +242,9 @@ def test_without_human_scores_agreement_with_the_other_judges_counts():
 
 def test_judges_without_any_conclusion_are_left_out_beside_families():
     family = concluded("GPT", "mixed", 0.1, 0.2, quantity="family_bias")
-    assert list(rows_of([family], judges=["one", "other"])) == [("family_bias", "GPT")]
+    assert list(rows_from([family], judges=["one", "other"])) == [("family_bias", "GPT")]
     assert (
-        column(rows_of([], judges=["one", "other"]).values(), "reason")
+        column(rows_from([], judges=["one", "other"]).values(), "reason")
         == [Reason.NO_OWN_ANSWERS] * 2
     )
 
@@ -270,9 +270,9 @@ def test_no_verdict_depends_on_words(monkeypatch):
         concluded("J", "mixed", 0, 0, reason=REFUSED.reason),
         concluded("K", "mixed", 0.1, 0.3),
     ]
-    before = rows_of(conclusions)
+    before = rows_from(conclusions)
     monkeypatch.setattr(reasons, "SENTENCES", dict.fromkeys(Reason, "something else"))
-    assert rows_of(conclusions) == before
+    assert rows_from(conclusions) == before
 
 
 def test_reasons_are_read_as_they_are_written():

@@ -236,7 +236,7 @@ def concluded(check=C, **changes):
     return keyed(conclusions(Robustness(checks, SPECS, 0.9, 0.8), tables, order={}), "check")
 
 
-def verdict_of(check=C, **changes):
+def verdict_from(check=C, **changes):
     letters = dict(zip("ABC", CHECKS, strict=True))
     (row,) = verdicts_on_ratings(
         concluded(check, **changes).values(), ["J"], {}, checks=letters, confidence=0.9
@@ -266,15 +266,15 @@ def test_conclusions_are_over_wordings_and_say_which_are_not():
 
 def test_the_verdict_rests_on_intervals_over_wordings():
     """C is wider, and no longer finds the bias; A and B, which do, do not decide."""
-    row = verdict_of()
+    row = verdict_from()
     assert fields(row, "verdict wordings A B") == (Verdict.NOT_SHOWN, 3, 0.1, 0.1)
-    row = verdict_of(ci_low="0.01", ci_high="0.19", p_value="0.08")
+    row = verdict_from(ci_low="0.01", ci_high="0.19", p_value="0.08")
     assert fields(row, "verdict wordings") == (Verdict.ESTABLISHED, 3)
     assert fields(row, "ci_low ci_high p_value detectable") == (0.01, 0.19, 0.08, 0.2)
 
 
 def test_an_interval_over_wordings_never_narrows_that_of_the_check():
-    row = verdict_of(ci_low="0.08", ci_high="0.12", p_value="0.0001", detectable="0.03")
+    row = verdict_from(ci_low="0.08", ci_high="0.12", p_value="0.0001", detectable="0.03")
     (reach,) = reaches(np.array([0.03]), np.array([99.0]), confidence=0.9)
     times = noncentrality(99, power=0.8, confidence=0.9, reach=reach)
     assert [row[name] for name in ("ci_low", "ci_high", "p_value")] == [0.05, 0.15, 0.001]

@@ -76,7 +76,7 @@ KINDS = {
 }
 
 
-def rows_of(study, spec):
+def rows_from(study, spec):
     return keyed(estimate(spec, study, confidence=0.9).estimates, "slice quantity term")
 
 
@@ -98,7 +98,7 @@ def test_errors_equal_those_of_statsmodels_or_of_refits_on_rows(twin, name):
     rows = list(compared([KINDS[name]], twin, confidence=0.9))
     assert rows
     assert max(row["largest_difference"] for row in rows) < 1e-9
-    assert any("ci_low" in row for row in rows_of(twin, KINDS[name]).values())
+    assert any("ci_low" in row for row in rows_from(twin, KINDS[name]).values())
 
 
 def test_leverage_needs_groups_of_one_reference(twin):
@@ -133,7 +133,7 @@ def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
 def test_intervals_by_prompt_are_of_t_and_others_of_a_normal_distribution(twin, covariance, df):
     from scipy.stats import t
 
-    rows = rows_of(twin, KINDS["two-way"].changed(covariance=covariance)).values()
+    rows = rows_from(twin, KINDS["two-way"].changed(covariance=covariance)).values()
     for row in rows:
         half = t.ppf(0.95, df) * row["std_error"]
         assert row["ci_high"] - row["estimate"] == pytest.approx(half, rel=1e-9)
@@ -200,7 +200,7 @@ def test_two_way_matrix_that_is_no_covariance_leaves_the_terms_that_judges_share
     subtracted for nothing.
     """
     spec = MAIN.changed(covariance="two_way")
-    rows = rows_of(twin, spec).values()
+    rows = rows_from(twin, spec).values()
     shared = {row["quantity"] for row in rows if row["note"] != because(Reason.NO_STANDARD_ERROR)}
     assert shared == {"family_bias", "dimension"}
     assert any(
@@ -231,7 +231,7 @@ def test_coefficient_that_one_prompt_determines_has_no_jackknife(twin, tmp_path,
     """
     study = changed_twin(twin, tmp_path, rows)
     spec = MAIN.changed(covariance="CR3")
-    rows = rows_of(study, spec)
+    rows = rows_from(study, spec)
     assert {key for key, row in rows.items() if "ci_low" not in row} == {("", quantity, "GPT-4o")}
     assert rows["", quantity, "GPT-4o"]["note"] == because(Reason.NO_STANDARD_ERROR)
     assert largest_difference([spec], study) < 1e-9
@@ -260,11 +260,11 @@ def test_coefficient_that_one_row_determines_has_no_error_by_leverage(twin, tmp_
     kept = f"judge <> 'GPT-4o' or model <> judge or ({ONE} and dimension = 'Helpfulness')"
     study = changed_twin(twin, tmp_path, f"from raw where {kept}")
     for covariance in ("HC2", "HC3"):
-        rows = rows_of(study, MAIN.changed(covariance=covariance))
+        rows = rows_from(study, MAIN.changed(covariance=covariance))
         assert {key for key, row in rows.items() if "ci_low" not in row} == {
             ("", "self_bias", "GPT-4o")
         }
-        others = rows_of(study, MAIN.changed(covariance="HC0"))
+        others = rows_from(study, MAIN.changed(covariance="HC0"))
         ratios = [
             row["std_error"] / others[key]["std_error"]
             for key, row in rows.items()

@@ -127,7 +127,7 @@ def test_absorbed_fits_equal_statsmodels_on_demeaned_rows(twin, spec):
     assert max(row["largest_difference"] for row in rows) < 1e-9
 
 
-def columns_of(study, condition):
+def columns_from(study, condition):
     """Rows of a study as (names of factors, reference, rating, completion, prompt), with judges
     missing here and there.
     """
@@ -155,7 +155,7 @@ def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(tw
         subset={"dataset": ["xsum"], "dimension": ["Faithfulness", "Helpfulness"]}
     )
     condition = "dataset = 'xsum' and dimension in ('Faithfulness', 'Helpfulness')"
-    factors, reference, rating, completion, prompt = columns_of(twin, condition)
+    factors, reference, rating, completion, prompt = columns_from(twin, condition)
     by_term = table(twin, spec)
     terms = [
         term

@@ -37,7 +37,7 @@ def helpfulness(twin):
     return cells, carried_terms(cells.factors)
 
 
-def rows_of(table, quantity, label=HELPFULNESS):
+def rows_from(table, quantity, label=HELPFULNESS):
     return keyed(where(table, slice=label, quantity=quantity), "term")
 
 
@@ -46,7 +46,7 @@ def test_ordinal_rows_are_the_numbers_of_the_fit(twin, helpfulness):
     assert {row["slice"] for row in tables.estimates} == set(CONFIG["studies"]["twin"]["scales"])
     fit = fit_ordinal(*helpfulness, covariance="HC0")
     place = {(term.quantity, term.term): number for number, term in enumerate(helpfulness[1])}
-    for judge, row in rows_of(tables.estimates, "self_bias").items():
+    for judge, row in rows_from(tables.estimates, "self_bias").items():
         number = place["self_bias", judge]
         assert row["estimate"] == fit.estimate[number]
         assert row["std_error"] == fit.std_error[number]
@@ -54,13 +54,13 @@ def test_ordinal_rows_are_the_numbers_of_the_fit(twin, helpfulness):
         half = 1.6448536269514722 * fit.effect_std_error[number]
         assert row["effect_ci_high"] - row["effect"] == pytest.approx(half, rel=1e-9)
         assert row["n_term"] < row["n"] == fit.n
-    thresholds = rows_of(tables.estimates, "threshold")
+    thresholds = rows_from(tables.estimates, "threshold")
     assert list(thresholds) == list(fit.threshold_labels)
     assert column(thresholds.values(), "estimate") == fit.estimate[-len(thresholds) :].tolist()
     # The first judge's intercept is no parameter; the others' are differences from it.
     judges = sorted(JUDGES)
-    assert list(rows_of(tables.estimates, "intercept")) == judges[1:]
-    assert not any("effect" in row for row in rows_of(tables.estimates, "slope").values())
+    assert list(rows_from(tables.estimates, "intercept")) == judges[1:]
+    assert not any("effect" in row for row in rows_from(tables.estimates, "slope").values())
 
 
 def higher(fit, by):
@@ -124,8 +124,8 @@ def test_ordinal_fit_over_dimensions_of_one_scale_has_their_effects(twin):
     table = estimate(
         Spec.of("pooled", estimator="ordinal_logit", subset=subset), twin, confidence=0.9
     ).estimates
-    assert list(rows_of(table, "dimension", "")) == ["Conciseness", "Faithfulness"]
-    assert list(rows_of(table, "threshold", "")) == ["0|1", "1|2", "2|3", "3|4"]
+    assert list(rows_from(table, "dimension", "")) == ["Conciseness", "Faithfulness"]
+    assert list(rows_from(table, "threshold", "")) == ["0|1", "1|2", "2|3", "3|4"]
 
 
 def test_gam_rows_and_smooths_are_the_fits_numbers_and_curves(twin, helpfulness):
@@ -134,10 +134,10 @@ def test_gam_rows_and_smooths_are_the_fits_numbers_and_curves(twin, helpfulness)
     fit = fit_gam(*helpfulness, covariance="HC0")
     place = {(term.quantity, term.term): number for number, term in enumerate(helpfulness[1])}
     for quantity in ("self_bias", "family_bias"):
-        for term, row in rows_of(tables.estimates, quantity).items():
+        for term, row in rows_from(tables.estimates, quantity).items():
             assert row["estimate"] == fit.estimate[place[quantity, term]]
             assert row["std_error"] == fit.std_error[place[quantity, term]]
-    assert rows_of(tables.estimates, "slope") == {}
+    assert rows_from(tables.estimates, "slope") == {}
     for curve in fit.curves:
         rows = where(tables.smooths, slice=HELPFULNESS, judge=curve.judge)
         assert_array_equal(column(rows, "reference"), curve.reference)
@@ -169,9 +169,9 @@ def test_ordinal_errors_by_prompt_are_those_of_ordered_model(twin):
     terms = [term for term in terms if (term.quantity, term.term) != ("intercept", min(JUDGES))]
     x = regressors_on_rows(terms, frame["gt_unit"])
     model = OrderedModel(frame["rating"].to_numpy(), x, distr="logit")
-    rows = [rows_of(tables.estimates, term.quantity)[term.term] for term in terms]
+    rows = [rows_from(tables.estimates, term.quantity)[term.term] for term in terms]
     estimates = column(rows, "estimate")
-    thresholds = column(rows_of(tables.estimates, "threshold").values(), "estimate")
+    thresholds = column(rows_from(tables.estimates, "threshold").values(), "estimate")
     start = np.array([*estimates, thresholds[0], *np.log(np.diff(thresholds))])
     cluster = {"cov_type": "cluster", "cov_kwds": {"groups": prompt}}
     result = model.fit(
@@ -185,7 +185,7 @@ def test_ordinal_errors_by_prompt_are_those_of_ordered_model(twin):
     assert_allclose(result.params[: len(terms)], estimates, atol=1e-6)
     assert_allclose(column(rows, "std_error"), result.bse[: len(terms)], rtol=1e-3)
     assert {row["df"] for row in rows} == {prompt.max()}
-    row, *_ = rows_of(tables.estimates, "self_bias").values()
+    row, *_ = rows_from(tables.estimates, "self_bias").values()
     assert row["effect_ci_high"] - row["effect"] == pytest.approx(
         quantile(0.9, prompt.max()) * row["effect_std_error"]
     )
@@ -225,7 +225,7 @@ def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
         * (n - 1)
         / (n - np.trace(inverse @ x.T @ x))
     )
-    rows = [rows_of(tables.estimates, term.quantity)[term.term] for term in terms]
+    rows = [rows_from(tables.estimates, term.quantity)[term.term] for term in terms]
     assert_allclose(column(rows, "std_error"), np.sqrt(spread.diagonal())[: len(terms)], rtol=1e-7)
     assert {row["df"] for row in rows} == {prompts - 1}
     smooths = where(tables.smooths, slice=HELPFULNESS)

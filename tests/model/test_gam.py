@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from pygam import s
 
-from curved_rows import TOP, bent, carried_terms, cells_of, on, rows_of
+from curved_rows import TOP, bent, carried_terms, cells_from, on, rows_from
 from picked_rows import keyed
 from recuse.data.moments import moments_of_cells
 from recuse.model.covariance import fit_least_squares
@@ -30,7 +30,7 @@ def named(terms, values, quantity):
 
 @pytest.fixture(scope="module")
 def bent_rows():
-    return rows_of(
+    return rows_from(
         references=on(*np.linspace(0, 1, 13)),
         curve=bent,
         self_bias=0.04,
@@ -87,8 +87,8 @@ def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
 
 @pytest.mark.parametrize("covariance", ["HC0", "HC1", "classical"])
 def test_two_references_give_equation_1(covariance):
-    cells = cells_of(
-        *rows_of(references=on(0.2, 0.8), curve=lambda judge, x: 0.3 + 0.4 * x, self_bias=0.1)
+    cells = cells_from(
+        *rows_from(references=on(0.2, 0.8), curve=lambda judge, x: 0.3 + 0.4 * x, self_bias=0.1)
     )
     terms = carried_terms(cells)
     result = fit_gam(cells, terms, covariance=covariance)
@@ -147,14 +147,14 @@ def test_few_references(values, edof):
     thirteen.
     """
     many, few = on(*np.linspace(0, 1, 13)), on(*values)
-    rows = rows_of(
+    rows = rows_from(
         references=lambda generator, judge, model: (few if judge == "b1" else many)(
             generator, judge, model
         ),
         curve=bent,
         self_bias=0.05,
     )
-    cells = cells_of(*rows)
+    cells = cells_from(*rows)
     terms = carried_terms(cells)
     result = fit_gam(cells, terms, covariance="HC0")
     assert all(
@@ -182,8 +182,8 @@ def test_errors_where_nothing_is_left_over(curve, spread, kept, covariance, erro
     """No error where all ratings are equal, and an unknown one where the nine rows of as many
     groups fix every coefficient.
     """
-    rows = rows_of(references=on(*np.linspace(0, 1, 13)), curve=curve, spread=spread)
-    cells = cells_of(*(column[kept] for column in rows))
+    rows = rows_from(references=on(*np.linspace(0, 1, 13)), curve=curve, spread=spread)
+    cells = cells_from(*(column[kept] for column in rows))
     result = fit_gam(cells, carried_terms(cells), covariance=covariance)
     assert_array_equal(result.std_error[result.identified], error)
     if curve is flat:
@@ -196,10 +196,10 @@ def test_errors_where_nothing_is_left_over(curve, spread, kept, covariance, erro
 
 def test_what_the_rows_do_not_determine_is_reported_and_affects_nothing_else():
     """b1 rates only itself: its self-bias, intercept and curve cannot be separated."""
-    rows = rows_of(references=on(*np.linspace(0, 1, 13)), curve=bent)
+    rows = rows_from(references=on(*np.linspace(0, 1, 13)), curve=bent)
     kept = (rows[0] != "b1") | (rows[1] == "b1")
     without = rows[0] != "b1"
-    cells = cells_of(*(column[kept] for column in rows))
+    cells = cells_from(*(column[kept] for column in rows))
     terms = carried_terms(cells)
     result = fit_gam(cells, terms, covariance="HC0")
     unknown = [
@@ -209,7 +209,7 @@ def test_what_the_rows_do_not_determine_is_reported_and_affects_nothing_else():
     ]
     assert unknown == [("intercept", "b1"), ("self_bias", "b1")]
     assert [curve.judge for curve in result.curves] == ["a1", "a2"]
-    alone = cells_of(*(column[without] for column in rows))
+    alone = cells_from(*(column[without] for column in rows))
     expected = fit_gam(alone, carried_terms(alone), covariance="HC0")
     assert_allclose(result.curves[0].value, expected.curves[0].value, atol=1e-9)
     assert_allclose(

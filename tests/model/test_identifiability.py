@@ -25,7 +25,7 @@ GPT, MINI = "GPT-4o", "GPT-3.5 Turbo"
 MODELS = {"A": Spec.of("a"), "B": Spec.of("b", terms=(*EQUATION_1, "model"))}
 
 
-def rows_of(study, spec):
+def rows_from(study, spec):
     return {(row.get("quantity"), row.get("term")): row for row in identifiability(spec, study)}
 
 
@@ -38,7 +38,7 @@ def test_shares_are_those_of_the_weights_of_rows(twin):
     place = [(term.quantity, term.term) for term in terms].index(("self_bias", GPT))
     squares = np.linalg.pinv(x)[place] ** 2
     judge, model = factors["judge"] == GPT, factors["model"] == GPT
-    row = rows_of(twin, spec)["self_bias", GPT]
+    row = rows_from(twin, spec)["self_bias", GPT]
     assert row["share_carried"] == pytest.approx(
         squares[judge & model].sum() / squares.sum(), rel=1e-9
     )
@@ -53,14 +53,14 @@ def test_shares_are_those_of_the_weights_of_rows(twin):
 
 
 def test_a_is_identified_by_the_judge_and_b_by_the_model_as_well(twin):
-    rows = {name: rows_of(twin, spec)["self_bias", GPT] for name, spec in MODELS.items()}
+    rows = {name: rows_from(twin, spec)["self_bias", GPT] for name, spec in MODELS.items()}
     assert {row["carried_by"] for row in rows.values()} == {f"{GPT}: {GPT}"}
     assert rows["A"]["against"] == f"{MINI}: all 9 models but {MINI}; {GPT}: all 9 models but {GPT}"
     assert f"{GPT}: all 9 models but {GPT}; the other 5 judges: " in rows["B"]["against"]
     shares = {name: row["share_same_model"] / row["share_same_judge"] for name, row in rows.items()}
     assert shares["A"] < 0.05
     assert shares["B"] == pytest.approx(1, abs=0.1)
-    family = rows_of(twin, MODELS["B"])["family_bias", "GPT"]
+    family = rows_from(twin, MODELS["B"])["family_bias", "GPT"]
     assert family["carried_by"] == f"{MINI}: {GPT}; {GPT}: {MINI}"
     assert sum(value for key, value in family.items() if key.startswith("share_")) == pytest.approx(
         1, abs=1e-4
@@ -68,14 +68,14 @@ def test_a_is_identified_by_the_judge_and_b_by_the_model_as_well(twin):
 
 
 def test_what_is_not_estimable_has_a_reason(twin):
-    alone = rows_of(twin, Spec.of("alone", subset={"models_dropped": [MINI]}))
+    alone = rows_from(twin, Spec.of("alone", subset={"models_dropped": [MINI]}))
     assert alone["family_bias", "GPT"]["reason"] == because(Reason.NO_SIBLINGS)
-    tied = rows_of(twin, Spec.of("tied", terms=("intercept", "judge", "self")))
+    tied = rows_from(twin, Spec.of("tied", terms=("intercept", "judge", "self")))
     assert tied["intercept", GPT]["reason"] == because(Reason.TIED, to={"intercept": []})
     assert tied["intercept", GPT]["rank_deficiency"] == 1
     assert tied["intercept", GPT]["tied_to"] == "every other intercept"
     assert tied["self_bias", GPT]["words"].startswith("1 cell against ")
-    absorbing = rows_of(twin, Spec.of("c", absorb="completion", covariance="CR1"))
+    absorbing = rows_from(twin, Spec.of("c", absorb="completion", covariance="CR1"))
     assert absorbing["dimension", "Helpfulness"]["reason"] == because(Reason.ABSORBED)
     assert absorbing["self_bias", GPT]["share_same_model"] > 0.1
     empty = MODELS["A"].changed(subset={"dataset": ["none"]})

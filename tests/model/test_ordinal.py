@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from conftest import ROOT
 from ordinal_world import (
     derivative,
-    design_of,
+    design_from,
     expanded,
     log_probabilities,
     on_a_scale_of_hundred,
@@ -173,7 +173,7 @@ def test_two_levels_are_a_plain_logit():
     terms = terms_for(cells)
     fit = fit_ordinal(cells, terms, covariance="classical")
     rows, places = expanded(cells), free_places(fit)
-    design = np.column_stack([design_of(rows, terms), -np.ones(len(rows.group))])
+    design = np.column_stack([design_from(rows, terms), -np.ones(len(rows.group))])
     logit = Logit(rows.counts[:, 1], design[:, places]).fit(disp=False, tol=1e-12)
     assert_allclose(fit.point[places], logit.params, atol=1e-8)
     assert_allclose(
@@ -188,7 +188,7 @@ def test_marginal_effect_is_the_mean_difference_over_the_rows():
     terms = terms_for(cells)
     fit = fit_ordinal(cells, terms, covariance="HC0")
     rows, k, places = expanded(cells), len(terms), free_places(fit)
-    design = design_of(rows, terms)
+    design = design_from(rows, terms)
 
     def expected_rating(point, eta):
         below = 1 / (1 + np.exp(eta[:, None] - point[k:]))
@@ -356,7 +356,7 @@ def recession_by_rows(cells, terms, reference):
     rows = expanded(cells)
     used = rows.counts.any(axis=0)
     rating, thresholds = rows.counts[:, used].argmax(axis=1), used.sum() - 1
-    design = design_of(rows, terms)
+    design = design_from(rows, terms)
     design[:, reference] = 0.0
     bounds = np.eye(thresholds)
     upper = [[*-x, *bounds[k]] for x, k in zip(design, rating, strict=True) if k < thresholds]

@@ -214,14 +214,14 @@ KINDS = {
 TESTED = [("self_bias", "GPT-4o"), ("self_bias", "Claude v2"), ("family_bias", "GPT")]
 
 
-def draws_of(study, spec):
+def draws_from(study, spec):
     """Term -> draws, of a spec without slices."""
     (errors,) = prompt_errors(spec, study, seed=SEED_OF_WEIGHTS)
     rows = estimate(spec, study, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
     return {fields(rows[place], "quantity term"): test for place, test in errors.wild.items()}
 
 
-def rows_of(study, spec):
+def rows_from(study, spec):
     """X (rows, terms), its terms, rating and number of the cluster; with `absorb`, less the means
     of completions.
     """
@@ -250,7 +250,7 @@ def rows_of(study, spec):
     return x, terms, y, cluster
 
 
-def t_of(x, y, prompt, place, null):
+def t_from(x, y, prompt, place, null):
     """(b - null) / CR1 error of the coefficient at `place`, and of every other."""
     (n, k), prompts = x.shape, len(np.unique(prompt))
     inverse = np.linalg.inv(x.T @ x)
@@ -271,15 +271,15 @@ def naive(x, y, prompt, place, null, weights):
         + x[:, others] @ np.linalg.lstsq(x[:, others], y - null * x[:, place], rcond=None)[0]
     )
     return [
-        t_of(x, fitted + drawn[prompt] * (y - fitted), prompt, place, null) for drawn in weights
+        t_from(x, fitted + drawn[prompt] * (y - fitted), prompt, place, null) for drawn in weights
     ]
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_draws_equal_refits_on_rows_with_the_same_weights(twin, name):
     spec = KINDS[name]
-    x, terms, y, cluster = rows_of(twin, spec)
-    tests = draws_of(twin, spec)
+    x, terms, y, cluster = rows_from(twin, spec)
+    tests = draws_from(twin, spec)
     # A judge's self-bias is of one cluster alone
     tested = TESTED[2:] if spec.errors.covariance == "CR1_judge" else TESTED
     assert {quantity for quantity, _ in tests} == {quantity for quantity, _ in tested}
@@ -292,7 +292,7 @@ def test_draws_equal_refits_on_rows_with_the_same_weights(twin, name):
                 test.statistics(null)[:5], naive(x, y, cluster, place, null, weights), rtol=1e-9
             )
             observed = (test.estimate - null) / test.std_error
-            assert observed == pytest.approx(t_of(x, y, cluster, place, null), rel=1e-10)
+            assert observed == pytest.approx(t_from(x, y, cluster, place, null), rel=1e-10)
             more = (np.abs(test.statistics(null)) >= abs(observed)).sum()
             assert test.p_value(null) == (1 + more) / 100
 
@@ -304,7 +304,7 @@ def test_slices_and_prompts_in_any_number(twin, monkeypatch):
     monkeypatch.setattr(resampling, "PROMPTS", 16)
     monkeypatch.setattr(resampling, "DRAWS", 30)
     spec = MAIN.changed(subset={"dimension": ["Helpfulness"]})
-    x, terms, y, prompt = rows_of(twin, spec)
+    x, terms, y, prompt = rows_from(twin, spec)
     sizes = np.diff([*range(0, twin.prompts, 16), twin.prompts])
     pieces = [
         webb_weights(30, size, seed=SEED_OF_WEIGHTS, key=(place, 30))
@@ -318,7 +318,7 @@ def test_slices_and_prompts_in_any_number(twin, monkeypatch):
     for entries in (2**20, 900):
         monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", entries)
         assert_allclose(
-            draws_of(twin, spec)["family_bias", "GPT"].statistics()[30:34], wanted, rtol=1e-10
+            draws_from(twin, spec)["family_bias", "GPT"].statistics()[30:34], wanted, rtol=1e-10
         )
     sliced = spec.changed(subset={}, slice="dimension")
     (whole, *_), (slices, *_) = (
@@ -330,7 +330,7 @@ def test_slices_and_prompts_in_any_number(twin, monkeypatch):
 
 
 def test_interval_is_where_the_test_stops_rejecting(twin):
-    tests = draws_of(twin, MAIN.changed(wild=999))
+    tests = draws_from(twin, MAIN.changed(wild=999))
     for test in tests.values():
         low, high = test.interval(0.9)
         width = high - low
@@ -353,7 +353,7 @@ def test_interval_without_rejected_values_has_no_ends():
 def test_columns_of_the_table(twin, tmp_path):
     spec = MAIN.changed(bootstrap=100)
     rows = estimate(spec, twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
-    tests = draws_of(twin, spec)
+    tests = draws_from(twin, spec)
     assert {fields(row, "quantity term") for row in rows if "wild_p_value" in row} == set(tests)
     for row in rows:
         if (test := tests.get(fields(row, "quantity term"))) is not None:

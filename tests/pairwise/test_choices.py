@@ -110,7 +110,7 @@ def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch
         )
 
 
-def rows_of(verdict, human, *, questions=20, judge="J", orders=("ab", "ba")):
+def rows_from(verdict, human, *, questions=20, judge="J", orders=("ab", "ba")):
     """One comparison of J's answer with K's on each question, with the same verdict in both
     orders.
     """
@@ -130,13 +130,13 @@ def rows_of(verdict, human, *, questions=20, judge="J", orders=("ab", "ba")):
 def test_without_variation_the_interval_and_the_p_value_are_exact(tmp_path):
     always = of(
         write(
-            rows_of(lambda _: "a", lambda number: "a" if number % 2 else "b"),
+            rows_from(lambda _: "a", lambda number: "a" if number % 2 else "b"),
             tmp_path / "a.parquet",
         )
     )
     (row, *_) = where(choices(always, **SETTINGS), quantity="self_bias")
     assert fields(row, "judge_share human_share estimate") == (1, 0.5, 0.5)
-    chance = of(write(rows_of(lambda _: "a", lambda _: None), tmp_path / "b.parquet"))
+    chance = of(write(rows_from(lambda _: "a", lambda _: None), tmp_path / "b.parquet"))
     (row, *_) = where(choices(chance, **SETTINGS), quantity="self_bias")
     assert fields(row, "question human_share estimate std_error") == ("", None, 0.5, 0)
     assert row["p_value"] == pytest.approx(2 * 0.5**20)  # the sign test
@@ -155,7 +155,7 @@ def votes(number, *, a=0, b=0, tie=0):
     }
     return [
         row | counts | {"item": f"q{number}"}
-        for row in rows_of(lambda _: "a", lambda _: None, questions=1)
+        for row in rows_from(lambda _: "a", lambda _: None, questions=1)
     ]
 
 
@@ -181,7 +181,7 @@ def test_wrong_labels_make_a_verbosity_bias_of_a_judge_blind_to_length(tmp_path,
     for number in range(n):
         better = "a" if number < longer * n else "b"  # J's answer is the longer
         label = "ba"["ab".index(better)] if number % 20 < 3 else better
-        one = rows_of(lambda _, b=better: b, lambda _, h=label: h, questions=1)
+        one = rows_from(lambda _, b=better: b, lambda _, h=label: h, questions=1)
         rows += [row | {"item": f"q{number}"} for row in one]
     path = write(rows, tmp_path / "c.parquet")
     row = only(verbosity(open_pairs(path, {}), **SETTINGS), order="debiased", draws="excluded")
@@ -241,7 +241,7 @@ def test_the_rate_at_which_the_conclusion_changes(tmp_path):
     """The judge chooses its answer in 70 % of the comparisons, the humans in 80 %: fewer, and with
     flips even fewer.
     """
-    rows = rows_of(
+    rows = rows_from(
         lambda number: "a" if number % 10 < 7 else "b",
         lambda number: "a" if number % 10 < 8 else "b",
         questions=200,
@@ -251,7 +251,7 @@ def test_the_rate_at_which_the_conclusion_changes(tmp_path):
     assert fields(row, "flip_rate changes_at") == (0, None)
     # Beyond 20 % of 1
     assert [other.get("estimate") is None for other in others] == [False, False, False, False, True]
-    rows = rows_of(
+    rows = rows_from(
         lambda number: "a" if number % 10 < 9 else "b",
         lambda number: "a" if number % 10 < 8 else "b",
         questions=200,

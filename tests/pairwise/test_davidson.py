@@ -31,7 +31,7 @@ BUSY = {
 }
 
 
-def verdicts_of(seed=1, **settings):
+def verdicts_from(seed=1, **settings):
     return draw(PairWorld(**BUSY | settings), seed).judges
 
 
@@ -76,7 +76,7 @@ def naive(verdicts, coefficients):
 
 @pytest.mark.parametrize("settings", [{}, {"ties": 0.4}, {"ties": 0.4, "length": 0.5}])
 def test_likelihood_and_derivatives_equal_a_loop_over_verdicts(settings):
-    verdicts = verdicts_of(**settings)
+    verdicts = verdicts_from(**settings)
     cells = PairCells(verdicts)
     coefficients = cells.terms.defaults() + 0.3 * default_rng(0).standard_normal(cells.terms.count)
     state = cells.at(coefficients)
@@ -90,7 +90,7 @@ def test_likelihood_and_derivatives_equal_a_loop_over_verdicts(settings):
     assert_allclose(state.scores().sum(axis=0), state.gradient, atol=1e-10)
 
 
-def design_of(verdicts, kinds):
+def design_from(verdicts, kinds):
     """Regressors of each verdict, by differences of `eta_of_row`, without the strength of the last
     model; their places.
     """
@@ -125,11 +125,11 @@ def summing_to_zero(values, strengths):
 def test_without_ties_equal_to_statsmodels_on_raw_rows():
     import statsmodels.api as sm
 
-    verdicts = verdicts_of(length=0.5)
+    verdicts = verdicts_from(length=0.5)
     cells = PairCells(verdicts)
     kinds = [STRENGTH, SELF, FAMILY, POSITION, LENGTH]
     fitted = fit_maximum(cells, kinds)
-    design, places = design_of(verdicts, kinds)
+    design, places = design_from(verdicts, kinds)
     model = sm.GLM(verdicts.outcome == 0, design, family=sm.families.Binomial())
     theirs = model.fit(tol=1e-14, cov_type="cluster", cov_kwds={"groups": verdicts.item})
     models = len(verdicts.models)
@@ -146,11 +146,11 @@ def test_with_ties_equal_to_statsmodels_poisson_on_outcomes():
     """
     import statsmodels.api as sm
 
-    verdicts = verdicts_of(ties=0.5, models=6, questions=6)
+    verdicts = verdicts_from(ties=0.5, models=6, questions=6)
     cells = PairCells(verdicts)
     kinds = [STRENGTH, SELF, FAMILY, POSITION]
     fitted = fit_maximum(cells, [*kinds, TIE])
-    design, places = design_of(verdicts, kinds)
+    design, places = design_from(verdicts, kinds)
     first = np.unique(cells.group, return_index=True)[1]
     of_tie = np.eye(len(verdicts.judges))[verdicts.judge[first]]
     blocks = [
@@ -171,7 +171,7 @@ def test_with_ties_equal_to_statsmodels_poisson_on_outcomes():
 def test_sensitivities_are_at_the_maximum_of_the_naive_likelihood():
     from scipy.optimize import minimize
 
-    verdicts = verdicts_of(ties=0.3, models=4, judges=3, questions=10, sensitivities=(0.5, 1.5))
+    verdicts = verdicts_from(ties=0.3, models=4, judges=3, questions=10, sensitivities=(0.5, 1.5))
     cells = PairCells(verdicts)
     fitted = fit_maximum(cells, KINDS, precision={SENSITIVITY: 1.0})
     models, slopes = (cells.terms.places(kind) for kind in (STRENGTH, SENSITIVITY))
@@ -193,7 +193,7 @@ def test_sensitivities_are_at_the_maximum_of_the_naive_likelihood():
 
 
 def test_errors_are_near_those_of_leaving_out_each_question():
-    verdicts = verdicts_of(questions=60, ties=0.3, sensitivities=(0.6, 1.4))
+    verdicts = verdicts_from(questions=60, ties=0.3, sensitivities=(0.6, 1.4))
     fitted = fit_maximum(PairCells(verdicts), KINDS, precision={SENSITIVITY: 1.0})
     without = [
         fit_maximum(

@@ -53,7 +53,7 @@ WORLD = {
 FAMILIES = {"A": "one", "B": "one", "C": "two", "D": "two", "E": "two"}
 
 
-def rows_of(columns, families=()):
+def rows_from(columns, families=()):
     """The table of gold references, of verdicts in columns of COMPARISONS."""
     connection = connect()
     connection.register("given", pd.DataFrame(columns))
@@ -189,7 +189,7 @@ def test_every_contrast_equals_a_loop_over_verdicts(columns, families):
     expected = naive(columns, families)
     rows = {
         tuple(row[key] for key in ("quantity", "term", "case", "baseline")): row
-        for row in rows_of(columns, families)
+        for row in rows_from(columns, families)
         if "n" in row
     }
     compared = {key for key in rows if key[3] != OTHER_ANSWERS and key[2] != LEGITIMATE_SHARE}
@@ -223,7 +223,7 @@ def test_all_other_answers_are_two_clustered_means():
     columns = drawn(questions=60)
     row = next(
         row
-        for row in rows_of(columns)
+        for row in rows_from(columns)
         if (row["term"], row["case"], row.get("baseline")) == ("C", HARMFUL, OTHER_ANSWERS)
     )
     marks = defaultdict(list)
@@ -256,7 +256,7 @@ def test_planted_preferences_are_recovered(long):
     found = [
         (fields(row, "term case"), row)
         for seed in range(40 if long else 12)
-        for row in rows_of(drawn(seed))
+        for row in rows_from(drawn(seed))
         if row.get("baseline") == BOTH
     ]
     assert_recovered(found, planted)
@@ -269,7 +269,7 @@ def test_refusals_have_codes():
         kept = np.ones(len(columns["judge"]), bool)
         for name, values in parts.items():
             kept &= np.isin(columns[name].astype(str), values)
-        rows = rows_of({name: values[kept] for name, values in columns.items()})
+        rows = rows_from({name: values[kept] for name, values in columns.items()})
         return {
             row["reason"]
             for row in rows
@@ -289,7 +289,7 @@ def test_refusals_have_codes():
 
 
 def test_verdicts_follow_the_intervals():
-    rows = [row for row in rows_of(drawn()) if row.get("baseline") == BOTH]
+    rows = [row for row in rows_from(drawn()) if row.get("baseline") == BOTH]
     assert {row["verdict"] for row in rows} >= {Verdict.ESTABLISHED, Verdict.NOT_SHOWN}
     for row in rows:
         excludes = row["ci_low"] > 0 or row["ci_high"] < 0
@@ -311,7 +311,7 @@ def test_comparisons_without_a_key_are_refused():
     with pytest.raises(
         DataError, match="no comparison has a key; write columns right_a and right_b"
     ):
-        rows_of(columns)
+        rows_from(columns)
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ def test_the_legitimate_share_is_that_of_own_answers_that_win():
     wins = defaultdict(float)
     for (is_self, is_right, *_), values in marks.items():
         wins[is_self, is_right] += np.mean(values)
-    row = only(rows_of(columns), term="C", case=LEGITIMATE_SHARE)
+    row = only(rows_from(columns), term="C", case=LEGITIMATE_SHARE)
     shares = [
         wins[is_self, True] / (wins[is_self, True] + wins[is_self, False])
         for is_self in (True, False)

@@ -14,7 +14,7 @@ from recuse.pairwise.maximum import fit_maximum, separation
 LINEAR = [kind for kind in KINDS if kind != SENSITIVITY]
 
 
-def verdicts_of(**settings):
+def verdicts_from(**settings):
     return draw(
         PairWorld(**{"judges": 4, "models": 5, "questions": 12, "both_orders": True} | settings), 3
     ).judges
@@ -29,7 +29,7 @@ def with_own_answers_chosen(verdicts, judge=0):
 
 
 def test_a_judge_that_always_chooses_itself_has_no_finite_term_and_leaves_the_others_alone():
-    verdicts = with_own_answers_chosen(verdicts_of(ties=0.4))
+    verdicts = with_own_answers_chosen(verdicts_from(ties=0.4))
     cells = PairCells(verdicts)
     fitted = fit_maximum(cells, LINEAR)
     place = cells.terms.start[SELF]
@@ -43,7 +43,7 @@ def test_a_judge_that_always_chooses_itself_has_no_finite_term_and_leaves_the_ot
 
 
 def test_a_model_that_never_wins_has_no_finite_strength():
-    verdicts = verdicts_of()
+    verdicts = verdicts_from()
     loses = np.where(verdicts.first == 4, 1, np.where(verdicts.second == 4, 0, verdicts.outcome))
     cells = PairCells(replace(verdicts, outcome=loses))
     fitted = fit_maximum(cells, [STRENGTH])
@@ -52,7 +52,7 @@ def test_a_model_that_never_wins_has_no_finite_strength():
 
 
 def test_there_is_no_separation_where_one_verdict_differs():
-    verdicts = with_own_answers_chosen(verdicts_of())
+    verdicts = with_own_answers_chosen(verdicts_from())
     self_rows = np.flatnonzero((verdicts.judge == 0) & (verdicts.first == 0))
     outcome = verdicts.outcome.copy()
     outcome[self_rows[0]] = 1
@@ -62,7 +62,7 @@ def test_there_is_no_separation_where_one_verdict_differs():
 
 
 def test_ties_bind_a_direction_that_would_separate_without_them():
-    verdicts = with_own_answers_chosen(verdicts_of(ties=0.4))
+    verdicts = with_own_answers_chosen(verdicts_from(ties=0.4))
     self_rows = np.flatnonzero((verdicts.judge == 0) & (verdicts.first == 0))
     outcome = verdicts.outcome.copy()
     outcome[self_rows[:3]] = 2
@@ -72,7 +72,7 @@ def test_ties_bind_a_direction_that_would_separate_without_them():
 
 
 def test_separation_by_length_is_found():
-    verdicts = verdicts_of(length=0.5)
+    verdicts = verdicts_from(length=0.5)
     longer = np.where(verdicts.judge == 1, np.where(verdicts.x > 0, 0, 1), verdicts.outcome)
     cells = PairCells(replace(verdicts, outcome=longer))
     fitted = fit_maximum(cells, LINEAR)
@@ -94,7 +94,7 @@ def test_one_order_only_tells_own_terms_but_no_common_effect_of_places():
 
 
 def test_a_model_that_no_other_judge_compares_takes_its_judges_own_term_with_it():
-    verdicts = verdicts_of()
+    verdicts = verdicts_from()
     alone = (verdicts.judge == 0) | ((verdicts.first != 0) & (verdicts.second != 0))
     cells = PairCells(verdicts.among(alone))
     fitted = fit_maximum(cells, LINEAR)
@@ -103,5 +103,5 @@ def test_a_model_that_no_other_judge_compares_takes_its_judges_own_term_with_it(
 
 
 def test_without_ties_there_is_no_term_of_ties():
-    cells = PairCells(verdicts_of())
+    cells = PairCells(verdicts_from())
     assert not fit_maximum(cells, LINEAR).free[cells.terms.places(TIE)].any()

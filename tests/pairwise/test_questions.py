@@ -21,7 +21,7 @@ def shares(totals):
     return quotient(totals[..., ::2], totals[..., 1::2])
 
 
-def sums_of(questions, seed):
+def sums_from(questions, seed):
     draw = default_rng(seed)
     n = draw.integers(0, 4, size=(questions, 2))
     counts = draw.binomial(n, 0.4)
@@ -32,7 +32,7 @@ def sums_of(questions, seed):
 def test_ends_are_those_of_a_loop_over_resampled_questions(monkeypatch, block):
     # How many replicates are held at a time changes nothing
     monkeypatch.setattr(module, "BLOCK", block)
-    sums = sums_of(9, seed=3)
+    sums = sums_from(9, seed=3)
     values = []
     for times in resampled(range(9), seed=11, replicates=400):
         total = sum(times[question] * sums[question] for question in range(9))

@@ -43,7 +43,7 @@ BIASED = PairWorld(
 )
 
 
-def rows_of(compared):
+def rows_from(compared):
     return list(regression_rows(Regression(compared), confidence=0.9))
 
 
@@ -52,7 +52,7 @@ def keyed(rows):
 
 
 def test_planted_biases_are_recovered_by_each_question():
-    rows = [row for row in rows_of(draw(BIASED, 11)) if row["quantity"] in (SELF, FAMILY)]
+    rows = [row for row in rows_from(draw(BIASED, 11)) if row["quantity"] in (SELF, FAMILY)]
     assert {row["question"] for row in rows} == {"A", "B", "C"}
     for row in rows:
         truth = 0.5 if row["quantity"] == SELF else 0.3
@@ -77,7 +77,7 @@ def test_a_judge_that_errs_or_follows_places_is_not_taken_for_one_that_favours_i
     compared = draw(world, 5)
     judges = compared.judges
     shown_second = np.where(judges.sign > 0, judges.second, judges.first)
-    for row in where(rows_of(compared.among(shown_second != judges.judge)), quantity=SELF):
+    for row in where(rows_from(compared.among(shown_second != judges.judge)), quantity=SELF):
         if row["term"] != ALL_JUDGES:
             assert abs(row["estimate"]) < 3.5 * row["std_error"], row
 
@@ -129,7 +129,7 @@ def test_a_and_b_find_ordinary_preferences_and_c_does_not(dials, least, most):
     world = PairWorld(judges=5, models=6, questions=30, ties=0.3, **dials)
     excluded = {"A": [], "B": [], "C": []}
     for seed in range(40):
-        for row in where(rows_of(draw(world, seed)), quantity=SELF):
+        for row in where(rows_from(draw(world, seed)), quantity=SELF):
             if row["term"] != ALL_JUDGES and "ci_low" in row:
                 excluded[row["question"]].append(row["ci_low"] > 0 or row["ci_high"] < 0)
     for letter in "AB":
@@ -141,26 +141,26 @@ def test_refusals_have_their_reason():
     world = PairWorld(judges=3, models=6, questions=20, alone=True)
     compared = draw(world, 1)
     judges = compared.judges
-    assert keyed(rows_of(replace(compared, humans=None)))["B", SELF, "model 0"]["reason"] == ""
-    assert not where(rows_of(replace(compared, humans=None)), question="A")
+    assert keyed(rows_from(replace(compared, humans=None)))["B", SELF, "model 0"]["reason"] == ""
+    assert not where(rows_from(replace(compared, humans=None)), question="A")
     kept = (judges.judge == 0) | ((judges.first != 0) & (judges.second != 0))
-    rows = keyed(rows_of(compared.among(kept)))
+    rows = keyed(rows_from(compared.among(kept)))
     assert rows["B", SELF, "model 0"]["reason"] == Reason.NO_OTHER_JUDGE
     assert "estimate" not in rows["B", SELF, "model 0"]
     one = compared.among(judges.judge == 0)
     alone = replace(one.judges, judges=["model 0"], family_of_judge=judges.family_of_judge[:1])
-    rows = keyed(rows_of(replace(one, judges=alone)))
+    rows = keyed(rows_from(replace(one, judges=alone)))
     assert rows["C", SELF, "model 0"]["reason"] == Reason.ONE_JUDGE
     assert rows["B", SELF, "model 0"]["reason"] == Reason.NO_OTHER_JUDGE
     assert rows["A", SELF, "model 0"]["reason"] == ""
-    rows = keyed(rows_of(compared.among(judges.item < 5)))
+    rows = keyed(rows_from(compared.among(judges.item < 5)))
     assert rows["B", SELF, "model 0"]["reason"] == because(
         Reason.FEW_QUESTIONS, questions=5, least=10
     )
     always = (judges.judge == 0) & (judges.first == 0)
     never = (judges.judge == 0) & (judges.second == 0)
     chosen = replace(judges, outcome=np.where(always, 0, np.where(never, 1, judges.outcome)))
-    rows = keyed(rows_of(replace(compared, judges=chosen)))
+    rows = keyed(rows_from(replace(compared, judges=chosen)))
     for letter in "AB":
         assert rows[letter, SELF, "model 0"]["reason"] == Reason.ALWAYS_OR_NEVER
     assert rows["B", SELF, "model 1"]["reason"] == ""
@@ -168,7 +168,7 @@ def test_refusals_have_their_reason():
 
 def test_a_judge_that_does_not_follow_the_humans_is_not_held_against_them():
     compared = draw(PairWorld(judges=4, models=6, questions=60, sensitivities=(-0.3, 1.5)), 3)
-    rows = keyed(rows_of(compared))
+    rows = keyed(rows_from(compared))
     assert rows["A", SELF, "model 0"]["reason"] == Reason.DISAGREES_WITH_PEOPLE
     assert rows["A", SENSITIVITY, "model 0"]["reason"] == ""
     assert rows["A", SELF, "model 3"]["reason"] == ""

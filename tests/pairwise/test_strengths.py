@@ -17,7 +17,7 @@ from recuse.pairwise.strengths import strength_rows
 WORLD = PairWorld(judges=4, models=6, questions=100, alone=True, both_orders=True, strength_sd=0.5)
 
 
-def table_of(compared):
+def table_from(compared):
     rows = strength_rows(Regression(compared), confidence=0.9, seed=1)
     return keyed(rows, "scores model")
 
@@ -27,7 +27,7 @@ def test_raw_strengths_equal_statsmodels():
 
     compared = draw(WORLD, 3)
     judges = compared.judges
-    table = table_of(compared)
+    table = table_from(compared)
     eye = np.eye(6)[:, :5]
     design = eye[judges.first] - eye[judges.second]
     model = sm.GLM(judges.outcome == 0, design, family=sm.families.Binomial())
@@ -47,7 +47,7 @@ def test_a_model_that_gains_by_its_own_verdicts_loses_them():
     """
     world = replace(WORLD, strength_sd=0.0, questions=300)
     biased = replace(world, self_bias=1.5)
-    table = table_of(draw(biased, 2))
+    table = table_from(draw(biased, 2))
     judges = [f"model {number}" for number in range(4)]
     others = ["model 4", "model 5"]
     raw = np.mean([table["raw", name]["strength"] for name in judges]) - np.mean(
@@ -65,9 +65,9 @@ def test_errors_of_debiased_strengths_are_those_of_refits():
         WORLD, questions=20, positions=(-0.5, 0.8), length=0.8, sensitivities=(0.5, 1.5)
     )
     compared = draw(world, 6)
-    table, drawn = table_of(compared), []
+    table, drawn = table_from(compared), []
     for item in range(20):
-        part = table_of(compared.among(compared.judges.item != item))
+        part = table_from(compared.among(compared.judges.item != item))
         drawn.append([part["debiased", f"model {number}"]["strength"] for number in range(6)])
     jackknife = np.sqrt(19 / 20 * ((drawn - np.mean(drawn, axis=0)) ** 2).sum(axis=0))
     ours = [table["debiased", f"model {number}"]["std_error"] for number in range(6)]
@@ -79,5 +79,5 @@ def test_models_that_no_verdict_links_have_no_strength():
     judges = compared.judges
     apart = (judges.first < 3) == (judges.second < 3)
     part = replace(compared.among(apart), humans=None)
-    assert all("strength" not in row and row["note"] for row in table_of(part).values())
+    assert all("strength" not in row and row["note"] for row in table_from(part).values())
     assert not fit_maximum(PairCells(part.judges), ["strength"]).identified.any()

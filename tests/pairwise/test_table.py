@@ -25,7 +25,7 @@ def write(path, lines, header=HEADER):
     return path
 
 
-def message_of(tmp_path, lines, header=HEADER, **settings):
+def message_from(tmp_path, lines, header=HEADER, **settings):
     return complaint(tmp_path, [write(tmp_path / "v.csv", lines, header)], **settings)
 
 
@@ -146,7 +146,7 @@ def test_orientation_says_whose_answer_was_perturbed(tmp_path):
         "J,q,B,A,ab,a,fake",
         "J,q,B,A,ba,a,fake",
     ]
-    text = message_of(tmp_path, lines, f"{NEEDED},condition")
+    text = message_from(tmp_path, lines, f"{NEEDED},condition")
     assert (
         "line 4, column model_a: found 'B' against 'A' for item 'q', the other way round than"
         " before" in text
@@ -198,12 +198,12 @@ J,q,A,B,ab,a,a,inf,5
     ),
 )
 def test_fault_is_named_with_its_place(tmp_path, line, message):
-    text = message_of(tmp_path, [GOOD[0], line, *GOOD[1:]])
+    text = message_from(tmp_path, [GOOD[0], line, *GOOD[1:]])
     assert f"v.csv, line 3, {message}" in text
 
 
 def test_two_answers_of_one_model(tmp_path):
-    assert message_of(tmp_path, ["J,q,GPT-4,GPT-4,ab,a,,,"]).endswith(
+    assert message_from(tmp_path, ["J,q,GPT-4,GPT-4,ab,a,,,"]).endswith(
         "different names, such as GPT-4 and GPT-4 (2)"
     )
 
@@ -212,7 +212,7 @@ def test_two_answers_of_one_model(tmp_path):
     ("vote", "favoured"), [("0", "a"), ("1.5", "a"), ("first", "a"), ("inf", "a"), ("1", "tie")]
 )
 def test_vote_and_favoured_answer(tmp_path, vote, favoured):
-    text = message_of(
+    text = message_from(
         tmp_path, [f"J,q,A,B,ab,a,{vote},{favoured}", "J,q,A,B,ba,a,1,"], f"{NEEDED},vote,favoured"
     )
     expected = f"vote: found '{vote}', which is not the number of a vote; write an integer from 1"
@@ -229,7 +229,7 @@ def test_human_votes_are_counts_and_turn_with_the_answers(tmp_path):
     columns = "humans_a, humans_b, humans_tie"
     assert select(comparisons, columns) == [{"humans_a": 2, "humans_b": 1, "humans_tie": 4}] * 2
     (tmp_path / "other").mkdir()
-    text = message_of(tmp_path / "other", ["J,q,A,B,ab,a,1.5,1"], f"{NEEDED},humans_a,humans_b")
+    text = message_from(tmp_path / "other", ["J,q,A,B,ab,a,1.5,1"], f"{NEEDED},humans_a,humans_b")
     assert "column humans_a: found '1.5', which is not a number of human votes" in text
 
 
@@ -240,14 +240,14 @@ def test_ids_of_config_are_one_name(tmp_path):
     names = {"judge": "GPT-4", "model_a": "GPT-4", "model_b": "B"}
     assert select(comparisons, "judge, model_a, model_b") == [names, names]
     (tmp_path / "other").mkdir()
-    text = message_of(
+    text = message_from(
         tmp_path / "other", ["J,q,openai/gpt-4,gpt-4-0613,ab,a"], NEEDED, models=models
     )
     assert "column model_b: found 'GPT-4', which is model_a too" in text
 
 
 def test_duplicate_row_and_votes(tmp_path):
-    text = message_of(tmp_path, [*GOOD, GOOD[1].replace("tie", "a")])
+    text = message_from(tmp_path, [*GOOD, GOOD[1].replace("tie", "a")])
     assert (
         "v.csv, line 6, column judge: the verdict of 'J' on item 'q1', 'GPT' against 'Bard' with"
         " the answer of 'Bard'" in text
@@ -258,7 +258,7 @@ def test_duplicate_row_and_votes(tmp_path):
         " `wording`" in text
     )
     turned = "J,q1,Bard,GPT,ab,a,a,80,120"  # the answer of Bard first too
-    assert "line 6, column judge" in message_of(tmp_path, [*GOOD, turned])
+    assert "line 6, column judge" in message_from(tmp_path, [*GOOD, turned])
     votes = [f"{line},{vote}" for vote in (1, 2) for line in GOOD] + [
         f"{GOOD[0]},3",
         f"{GOOD[1]},3",
@@ -269,7 +269,7 @@ def test_duplicate_row_and_votes(tmp_path):
 
 def test_one_order_is_an_error_or_counted(tmp_path):
     lines = [*GOOD[:3], "J,q3,GPT,Bard,ba,a,,,"]
-    text = message_of(tmp_path, lines)
+    text = message_from(tmp_path, lines)
     assert (
         "v.csv, line 4, column order: 'J' was shown the answer of 'GPT' before that of 'Bard' for"
         " item 'q2', vote 1" in text
@@ -281,7 +281,7 @@ def test_one_order_is_an_error_or_counted(tmp_path):
     assert "(1 more comparisons lack an order)" in text
     assert (
         "line 6, column order: 'J' was shown the answer of 'Bard' before that of 'GPT'"
-        in message_of(tmp_path, [*GOOD, lines[3]])
+        in message_from(tmp_path, [*GOOD, lines[3]])
     )
     comparisons, completeness = run(
         tmp_path, [write(tmp_path / "v.csv", lines, HEADER)], both_orders=False
@@ -310,7 +310,7 @@ K,q1,Bard,GPT,ab,a,b,80,120
     ),
 )
 def test_rows_about_the_same_answers_agree(tmp_path, line, message):
-    text = message_of(tmp_path, [*GOOD, line])
+    text = message_from(tmp_path, [*GOOD, line])
     assert f"v.csv, line 6, column {message}" in text
     assert "v.csv, line 2; write the same in each row about the same answers" in text
 
@@ -319,14 +319,14 @@ def test_a_length_of_0_is_not_a_missing_one(tmp_path):
     lines = ["J,q,A,B,ab,a,,0,5", "J,q,A,B,ba,a,,,5"]
     assert (
         "line 3, column length_a: found no length of the answer of 'A' for item 'q'"
-        in message_of(tmp_path, lines)
+        in message_from(tmp_path, lines)
     )
 
 
 def test_a_judge_with_the_name_of_the_human_labels(tmp_path):
     header = f"{NEEDED},human,experiment"
     lines = ["J,q,A,B,ab,a,b,e", "J,q,A,B,ba,a,b,e", "Human,q2,A,B,ab,a,,e", "Human,q2,A,B,ba,a,,e"]
-    text = message_of(tmp_path, lines, header)
+    text = message_from(tmp_path, lines, header)
     assert (
         "v.csv, line 4, column judge: found 'Human', the name of the labels in column human" in text
     )
@@ -348,7 +348,7 @@ def test_perturbed_answers_have_lengths_and_labels_of_their_own(tmp_path):
 
 
 def test_files_that_are_no_table(tmp_path):
-    assert "line 1, column order: missing; found judge" in message_of(
+    assert "line 1, column order: missing; found judge" in message_from(
         tmp_path, GOOD, HEADER.replace("order", "position")
     )
     optional = (
@@ -356,17 +356,17 @@ def test_files_that_are_no_table(tmp_path):
         " humans_tie, right_a, "
     )
     optional += "right_b, wording"
-    assert f"({optional} are optional)" in message_of(tmp_path, [], "x")
-    assert "rename 'Outcome' to 'outcome'" in message_of(
+    assert f"({optional} are optional)" in message_from(tmp_path, [], "x")
+    assert "rename 'Outcome' to 'outcome'" in message_from(
         tmp_path, GOOD, HEADER.replace("outcome", "Outcome")
     )
-    assert "column judge: missing; found judge:item:model_a" in message_of(
+    assert "column judge: missing; found judge:item:model_a" in message_from(
         tmp_path, [], HEADER.replace(",", ":")
     )
-    assert "line 1, column human: found twice; keep one" in message_of(
+    assert "line 1, column human: found twice; keep one" in message_from(
         tmp_path, [], f"{HEADER},human"
     )
-    assert "the file holds no rows; it needs one row per verdict" in message_of(tmp_path, [])
+    assert "the file holds no rows; it needs one row per verdict" in message_from(tmp_path, [])
 
 
 def test_one_answer_with_two_lengths_against_two_others_is_named(tmp_path):
@@ -431,18 +431,18 @@ def test_marks_are_turned_with_their_answers(tmp_path, first, second):
 
 
 def test_marks_that_are_none_or_contradict(tmp_path):
-    message = message_of(tmp_path, keyed("maybe,0", "0,1"), KEYED)
+    message = message_from(tmp_path, keyed("maybe,0", "0,1"), KEYED)
     assert (
         "line 2, column right_a: found 'maybe', which is none of true or false; write true or false"
         in message
     )
-    message = message_of(tmp_path, keyed("1,0", "1,1"), KEYED)
+    message = message_from(tmp_path, keyed("1,0", "1,1"), KEYED)
     assert (
         "line 3, column right_a: found a right answer of 'Bard' for item 'q1', but a wrong answer"
         " of 'Bard' in" in message
     )
     other_pair = keyed("1,0", "0,1")[0].replace("Bard", "Claude").replace(",1,0", ",0,0")
-    message = message_of(tmp_path, [*keyed("1,0", "0,1"), other_pair], KEYED)
+    message = message_from(tmp_path, [*keyed("1,0", "0,1"), other_pair], KEYED)
     assert (
         "line 4, column right_a: found a wrong answer of 'GPT' for item 'q1', but a right answer of"
         " 'GPT' in" in message

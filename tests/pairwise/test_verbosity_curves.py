@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binomtest
 
 from picked_rows import fields, keyed
-from random_comparisons import POOLS, compared, labels_of, random_rows, verdicts, write
+from random_comparisons import POOLS, compared, labels_from, random_rows, verdicts, write
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import ALIGNMENT_CURVES, SCORE_CURVES, alignment_curves, score_curves
 from text_tables import lines
@@ -76,7 +76,7 @@ def test_scores_are_those_of_a_loop(tmp_path, seed, order):
     expected, labelled = defaultdict(list), {}
     for pair in compared(rows):
         bin_low = place(pair["length_a"], pair["length_b"]) if known(pair) else None
-        for label in labels_of(pair["condition"]):
+        for label in labels_from(pair["condition"]):
             group = pair["experiment"], label
             if by_rule(pair, order) != "error":
                 expected[*group, pair["judge"], bin_low].append(SCORE[by_rule(pair, order)])
@@ -112,7 +112,7 @@ def test_alignment_is_that_of_a_loop(tmp_path, seed):
                 pair[f"length_{side}"] for side in (pair["human"], "ba"["ab".index(pair["human"])])
             )
             bin_low = place(chosen, rejected) if known(pair) else None
-            for label in labels_of(pair["condition"]):
+            for label in labels_from(pair["condition"]):
                 expected[pair["experiment"], label, pair["judge"], bin_low].append(
                     pair["debiased"] == pair["human"]
                 )

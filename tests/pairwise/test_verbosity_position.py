@@ -82,7 +82,7 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
             assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-12, nan_ok=True)
 
 
-def verdicts_of(outcomes):
+def verdicts_from(outcomes):
     """Comparisons of one judge with the given outcomes, (order ab, order ba), each on a question of
     its own.
     """
@@ -95,20 +95,22 @@ def verdicts_of(outcomes):
 
 
 def test_a_judge_that_always_takes_the_first_and_one_that_only_ties(tmp_path):
-    first = table(write(verdicts_of([("a", "b")] * 3), tmp_path / "first.parquet"), pools={})
+    first = table(write(verdicts_from([("a", "b")] * 3), tmp_path / "first.parquet"), pools={})
     values = {name: row["value"] for (*_, name), row in first.items()}
     assert values == {"consistency": 0, "first_preference": 1, "first_both": 1, "second_both": 0}
     for row in first.values():  # the exact interval of 0, or 3, of 3 questions
         ends = binomtest(int(3 * row["value"]), 3).proportion_ci(0.9, "exact")
         assert [row["ci_low"], row["ci_high"]] == pytest.approx([ends.low, ends.high], abs=1e-12)
-    same = table(write(verdicts_of([("a", "a"), ("b", "b")]), tmp_path / "same.parquet"), pools={})
+    same = table(
+        write(verdicts_from([("a", "a"), ("b", "b")]), tmp_path / "same.parquet"), pools={}
+    )
     half = same["", "", "j", "first_preference"]
     differ = 1 - 0.05 ** (1 / 2)  # most of the questions that may be other than one half
     assert fields(half, "value ci_low ci_high") == pytest.approx(
         (0.5, 0.5 - differ / 2, 0.5 + differ / 2)
     )
     one = table(
-        write(verdicts_of([("tie", "tie"), ("a", "b")]), tmp_path / "one.parquet"), pools={}
+        write(verdicts_from([("tie", "tie"), ("a", "b")]), tmp_path / "one.parquet"), pools={}
     )
     # Of one question that counts, and one that does not
     preference = one["", "", "j", "first_preference"]

@@ -78,14 +78,14 @@ def test_comparisons_in_both_orders_and_in_one_are_separate(tmp_path, monkeypatc
         for order in ("ab", "ba")
     ]
     errors = [{**row, "item": f"none {row['item']}", "outcome": "error"} for row in single]
-    mixed, of_both, of_single = (
+    mixed, same_for_both, of_single = (
         found(rows, tmp_path) for rows in (single + both + errors, both, single)
     )
-    assert_equal(mixed, of_both | of_single)
-    assert of_both.keys() == set(STATISTICS)
+    assert_equal(mixed, same_for_both | of_single)
+    assert same_for_both.keys() == set(STATISTICS)
 
 
-def row_of(statistic, low, high):
+def row_from(statistic, low, high):
     value = {"value": (low + high) / 2, "ci_low": low, "ci_high": high, "n": 100}
     return {
         "judge": "m",
@@ -97,7 +97,7 @@ def row_of(statistic, low, high):
 
 
 def test_the_figure_of_position_draws_single_orders_where_there_are_no_others():
-    table = pd.DataFrame([row_of("first", 0.6, 0.7), row_of("own", 0.45, 0.55)])
+    table = pd.DataFrame([row_from("first", 0.6, 0.7), row_from("own", 0.45, 0.55)])
     figure = draw_position(table, Subject("s", "user", Palette({}, {}), ""), confidence=0.9)
     points = [line for axes in figure.axes for line in axes.lines if line.get_gid() == "point"]
     assert x_values(points) == [pytest.approx(0.65), pytest.approx(0.5)]

@@ -37,14 +37,14 @@ TABLES = {
 PAIR = ("experiment", "model_a", "model_b", "judge")
 
 
-def rates_of(path, worsening=("factual_error",)):
+def rates_from(path, worsening=("factual_error",)):
     connection = connect()
     create_votes(connection, path)
     create_samples(connection)
     return success_rates(connection, worsening=worsening, confidence=0.9)
 
 
-def tables_of(path, folder, worsening=()):
+def tables_from(path, folder, worsening=()):
     """Paths of the five tables of votes."""
     outputs = {name: str(folder / f"{name}.csv") for name in TABLES}
     attack_tables(
@@ -83,7 +83,7 @@ def naive_row(rows, key, condition, *, worsening):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_every_count_equals_plain_loops_over_the_votes(tmp_path, seed):
     rows = random_votes(seed)
-    results = rates_of(write_votes(tmp_path / "votes.parquet", rows))
+    results = rates_from(write_votes(tmp_path / "votes.parquet", rows))
     groups = {
         (tuple(row[name] for name in PAIR), row["condition"])
         for row in rows
@@ -131,11 +131,11 @@ def test_a_small_case_by_hand_for_both_kinds_of_perturbation(tmp_path):
         if vote["condition"] == "rich_content"
     ]
     path = write_votes(tmp_path / "votes.parquet", votes)
-    worse, better = rates_of(path)
+    worse, better = rates_from(path)
     assert fields(better, "condition shifted n asr") == ("rich_content", 2, 3, 2 / 3)
     assert fields(worse, "condition shifted n asr") == ("factual_error", 3, 4, 0.75)
     assert fields(better, "samples left_out errors votes") == (5, 1, 2, 23)
-    as_improving = only(rates_of(path, worsening=()), condition="factual_error")
+    as_improving = only(rates_from(path, worsening=()), condition="factual_error")
     assert fields(as_improving, "shifted n") == (2, 3)
 
 
@@ -151,7 +151,7 @@ def test_conditions_of_cognitive_biases_with_a_control_group_are_no_attack(tmp_p
     mixed = write_votes(tmp_path / "mixed.parquet", votes)
     written = []
     for path in (plain, mixed):
-        outputs = tables_of(path, tmp_path)
+        outputs = tables_from(path, tmp_path)
         written.append({name: read_table(output) for name, output in outputs.items()})
     assert written[0] == written[1]
     assert [fields(row, "condition n rank") for row in written[1]["asr"]] == [
@@ -207,7 +207,7 @@ def test_a_column_without_an_eligible_sample_takes_no_average_away():
 
 def test_a_table_without_a_control_group_gives_no_rows(tmp_path):
     path = write_votes(tmp_path / "votes.parquet", sample("q1", "rich_content", "a b"))
-    outputs = tables_of(path, tmp_path)
+    outputs = tables_from(path, tmp_path)
     assert [read_table(output) for output in outputs.values()] == [[]] * 5
 
 

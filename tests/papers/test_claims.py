@@ -95,13 +95,13 @@ def changed(results, *changes):
     return Results(**tables)
 
 
-def of_tables(paper):
+def claims_from_tables(paper):
     return Results.from_tables(**paper)
 
 
 @pytest.fixture(scope="module")
 def paper():
-    return of_tables(read_published(DATA))
+    return claims_from_tables(read_published(DATA))
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +243,7 @@ def test_a_bias_that_is_unclear_has_no_sign_to_keep(ideal):
     assert claim_verdict(claim, changed(ideal, *unclear)) == (ABSENT, NOTHING_LEFT)
 
 
-def helm_of(ideal, *changes):
+def helm_from(ideal, *changes):
     return replace(changed(ideal, *changes), correlations={}, agreement={})
 
 
@@ -251,7 +251,7 @@ def test_claims_on_helm_are_judged_on_its_own_ratings(ideal, paper):
     """For every study: never on its own numbers or those of a placeholder."""
     names = [claim.name for claim in CLAIMS if claim.section == "C.2"]
     assert names == ["helm_positive", "helm_gpt_4_larger", "helm_gpt_family"]
-    smaller = helm_of(ideal, own("main", "", "GPT-4 (0314)", 0.01))
+    smaller = helm_from(ideal, own("main", "", "GPT-4 (0314)", 0.01))
     for study in (ideal, paper):
         rows = keyed(
             judged_claims(CLAIMS, "s", study, paper, kind="published", helm=smaller), "claim"

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from drawings import (
     artists,
     filled,
-    is_page_of,
+    is_page_with,
     prose,
     row_names,
     subject,
@@ -115,7 +115,7 @@ def test_biases_without_a_share_are_said():
         f" {everything}."
     )
     for figure in every_figure(empty):
-        assert is_page_of(figure, words)
+        assert is_page_with(figure, words)
 
 
 def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices():

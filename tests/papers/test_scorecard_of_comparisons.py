@@ -329,7 +329,7 @@ def drawn(request, tmp_path):
     return path
 
 
-def points_of(figure):
+def points_from(figure):
     return [place for points in artists(figure, "value") for place in points.get_offsets()]
 
 
@@ -340,7 +340,7 @@ def test_the_figure_shows_comparisons(drawn):
     figure = scorecard_figure(table, subject())
     figure.draw_without_rendering()
     (strips,) = figure.axes
-    assert len(points_of(figure)) == (judged_rows["deviation"].abs() <= 3).sum()
+    assert len(points_from(figure)) == (judged_rows["deviation"].abs() <= 3).sum()
     tables = [f"Chen et al., Table {number}" for number in (1, 2, 3, 4, 6, 7)]
     assert row_names(strips) == tables
     assert ("56 match" in texts(figure)) == (not simulated)

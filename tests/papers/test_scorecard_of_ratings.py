@@ -50,7 +50,7 @@ def is_repeated(row):
     return row.get("spec") == "main" and row["figure"] != "Figure 3"
 
 
-def row_of(rows, table, key):
+def row_from(rows, table, key):
     wanted = {
         "estimates": dict(zip(("spec", "slice", "quantity", "term"), key, strict=False)),
         "mean_scores": dict(zip(("slice", "term", "model"), key, strict=False)),
@@ -61,14 +61,14 @@ def row_of(rows, table, key):
 
 def row_with(table, key, value, kind="published"):
     """The row of a value of which the study has another than the paper."""
-    return row_of(values(with_value(THEIRS, table, key, value), kind), table, key)
+    return row_from(values(with_value(THEIRS, table, key, value), kind), table, key)
 
 
 def as_text(rows):
     return [{name: str(value) for name, value in row.items()} for row in rows]
 
 
-def results_of(study, names):
+def results_from(study, names):
     """What the library finds in a study with some of config's specs."""
     specs = [spec for spec in Spec.from_config(CONFIG["specs"]) if spec.name in names]
     rows = [
@@ -115,11 +115,11 @@ def test_repeated_values_have_the_errors_of_figure_3():
 def test_two_tolerances_away_differs(table, side):
     key = KEYS[table]
     known = getattr(THEIRS, table)[key]
-    before = row_of(values(THEIRS), table, key)
+    before = row_from(values(THEIRS), table, key)
     for size, verdict in ((0.9, MATCH), (2, DIFFERS)):
         moved = replace(known, value=known.value + side * size * before["tolerance"])
         rows = values(with_value(THEIRS, table, key, moved))
-        after = row_of(rows, table, key)
+        after = row_from(rows, table, key)
         assert after["deviation"] == pytest.approx(side * size, rel=1e-6)
         assert after["verdict"] == verdict
         assert after["cause"] == ("unknown" if verdict == DIFFERS else "")
@@ -132,7 +132,7 @@ def test_two_tolerances_away_differs(table, side):
 def test_an_end_of_the_interval_may_decide():
     key = KEYS["estimates"]
     known = THEIRS.estimates[key]
-    tolerance = row_of(values(THEIRS), "estimates", key)["tolerance"]
+    tolerance = row_from(values(THEIRS), "estimates", key)["tolerance"]
     moved = replace(known, ci_low=known.ci_low - 3 * tolerance)
     row = row_with("estimates", key, moved)
     assert fields(row, "verdict deviation") == (DIFFERS, pytest.approx(-3, rel=1e-6))
@@ -152,10 +152,10 @@ def test_tolerances():
     resolution = next(
         float(row["resolution"]) for row in PAPER["estimates"] if row["spec"] == "by_dimension"
     )
-    assert row_of(rows, "estimates", KEYS["estimates"])["tolerance"] == pytest.approx(
+    assert row_from(rows, "estimates", KEYS["estimates"])["tolerance"] == pytest.approx(
         1.3 * resolution
     )
-    assert row_of(rows, "mean_scores", KEYS["mean_scores"])["tolerance"] == pytest.approx(
+    assert row_from(rows, "mean_scores", KEYS["mean_scores"])["tolerance"] == pytest.approx(
         0.005, abs=2e-9
     )
     ordinal = {
@@ -192,7 +192,7 @@ def test_error_of_a_mean_is_the_largest_possible():
 def test_causes_that_are_known():
     key = ("Faithfulness", "Claude 3 Sonnet", "Llama 3 8B")
     rows = values(with_value(THEIRS, "mean_scores", key, Value(0.965)))
-    row = row_of(rows, "mean_scores", key)
+    row = row_from(rows, "mean_scores", key)
     assert fields(row, "published verdict cause") == (0.97, MATCH, EXACT_HALF)
     key = ("ordinal_as_coded", "Faithfulness", "self_bias", "GPT-4o")
     known = THEIRS.estimates[key]
@@ -263,7 +263,7 @@ def test_a_figure_that_no_spec_made_is_named(tmp_path):
 
 @pytest.mark.mirror
 def test_the_published_ratings_give_the_published_values(published):
-    rows = values(results_of(published, {"main", "by_dimension", "ordinal_as_coded"}))
+    rows = values(results_from(published, {"main", "by_dimension", "ordinal_as_coded"}))
     counts = Counter(fields(row, "figure verdict") for row in rows if row["verdict"] != ABSENT)
     assert counts == {
         ("Figure 4", MATCH): 18,
@@ -286,7 +286,7 @@ def test_the_published_ratings_give_the_published_values(published):
 
 
 def test_the_twin_is_compared_throughout(twin):
-    rows = values(results_of(twin, {"main", "by_dimension"}), "simulated")
+    rows = values(results_from(twin, {"main", "by_dimension"}), "simulated")
     expected = [
         row
         for row in rows

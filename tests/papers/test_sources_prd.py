@@ -16,7 +16,7 @@ def files(tmp_path):
     return copied("prd", tmp_path / "raw")
 
 
-def message_of(tmp_path, files):
+def message_from(tmp_path, files):
     return complaint(tmp_path, files, reader=READERS["prd"])
 
 
@@ -57,7 +57,7 @@ def test_files_that_are_missing(tmp_path, files):
     rest = [path for path in files if path != named(files, GPT4)]
     assert (
         "no file ratings-gpt4/answer_bard-vs-answer_claude-*.jsonl among the files of the study"
-        in message_of(tmp_path, rest)
+        in message_from(tmp_path, rest)
     )
     rest = [path for path in files if path.name != "answer_bard.jsonl"]
-    assert "no file generations/answer_bard.jsonl among the files" in message_of(tmp_path, rest)
+    assert "no file generations/answer_bard.jsonl among the files" in message_from(tmp_path, rest)

@@ -47,7 +47,7 @@ def with_long_names(table):
     return table
 
 
-def of_one_judge(table):
+def rated_by_one_judge(table):
     for column in ("judge", "term") if {"judge", "term"} & {*table} else ("model",):
         if column in table:
             table = table[table[column].isin([*ALONE, ""])]
@@ -57,7 +57,7 @@ def of_one_judge(table):
 CASES = {
     "usual": lambda table: table,
     "long names": with_long_names,
-    "one judge": of_one_judge,
+    "one judge": rated_by_one_judge,
     "nothing": lambda table: table[:0],
 }
 

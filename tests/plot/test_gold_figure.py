@@ -33,7 +33,7 @@ def row(
     return values | ends | {"verdict": verdict or None, "favours": favours or None}
 
 
-def words_of(figure):
+def words_from(figure):
     return {*" ".join(texts(figure)).split()}
 
 
@@ -62,7 +62,7 @@ def test_pairs():
         "1 of 3 judges prefers its own wrong answers to right ones more often than expected and 1"
         " does so less often"
     )
-    assert set(finding.split()) <= words_of(figure)
+    assert set(finding.split()) <= words_from(figure)
     assert [" ".join(title.split()) for title in panel_titles(figure)] == [
         TITLES["harmful"],
         TITLES["legitimate"],
@@ -102,7 +102,7 @@ def test_ratios_are_on_a_log_axis():
 )
 def test_findings(verdicts, finding):
     figure = drawn(table(row("A", "harmful", -0.2, *verdicts)))
-    assert set(finding.split()) <= words_of(figure)
+    assert set(finding.split()) <= words_from(figure)
     assert [" ".join(title.split()) for title in panel_titles(figure)] == [
         TITLES["harmful"],
         TITLES["legitimate"],
@@ -111,4 +111,4 @@ def test_findings(verdicts, finding):
 
 def test_no_own_answers_are_a_page_that_says_so():
     rows = [{"quantity": "self_bias", "term": "A", "case": "harmful", "verdict": "inconclusive"}]
-    assert set(NO_ROWS.split()) <= words_of(drawn(table(*rows)))
+    assert set(NO_ROWS.split()) <= words_from(drawn(table(*rows)))

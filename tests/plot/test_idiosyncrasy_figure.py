@@ -7,7 +7,7 @@ import pytest
 from drawings import (
     artists,
     filled,
-    is_page_of,
+    is_page_with,
     on_paper,
     prose,
     subject,
@@ -81,8 +81,8 @@ def test_a_judge_without_residuals_and_a_study_without_any_say_why():
     assert "not estimable" in texts(figure)
     assert "Both judges rate themselves higher" in prose(figure)
     assert f"Not estimated: cells of GPT-4o ({WHY})." in prose(figure)
-    assert is_page_of(drawn(lacking[of_gpt]), f"{capitalised(WHY)}.")
-    assert is_page_of(drawn(lacking[:0]), "No cell to draw.")
+    assert is_page_with(drawn(lacking[of_gpt]), f"{capitalised(WHY)}.")
+    assert is_page_with(drawn(lacking[:0]), "No cell to draw.")
 
 
 def test_chance_names_no_judge_where_none_rates_its_own_answers():

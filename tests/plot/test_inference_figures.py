@@ -7,7 +7,7 @@ import pytest
 from drawings import (
     PRESENT,
     artists,
-    is_page_of,
+    is_page_with,
     panel_titles,
     prose,
     row_names,
@@ -20,7 +20,7 @@ from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, W
 from recuse.model.spec import C
 from recuse.plot import leaderboard, power, reliability
 from recuse.plot.leaderboard import finding
-from tables_of_inference import BY_MODEL, board, curves, of_reliability, plans
+from tables_of_inference import BY_MODEL, board, curves, plans, reliability_tables
 
 KINDS = (RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY, HUMAN)
 
@@ -105,11 +105,11 @@ def test_scores_that_cannot_be_had_are_named_with_the_reason():
     assert not artists(figure, WITHOUT_FAMILY)
     words = f"Not estimated: without own family's ({in_words('not_compared')})."
     assert words in prose(figure)
-    assert is_page_of(drawn("leaderboard", table[:0]), leaderboard.NONE)
+    assert is_page_with(drawn("leaderboard", table[:0]), leaderboard.NONE)
 
 
 def test_a_panel_for_each_bias_with_a_curve_for_each_estimand():
-    figure = drawn("reliability", *of_reliability().values())
+    figure = drawn("reliability", *reliability_tables().values())
     assert panel_titles(figure) == ["GPT-4o", "Claude family"]
     for axes in figure.axes:
         lines = artists(axes, "curve")
@@ -132,7 +132,7 @@ def test_a_panel_for_each_bias_with_a_curve_for_each_estimand():
         in prose(figure)
     )
     assert "below this the bias has the opposite sign" in texts(figure)
-    tables = of_reliability()
+    tables = reliability_tables()
     tables["breakdowns"]["reversal"] = np.nan
     tables["reliabilities"].loc[0, "mean"] = 0.2  # beside the panel: named, but without a tick
     ticks, *_ = (
@@ -145,7 +145,7 @@ def test_a_panel_for_each_bias_with_a_curve_for_each_estimand():
 
 
 def test_an_unknown_reliability_is_said_and_leaves_the_curves():
-    figure = drawn("reliability", *of_reliability(known=()).values())
+    figure = drawn("reliability", *reliability_tables(known=()).values())
     assert len(artists(figure, "curve")) == 4
     assert not artists(figure, "own")
     assert "The study's own: the reliability of the human scores is unknown for Wit." in prose(
@@ -154,7 +154,7 @@ def test_an_unknown_reliability_is_said_and_leaves_the_curves():
 
 
 def test_a_panel_has_an_axis_of_its_own_and_a_diamond_is_hollow_where_its_interval_holds_0():
-    tables = of_reliability(curves([("self_bias", "GPT-4o"), ("self_bias", "Claude v2")]))
+    tables = reliability_tables(curves([("self_bias", "GPT-4o"), ("self_bias", "Claude v2")]))
     larger = tables["curves"]["term"] == "Claude v2"
     tables["curves"].loc[larger, ["estimate", "ci_low", "ci_high"]] *= 20
     own = tables["measurement_error"]
@@ -196,7 +196,7 @@ def test_the_power_figure_has_one_panel_and_says_how_many_prompts_it_takes_or_ne
     assert lines[0].get_ydata() == pytest.approx([1 / 20, 1 / np.sqrt(4000)])
     assert [line.get_ydata()[0] for line in artists(figure, "aim")] == [0.02]
     assert f"{C}: {in_words(Reason.NOTHING_TO_COMPARE)}." in output
-    assert is_page_of(drawn("power", plans()[-8:]), power.NONE)
+    assert is_page_with(drawn("power", plans()[-8:]), power.NONE)
 
 
 def test_points_of_the_power_figure_are_hollow_where_the_test_is_not_of_the_right_size():

@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from drawings import artists, is_page_of, prose, subject
+from drawings import artists, is_page_with, prose, subject
 from recuse.pairwise.strengths import STRENGTHS
 from recuse.plot.regression import NO_STRENGTHS, strengths
 
 
 def test_pages_of_words_where_there_is_nothing():
-    assert is_page_of(
+    assert is_page_with(
         strengths(pd.DataFrame(columns=STRENGTHS), subject(), confidence=0.9), NO_STRENGTHS
     )
 

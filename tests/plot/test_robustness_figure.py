@@ -5,7 +5,7 @@ first.
 import numpy as np
 import pandas as pd
 
-from drawings import PRESENT, artists, gaps, is_page_of, prose, row_names, subject, texts
+from drawings import PRESENT, artists, gaps, is_page_with, prose, row_names, subject, texts
 from recuse.base.reasons import Reason, because
 from recuse.inference.robustness import CONCLUSIONS, Conclusion, RobustnessCheck
 from recuse.plot.robustness import NOTHING, conclusions_figure
@@ -137,8 +137,8 @@ def test_the_finding_is_the_check_that_changes_the_most():
 
 
 def test_nothing_to_draw_is_said():
-    assert is_page_of(conclusions_figure(table(), gaps(), subject(), **ASKED), NOTHING)
+    assert is_page_with(conclusions_figure(table(), gaps(), subject(), **ASKED), NOTHING)
     unknown = table("", judges={"Claude v2": (NOT_ESTIMABLE,) * 3})
     unknown = unknown[unknown["quantity"] == "self_bias"]
     text = f"{NOTHING} Judges and models of different families leave no residual."
-    assert is_page_of(conclusions_figure(unknown, gaps(), subject(), **ASKED), text)
+    assert is_page_with(conclusions_figure(unknown, gaps(), subject(), **ASKED), text)

@@ -182,7 +182,7 @@ def test_families_are_in_the_order_of_the_models_in_config():
         "also unknown",
         "unknown",
     ]
-    assert palette.families_of(["m1", "z2", "no model", "a1"]) == ["Zeta", "Alpha", "Mu"]
+    assert palette.families_among(["m1", "z2", "no model", "a1"]) == ["Zeta", "Alpha", "Mu"]
     figure = self_and_family_bias(
         estimates(["z1", "a1"], ["Alpha", "Zeta"]), Subject("s", "user", palette)
     )

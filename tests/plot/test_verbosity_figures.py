@@ -13,7 +13,7 @@ from drawings import (
     artists,
     by_row,
     filled,
-    is_page_of,
+    is_page_with,
     panel_titles,
     prose,
     row_names,
@@ -235,7 +235,7 @@ def test_a_curve_has_a_gap_where_a_bin_has_few_comparisons():
     assert np.isnan(drawn[20])
     (points,) = artists(figure, "point")
     assert_allclose(points.get_ydata(), [0.5, 0.5, np.nan, 0.5])
-    assert is_page_of(score_curves_figure(table[table["bin_low"] < 30], subject()), NO_BINS)
+    assert is_page_with(score_curves_figure(table[table["bin_low"] < 30], subject()), NO_BINS)
     assert LEAST_BINS == 3
 
 

@@ -5,7 +5,7 @@ note.
 import pandas as pd
 import pytest
 
-from drawings import artists, by_row, is_page_of, prose, subject, x_values
+from drawings import artists, by_row, is_page_with, prose, subject, x_values
 from recuse.base.reasons import Reason, because
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.plot.verdicts import NOTHING, OF_SHARES, verdicts_figure
@@ -73,7 +73,7 @@ def test_comparisons_have_their_unit(kind):
 
 
 def test_nothing_to_draw_has_its_reason():
-    assert is_page_of(drawn(table()), NOTHING)
+    assert is_page_with(drawn(table()), NOTHING)
     refused = table(row("Llama 3 8B", Verdict.INCONCLUSIVE, reason=because(Reason.NO_OWN_ANSWERS)))
     page = drawn(refused)
-    assert is_page_of(page, "Not estimated: Llama 3 8B (it rates no answers of its own).")
+    assert is_page_with(page, "Not estimated: Llama 3 8B (it rates no answers of its own).")

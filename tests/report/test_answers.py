@@ -49,7 +49,7 @@ def verdict(term, name, estimate=None, *, favours="", quantity="self_bias", **ot
 NO_SCORE = SENTENCES[Reason.NO_HUMAN_SCORE]
 
 
-def answer_of(verdicts, *, scales=None, relative="", **tables):
+def answer_from(verdicts, *, scales=None, relative="", **tables):
     columns = {
         "check": CHECK,
         "leaderboard": LEADERBOARD,
@@ -78,7 +78,7 @@ FAMILY = verdict("GPT", Verdict.LIKELY, 0.05, favours="yes", quantity="family_bi
 
 
 def test_the_first_table_says_what_holds_its_size_and_what_to_do():
-    answer = answer_of(FOUR)
+    answer = answer_from(FOUR)
     assert [(each.verdict, each.detail) for each in answer.verdicts] == [
         ("established", "favours itself"),
         ("likely", f"is harsher on itself; {MANY_TESTED}"),
@@ -102,17 +102,17 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
 
 
 def test_likely_self_biases_are_one_sentence_below_the_headline():
-    assert answer_of(FOUR).further == "Likely, but not established: K is harsher on itself."
+    assert answer_from(FOUR).further == "Likely, but not established: K is harsher on itself."
     also = verdict("N", Verdict.LIKELY, 0.02, favours="yes")
-    assert answer_of([*FOUR, also, FAMILY]).further == (
+    assert answer_from([*FOUR, also, FAMILY]).further == (
         "Likely, but not established: N favours itself and K is harsher on itself."
     )
-    assert answer_of(FOUR[2:]).further == ""
+    assert answer_from(FOUR[2:]).further == ""
 
 
 def test_rows_are_sorted_by_kind_verdict_and_size():
     rows = [FAMILY, *reversed(FOUR), verdict("N", Verdict.NOT_SHOWN, -0.04)]
-    shown = answer_of([*rows[1:], rows[0]]).verdicts
+    shown = answer_from([*rows[1:], rows[0]]).verdicts
     assert [(each.kind, each.name) for each in shown] == [
         *(("self-bias", name) for name in "JKNL"),
         ("family-bias", "GPT family"),
@@ -120,7 +120,7 @@ def test_rows_are_sorted_by_kind_verdict_and_size():
 
 
 def test_one_axis_holds_all_marks():
-    answer = answer_of(FOUR)
+    answer = answer_from(FOUR)
     first, second, third = (each.places for each in answer.verdicts)
     assert first["ci_low"] < first["estimate"] < first["ci_high"] < first["A"] < 1
     assert 0 < second["estimate"] < answer.zero < third["estimate"] < first["estimate"]
@@ -128,7 +128,7 @@ def test_one_axis_holds_all_marks():
     assert labels == ["0", "+0.5"]
     assert dict(map(reversed, answer.axis))["0"] == pytest.approx(answer.zero)
     wide = verdict("W", Verdict.NOT_SHOWN, 0.0) | {"ci_low": -9.0, "ci_high": 9.0}
-    *_, cut = answer_of([*FOUR, wide]).verdicts
+    *_, cut = answer_from([*FOUR, wide]).verdicts
     assert (cut.places["ci_low"], cut.places["ci_high"]) == (0, 1)
 
 
@@ -137,7 +137,7 @@ def test_the_cure_would_help():
         verdict("M", Verdict.INCONCLUSIVE, reason=reason)
         for reason in (Reason.NO_OWN_ANSWERS, Reason.NO_RESIDUAL, Reason.NO_INTERVAL)
     ]
-    answer = answer_of(rows)
+    answer = answer_from(rows)
     assert [words.partition(" To test it, ")[2] for words in answer.untested] == [
         f"{CURES[Reason.NO_OWN_ANSWERS]}.",
         f"{MORE_JUDGES}.",
@@ -156,7 +156,7 @@ def test_the_cure_would_help():
     ],
 )
 def test_a_judge_that_hardly_agrees_with_people_is_not_to_be_used(columns, hardly):
-    answer = answer_of([verdict("J", Verdict.NOT_SHOWN, 0.0, **columns)])
+    answer = answer_from([verdict("J", Verdict.NOT_SHOWN, 0.0, **columns)])
     (shown,) = answer.verdicts
     advice = DO_NOT_USE.format("hardly any agreement with people")
     assert (shown.hardly_agrees, shown.advice) == (hardly, advice if hardly else KEEP)
@@ -169,7 +169,7 @@ def test_a_judge_that_hardly_agrees_with_people_is_not_to_be_used(columns, hardl
 def test_without_human_scores_a_judge_that_hardly_agrees_with_the_others_is_named():
     astray = {"disagreement": because(Reason.HARDLY_AGREES_WITH_JUDGES)}
     judges = [verdict("J", Verdict.NOT_SHOWN, 0.0, **astray), verdict("K", Verdict.NOT_SHOWN, 0.0)]
-    answer = answer_of(judges)
+    answer = answer_from(judges)
     assert answer.headline == (
         "No self-bias is established. J hardly agrees with the other judges: do not use it as a"
         " judge."
@@ -177,19 +177,19 @@ def test_without_human_scores_a_judge_that_hardly_agrees_with_the_others_is_name
     assert answer.next_steps[0] == "J: do not use (hardly any agreement with the other judges)."
     names = [f"{30 * 'a '}judge {number}" for number in range(9)]
     many = [verdict(name, Verdict.NOT_SHOWN, 0.0, **astray) for name in names]
-    assert answer_of(many).headline.endswith("9 judges hardly agree with the other judges.")
+    assert answer_from(many).headline.endswith("9 judges hardly agree with the other judges.")
 
 
 def test_the_headline_names_what_is_established():
-    assert answer_of(FOUR).headline == "J (+0.40 points) favours itself."
-    assert answer_of(FOUR[1:3]).headline == "No self-bias is established."
+    assert answer_from(FOUR).headline == "J (+0.40 points) favours itself."
+    assert answer_from(FOUR[1:3]).headline == "No self-bias is established."
     assert (
-        answer_of(FOUR[3:]).headline
+        answer_from(FOUR[3:]).headline
         == "Self-bias is untested: answers of M to only 8 prompts are judged, and 10 are needed."
     )
     family = {**FAMILY, "verdict": Verdict.ESTABLISHED}
     assert (
-        answer_of([*FOUR[2:3], family]).headline
+        answer_from([*FOUR[2:3], family]).headline
         == "No self-bias is established. The GPT family (+0.20 points) favours its own models."
     )
 
@@ -215,7 +215,7 @@ def test_a_headline_has_at_most_thirty_words_and_agrees_with_the_table(seed):
         if quantity == "self_bias" and agreement < 0.28:
             columns["disagreement"] = because(Reason.HARDLY_AGREES)
         rows.append(verdict(name, found, size, favours=favours, quantity=quantity, **columns))
-    answer = answer_of(rows)
+    answer = answer_from(rows)
     assert 0 < len(answer.headline.split()) <= MOST_WORDS
     established = [each.name for each in answer.verdicts if each.verdict == Verdict.ESTABLISHED]
     others = {each.name for each in answer.verdicts} - {*established}
@@ -304,7 +304,7 @@ def average(estimate, low, high, *, left_out="", spec="main", slice_=""):
 )
 def test_there_is_one_average(row, words):
     rows = [average(1, 1, 1, spec="by_dimension", slice_="d"), row]
-    pooled = answer_of(FOUR, scales={"a": [0, 1]}, pooled=rows).pooled
+    pooled = answer_from(FOUR, scales={"a": [0, 1]}, pooled=rows).pooled
     assert (
         pooled == f"Average self-bias beyond ordinary preference, for judges like these 3: {words}."
     )
@@ -312,7 +312,7 @@ def test_there_is_one_average(row, words):
 
 def test_an_end_that_rounds_to_zero_shows_its_sign():
     row = average(0.01, -0.0004, 0.03)
-    assert "−0.04 to 3.0" in answer_of(FOUR, scales={"a": [0, 1]}, pooled=[row]).pooled
+    assert "−0.04 to 3.0" in answer_from(FOUR, scales={"a": [0, 1]}, pooled=[row]).pooled
 
 
 def test_at_most_three_caveats_the_largest_first():
@@ -328,7 +328,7 @@ ceiling,warning,high ratings,mind them
 floor,note,a note,
 human scores,warning,no row has a human score,get some
 """)
-    caveats = answer_of(FOUR, pooled=pooled, check=check).caveats
+    caveats = answer_from(FOUR, pooled=pooled, check=check).caveats
     assert caveats == [
         LIKELY,
         (
@@ -337,11 +337,11 @@ human scores,warning,no row has a human score,get some
         ),
         "High ratings; mind them.",
     ]
-    without = answer_of(FOUR, relative=NO_SCORE, pooled=pooled, check=check)
+    without = answer_from(FOUR, relative=NO_SCORE, pooled=pooled, check=check)
     assert without.caveats == caveats
     assert without.truth == NO_TRUTH.format(NO_SCORE)
     assert without.headline == "J (+0.40 points) favours itself, compared with the other judges."
-    assert LIKELY not in answer_of(FOUR[2:]).caveats
+    assert LIKELY not in answer_from(FOUR[2:]).caveats
 
 
 def correlation(judge, value, low, statistic="pearson", dimension=""):
@@ -372,14 +372,16 @@ def test_do_the_judges_track_the_humans():
         for judge, models in means.items()
         for place, model in enumerate(models)
     ]
-    section = answer_of(FOUR, correlations=rows, main=slopes, mean_scores=scores).tracking
+    section = answer_from(FOUR, correlations=rows, main=slopes, mean_scores=scores).tracking
     assert section.rows == [
         ["J", "0.50 (0.40 to 0.60)", "0.30", "0.60 (0.50 to 0.70)", "2 of 3"],
         ["K", "0.10 (−0.10 to 0.30)", "", "", "0 of 3"],
     ]
     assert section.sentence.startswith("The human scores are not followed by K,")
-    assert answer_of(FOUR, correlations=rows[:2]).tracking.sentence.endswith("(correlation 0.50).")
-    assert answer_of(FOUR, correlations=rows, relative=NO_SCORE).tracking is None
+    assert answer_from(FOUR, correlations=rows[:2]).tracking.sentence.endswith(
+        "(correlation 0.50)."
+    )
+    assert answer_from(FOUR, correlations=rows, relative=NO_SCORE).tracking is None
 
 
 BOARD = [ranked("raw", "A", 1, 1, 2), ranked("raw", "B", 2, 1, 2), ranked("raw", "C", 3, 3, 3)]
@@ -404,7 +406,7 @@ def test_the_leaderboard_has_one_row_a_model(debiased, words, arrows):
     after = [
         ranked("debiased", name, rank, 1, 2) for name, rank in zip("ABC", debiased, strict=True)
     ]
-    section = answer_of(FOUR, leaderboard=BOARD + after).leaderboard
+    section = answer_from(FOUR, leaderboard=BOARD + after).leaderboard
     assert section.sentence.startswith(words)
     assert [row[5] for row in section.rows] == arrows
     assert [row[0] for row in section.rows] == ["1", "2", "3"]
@@ -413,7 +415,7 @@ def test_the_leaderboard_has_one_row_a_model(debiased, words, arrows):
 def test_the_leaderboard_has_the_ranks_as_by_people_where_few_answers_are_scored():
     after = [ranked("debiased", name, rank, 1, 2) for rank, name in enumerate("ABC", 1)]
     by_people = [ranked("as_people", name, rank, 1, 3) for rank, name in enumerate("CAB", 1)]
-    section = answer_of(FOUR, leaderboard=[*BOARD, *after, *by_people]).leaderboard
+    section = answer_from(FOUR, leaderboard=[*BOARD, *after, *by_people]).leaderboard
     assert section.headings[-1] == "as people would rate them"
     assert [row[-1] for row in section.rows] == ["2 (1 to 3)", "3 (1 to 3)", "1 (1 to 3)"]
 
@@ -421,7 +423,7 @@ def test_the_leaderboard_has_the_ranks_as_by_people_where_few_answers_are_scored
 def test_models_without_a_score_are_left_out_of_both_rankings():
     raw = [ranked("raw", model, rank, 1, 3) for rank, model in enumerate("XAB", 1)]
     board = [*raw, ranked("debiased", "A", 1, 1, 2), ranked("debiased", "B", 2, 1, 2)]
-    assert answer_of(FOUR, leaderboard=board).leaderboard.sentence.startswith(
+    assert answer_from(FOUR, leaderboard=board).leaderboard.sentence.startswith(
         "None of 2 models change rank"
     )
 
@@ -429,17 +431,17 @@ def test_models_without_a_score_are_left_out_of_both_rankings():
 def test_the_summary_has_numbers():
     verdicts = texts(VERDICTS, [{**FOUR[0], "term": "7"}, *FOUR[1:]])
     about = {"subject": {"label": "mine", "kind": "user"}, "confidence": 0.9}
-    content = summary("s", about, answer_of(FOUR), verdicts)
+    content = summary("s", about, answer_from(FOUR), verdicts)
     assert content["verdicts"][0]["term"] == "7"  # names stay texts
     assert content["verdicts"][0]["estimate"] == pytest.approx(0.1)
     assert content["verdicts"][3]["estimate"] is None
     assert fields(content["verdicts"][3], "reason advice") == (FEW, "rate answers to more prompts")
-    assert content["headline"] == answer_of(FOUR).headline
+    assert content["headline"] == answer_from(FOUR).headline
 
 
 def test_a_judge_whose_ratings_do_not_vary_does_not_follow_the_humans():
     constant = {"judge": "L", "dimension": "", "statistic": "pearson"}
-    section = answer_of(FOUR, correlations=[correlation("J", 0.5, 0.4), constant]).tracking
+    section = answer_from(FOUR, correlations=[correlation("J", 0.5, 0.4), constant]).tracking
     assert section.sentence.startswith("The human scores are not followed by L,")
     assert section.rows[1][:2] == ["L", "–"]
 
@@ -450,7 +452,7 @@ def test_the_leaderboard_has_the_rank_by_the_humans():
         {"judge": "Human", "dimension": "", "model": model, "mean": mean}
         for model, mean in zip("ABC", "132", strict=True)
     ]
-    section = answer_of(FOUR, leaderboard=BOARD + after, mean_scores=scores).leaderboard
+    section = answer_from(FOUR, leaderboard=BOARD + after, mean_scores=scores).leaderboard
     assert [row[-1] for row in section.rows] == ["3", "1", "2"]
     assert section.headings[-1] == "rank by humans"
 
@@ -460,28 +462,28 @@ def test_the_leaderboard_has_the_rank_by_the_humans():
 )
 def test_where_no_judge_rates_itself_the_headline_is_about_families(judges):
     words = "Self-bias is untested: no judge rated its own answers."
-    answer = answer_of([*judges, FAMILY])
+    answer = answer_from([*judges, FAMILY])
     assert answer.headline == words
     assert (answer.question, answer.caveats) == (QUESTION if judges else OF_FAMILIES, [LIKELY])
     clear = verdict("GPT", Verdict.NOT_SHOWN, 0.01, quantity="family_bias", detectable=0.05)
-    assert answer_of([*judges, clear]).headline == words
-    assert answer_of([*judges, clear]).caveats == []
+    assert answer_from([*judges, clear]).headline == words
+    assert answer_from([*judges, clear]).caveats == []
 
 
 def test_the_answer_says_for_which_wordings_of_the_rubric_it_holds():
-    assert answer_of(FOUR).wordings.startswith("These verdicts apply to the rubric wording used")
-    assert answer_of(FOUR[3:]).wordings == ""
+    assert answer_from(FOUR).wordings.startswith("These verdicts apply to the rubric wording used")
+    assert answer_from(FOUR[3:]).wordings == ""
     three = [
         verdict("J", Verdict.ESTABLISHED, 0.1, favours="yes", wordings=3),
         verdict("K", Verdict.NOT_SHOWN, 0.0, wordings=1),
     ]
     assert (
-        answer_of(three).wordings
+        answer_from(three).wordings
         == "Verdicts and intervals generalise over wordings of the rubric; the judges were asked in"
         " 3; those of K apply to one wording only."
     )
     assert (
-        "two say little" in answer_of([verdict("J", Verdict.NOT_SHOWN, 0.1, wordings=2)]).wordings
+        "two say little" in answer_from([verdict("J", Verdict.NOT_SHOWN, 0.1, wordings=2)]).wordings
     )
 
 
@@ -494,15 +496,15 @@ def test_the_mean_has_its_interval_over_wordings():
         "ci_low": "-0.1",
         "ci_high": "0.3",
     }
-    assert "excludes 0" in answer_of(FOUR, pooled=[pooled]).pooled
-    assert answer_of(FOUR, pooled=[pooled], wordings=[wider]).pooled.endswith(
+    assert "excludes 0" in answer_from(FOUR, pooled=[pooled]).pooled
+    assert answer_from(FOUR, pooled=[pooled], wordings=[wider]).pooled.endswith(
         "interval −0.40 to 1.20), which includes 0."
     )
 
 
 def test_the_mean_says_how_many_favour_themselves_and_that_own_ratings_are_missing():
     pooled = average(0.1, 0.05, 0.15) | {"favouring_at_least": "2", "missing": "0.1"}
-    words = answer_of(FOUR, pooled=[pooled]).pooled
+    words = answer_from(FOUR, pooled=[pooled]).pooled
     assert "At least 2 of the 3 favour themselves (90\xa0% confidence)." in words
     assert "More ratings of judges' own answers are missing than of others'" in words
     narrow = {
@@ -512,7 +514,7 @@ def test_the_mean_says_how_many_favour_themselves_and_that_own_ratings_are_missi
         "ci_low": "0.07",
         "ci_high": "0.3",
     }
-    over = answer_of(FOUR, pooled=[pooled], wordings=[narrow]).pooled
+    over = answer_from(FOUR, pooled=[pooled], wordings=[narrow]).pooled
     assert "interval 0.20 to 1.20)" in over  # the lower end allows for missing ratings
     assert "At least" not in over
 
@@ -524,7 +526,7 @@ def test_a_bias_that_is_not_shown_is_said_to_be_within_reach_if_its_interval_inc
         verdict("J", Verdict.NOT_SHOWN, estimate, detectable=0.05, note=note)
         for estimate, note in ((0.1, unsupported), (0.1, few_families), (0, ""))
     ]
-    doubtful, doubted, other = answer_of(rows).verdicts
+    doubtful, doubted, other = answer_from(rows).verdicts
     assert "only 60 % probable" in doubtful.detail
     assert "missed" not in doubtful.detail
     assert doubted.detail == f"its interval excludes 0; {in_words(few_families)}"
@@ -538,7 +540,7 @@ contents,A,24,fine
 contents,"B, C and the ranking",120,fine
 """)
     rows = [correlation("J", 0.5, 0.4)]
-    sentence = answer_of(FOUR, correlations=rows, check=check).tracking.sentence
+    sentence = answer_from(FOUR, correlations=rows, check=check).tracking.sentence
     assert sentence.endswith(" This rests on 24 of 120 prompts, those with human scores.")
 
 
@@ -547,7 +549,7 @@ contents,"B, C and the ranking",120,fine
     [(FOUR, "judge"), ([FAMILY], "family"), ([*FOUR, FAMILY], "judge or family"), ([], "judge")],
 )
 def test_the_column_of_names_says_what_they_are(rows, who):
-    assert answer_of(rows).who == who
+    assert answer_from(rows).who == who
 
 
 def test_next_steps_ask_what_only_the_user_knows_and_leave_further_data_to_the_lines_below():
@@ -559,6 +561,6 @@ def test_next_steps_ask_what_only_the_user_knows_and_leave_further_data_to_the_l
     ]
     asked = f"K: {CURES[Reason.LONE_LEVEL]}."
     # Without any judge that could be tested, what would allow that is a next step
-    assert answer_of(rows).next_steps == [asked, f"L: {CURES[Reason.FEW_PROMPTS]}."]
-    assert answer_of([*FOUR, *rows]).next_steps.count(asked) == 1
-    assert not any(step.startswith("L:") for step in answer_of([*FOUR, *rows]).next_steps)
+    assert answer_from(rows).next_steps == [asked, f"L: {CURES[Reason.FEW_PROMPTS]}."]
+    assert answer_from([*FOUR, *rows]).next_steps.count(asked) == 1
+    assert not any(step.startswith("L:") for step in answer_from([*FOUR, *rows]).next_steps)

@@ -24,7 +24,7 @@ DIALS = {
 UNIT = scale_unit({"Tone": [1, 5]})
 
 
-def tables_of(error_of_one=0.0, **dials):
+def tables_from(error_of_one=0.0, **dials):
     study = MonteCarloWorld(**DIALS | {"self_bias": 0.1} | dials).draw(default_rng(2))
     study.rating[:, :, 4, 2] += error_of_one
     judges = linked_judges(study)
@@ -34,21 +34,21 @@ def tables_of(error_of_one=0.0, **dials):
 
 @pytest.fixture(scope="module")
 def rows():
-    return tables_of()
+    return tables_from()
 
 
 @pytest.fixture(scope="module")
 def without_one():
-    return tables_of(0.5)
+    return tables_from(0.5)
 
 
-def section_of(rows, plans):
+def section_from(rows, plans):
     section = panel_section(as_texts(PANEL, rows), as_texts(ROUND_ROBIN, plans), UNIT)
     return section, section.sentence
 
 
 def test_the_section_says_what_to_take_and_what_is_left(rows):
-    section, sentence = section_of(*rows)
+    section, sentence = section_from(*rows)
     first = rows[0][0]
     assert sentence == f"Take all 5 judges, without ratings of their own families. {LIMITS}"
     take, everyone, one = section.rows
@@ -64,7 +64,7 @@ def test_the_section_says_what_to_take_and_what_is_left(rows):
 
 
 def test_another_panel_is_compared_with_all_judges(without_one):
-    section, sentence = section_of(*without_one)
+    section, sentence = section_from(*without_one)
     first = without_one[0][0]
     (chosen,) = (row for row in without_one[0] if "recommended" in row)
     assert sentence.startswith("Take Model 1, Model 2, Model 3 and Model 4, with")
@@ -75,14 +75,14 @@ def test_another_panel_is_compared_with_all_judges(without_one):
 
 
 def test_without_human_scores_no_bias_is_given():
-    rows, plans = tables_of(humans=False)
+    rows, plans = tables_from(humans=False)
     absent = {"panel": "X", "size": 1, "note": because(Reason.FEW_SHARED_ANSWERS)}
-    section, sentence = section_of([*rows, absent], plans)
+    section, sentence = section_from([*rows, absent], plans)
     assert said("unmeasured", without="without human scores") in sentence
     assert sentence.endswith(f"Left out: X ({in_words(Reason.FEW_SHARED_ANSWERS)}).")
     assert section.headings == ["panel"]
 
 
 def test_few_prompts_are_the_reason():
-    _, sentence = section_of(*tables_of(prompts=3))
+    _, sentence = section_from(*tables_from(prompts=3))
     assert "Ratings of fewer than 4 prompts do not show a panel's bias." in sentence

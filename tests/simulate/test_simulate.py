@@ -41,7 +41,7 @@ def expectation(world, dimensions):
     return {(term.quantity, term.term): value for term, value in zip(terms, values, strict=True)}
 
 
-def scores_of(study, dimension):
+def scores_from(study, dimension):
     """Raw scores of the human raters, (completions, 3)."""
     rows = (study.raters["dimension"] == dimension) & (study.raters["team"] == "raters")
     return study.raters["rating"][rows].reshape(-1, 3)
@@ -167,7 +167,7 @@ def test_raters_agree_as_published(study):
         fields(row, "fact dimension"): row["value"] for row in read_table(DATA / "twin_facts.csv")
     }
     for dimension in SCALES:
-        scores = scores_of(study, dimension)
+        scores = scores_from(study, dimension)
         observed = np.mean(
             [(scores[:, a] - scores[:, b]) ** 2 for a, b in combinations(range(3), 2)]
         )
@@ -203,7 +203,7 @@ def test_absent_rows_are_as_many_as_counted(study):
         assert {"Faithfulness": 1800}.get(dimension, 5364) - rows == int(row["value"])
     helpful = (ratings["dimension"] == "Helpfulness") & (ratings["judge"] == "Llama 3 8B")
     assert 5364 - helpful.sum() == 431
-    assert scores_of(study, "Faithfulness").shape == (1794, 3)
+    assert scores_from(study, "Faithfulness").shape == (1794, 3)
 
 
 def test_columns_names_and_order(world, study):

@@ -26,7 +26,7 @@ PUBLISHED = DATA / "judgement_bias_published.csv"
 SCORES = {"a": 0.0, "tie": 0.5, "b": 1.0}
 
 
-def votes_of(attacked, *, questions=4000, seed=0):
+def votes_from(attacked, *, questions=4000, seed=0):
     """{condition: {question: [(order, outcome), ...]}} of one judge."""
     samples = Samples("e", "one", "two", questions, {"J": attacked}, ("factual_error",))
     drawn = join(list(draw_votes(samples, np.random.SeedSequence(seed))))
@@ -51,7 +51,7 @@ def preferences(votes):
 
 @pytest.mark.parametrize("attacked", [FIRM, NOISY])
 def test_success_rates_and_shares_are_planted(attacked):
-    results = votes_of(attacked)
+    results = votes_from(attacked)
     assert {len(given) for votes in results.values() for given in votes.values()} == {6}
     by_condition = {condition: preferences(votes) for condition, votes in results.items()}
     before = by_condition[CONTROL]
@@ -75,7 +75,7 @@ def test_votes_by_place_move_no_preference():
     """The same draws with and without votes by place: the preference of every sample before the
     attack is the same.
     """
-    firm, noisy = (preferences(votes_of(attacked)[CONTROL]) for attacked in (FIRM, NOISY))
+    firm, noisy = (preferences(votes_from(attacked)[CONTROL]) for attacked in (FIRM, NOISY))
     assert firm == noisy
 
 
@@ -93,7 +93,7 @@ def test_lengths_are_those_of_the_control_group_alone():
 
 
 def test_a_judge_that_is_not_attacked_may_vote_by_place_alone():
-    votes = votes_of(Attacked(success={}, tie=0, second=0.5, by_first=0.9), questions=3000)
+    votes = votes_from(Attacked(success={}, tie=0, second=0.5, by_first=0.9), questions=3000)
     assert list(votes) == [CONTROL]
     first = np.mean(
         [vote in (("ab", "a"), ("ba", "b")) for given in votes[CONTROL].values() for vote in given]

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from conftest import CONFIG
-from curved_rows import bent, carried_terms, cells_of, on, rows_of
+from curved_rows import bent, carried_terms, cells_from, on, rows_from
 from picked_rows import fields
 from recuse.base.errors import DesignError
 from recuse.model.estimates import estimate_rows
@@ -54,7 +54,7 @@ def test_number_that_one_side_lacks_is_a_disagreement(twin, monkeypatch, key, si
 
 SPEC = Spec.of("gam", **CONFIG["specs"]["gam"])
 MANY = on(*np.linspace(0, 1, 13))
-CURVED = rows_of(references=MANY, curve=bent, self_bias=0.04, dimensions=("d", "e"), spread=0.06)
+CURVED = rows_from(references=MANY, curve=bent, self_bias=0.04, dimensions=("d", "e"), spread=0.06)
 
 
 def some(rows, mask):
@@ -63,7 +63,7 @@ def some(rows, mask):
 
 def with_references_of_b1(*values):
     """Rows in which a judge has few references."""
-    return rows_of(
+    return rows_from(
         references=lambda g, judge, m: (on(*values) if judge == "b1" else MANY)(g, judge, m),
         curve=bent,
     )
@@ -80,11 +80,11 @@ ROWS = {
         CURVED, (CURVED[0] == "b1") & (CURVED[1] != "b1") & (CURVED[2] == "d")
     ),
     "fewer rows than coefficients": some(CURVED, slice(None, None, 300)),
-    "ratings on lines": rows_of(
+    "ratings on lines": rows_from(
         references=on(0, 0.25, 0.5, 0.75, 1), curve=lambda judge, x: 0.2 + 0.6 * x, spread=0
     ),
-    "equal ratings": rows_of(references=MANY, curve=lambda judge, x: 0.5 + 0 * x, spread=0),
-    "ratings of 0": rows_of(references=MANY, curve=lambda judge, x: 0 * x, spread=0),
+    "equal ratings": rows_from(references=MANY, curve=lambda judge, x: 0.5 + 0 * x, spread=0),
+    "ratings of 0": rows_from(references=MANY, curve=lambda judge, x: 0 * x, spread=0),
 }
 
 
@@ -93,7 +93,7 @@ ROWS = {
 @pytest.mark.parametrize("covariance", ["HC0", "HC1", "classical"])
 @pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
 def test_cells_give_what_pygam_gives_on_rows(rows, covariance):
-    cells = cells_of(*rows)
+    cells = cells_from(*rows)
     terms = carried_terms(cells)
     fit = fit_gam(cells, terms, covariance=covariance)
     ours, theirs = against_pygam(cells, terms, fit, covariance=covariance)

@@ -198,7 +198,7 @@ def test_estimators_answer_the_tests_that_they_declare():
         assert set(answered.values()) <= {1}, name
 
 
-def of_worlds(path, *names, **dials):
+def rows_by_world(path, *names, **dials):
     """The table of worlds of one grid, as read."""
     rows = [
         {"grid": "g", "dial": "self_bias", "setting": "0", **row} for row in tried(names, **dials)
@@ -234,7 +234,7 @@ def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, 
     monkeypatch.setitem(
         ESTIMATORS, "fake", Estimator("A: x", "fake", answers, tests=("", ALL_JUDGES))
     )
-    (row,) = of_worlds(tmp_path / "w.csv", "fake", replicates=4, **SMALL).values()
+    (row,) = rows_by_world(tmp_path / "w.csv", "fake", replicates=4, **SMALL).values()
     assert list(row) == list(WORLDS)
     assert fields(row, "grid title") == ("g", "a world")
     assert fields(row, "lowest highest") == (0, 1)
@@ -248,7 +248,7 @@ def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, 
 
 
 def test_worlds_without_humans_refuse_a(tmp_path):
-    rows = of_worlds(
+    rows = rows_by_world(
         tmp_path / "w.csv", "A_CR1", "B_CR1", "C_mixed", replicates=3, **SMALL, humans=False
     )
     assert fields(rows["A_CR1"], "refused mean mc_error") == (1, None, None)
@@ -271,7 +271,7 @@ def test_verdicts_are_those_of_the_study(tmp_path, dials, inconclusive):
     or likely then.
     """
     names = ["established", "likely", "inconclusive"]
-    rows = of_worlds(
+    rows = rows_by_world(
         tmp_path / "w.csv",
         *names,
         replicates=3,

@@ -154,10 +154,10 @@ def leads_somewhere(page, link):
     if "://" in path:
         return True
     target = (page.parent / path) if path else page
-    return target.exists() and (not anchor or anchor in anchors_of(target))
+    return target.exists() and (not anchor or anchor in anchors_from(target))
 
 
-def anchors_of(page):
+def anchors_from(page):
     """Anchors as GitHub makes them: lower case, punctuation dropped, spaces to hyphens."""
     titles = [
         re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title)

@@ -45,7 +45,7 @@ def read_audit(path: str, config: Mapping) -> AuditPlan:
         paper = audit.prompts
         audit = with_published_texts(audit, Path(RESULTS, name, "texts"), config)
     prices = {} if audit.prices is None else prices_in(audit.prices, read(Path(audit.prices)))
-    plan = AuditPlan.of_audit(name, audit, seed=config["seed"], prices=prices)
+    plan = AuditPlan.from_settings(name, audit, seed=config["seed"], prices=prices)
     if not paper:
         plan.check_texts()
     return replace(plan, paper=paper)

@@ -65,7 +65,7 @@ class AuditPlan(Plan):
     paper: str = ""  # the one of PAPERS that has these prompts and answers, or ""
 
     @classmethod
-    def of_audit(
+    def from_settings(
         cls, name: str, audit: Audit, *, seed: int, prices: Mapping[str, Price] | None = None
     ) -> "AuditPlan":
         """Read the tables that the settings name; ConfigError or DataError if they do not fit

@@ -160,7 +160,7 @@ def figures_by_group(figures: Mapping[str, Figure]) -> dict[str, dict[str, Figur
     return groups
 
 
-def of_table(
+def figure_from_table(
     draw: str, title: str, table: str, settings: Mapping | None = None, **further
 ) -> Figure:
     """A figure drawn from one table."""
@@ -408,7 +408,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
     level = {"confidence": config["confidence"]}
     weak = "weak_models_dropped", "weak_models_and_claude_v2_dropped"
     return {
-        "verdicts": of_table(
+        "verdicts": figure_from_table(
             "recuse.plot.verdicts:verdicts_figure",
             "The verdict on each judge and family, with its gaps to people and to the other judges",
             "verdicts",
@@ -424,7 +424,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             estimand=measured(config, "main"),
             group="specs",
         ),
-        "fig02_mean_scores": of_table(
+        "fig02_mean_scores": figure_from_table(
             "recuse.plot.scores:mean_scores_figure",
             "Mean score of each model's completions by judge",
             "mean_scores",
@@ -436,14 +436,14 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "Self-bias by dimension and task type",
             {"by_dimension": "Self-bias by dimension", "by_task_type": "by task type"},
         ),
-        "fig05_correlations": of_table(
+        "fig05_correlations": figure_from_table(
             "recuse.plot.scores:correlations_figure",
             "Correlation of each judge with the humans by dimension",
             "correlations",
             level,
             group="specs",
         ),
-        "fig06_mean_scores_by_dimension": of_table(
+        "fig06_mean_scores_by_dimension": figure_from_table(
             "recuse.plot.scores:mean_scores_by_dimension",
             "Mean score of each model's completions by judge and dimension",
             "mean_scores",
@@ -487,7 +487,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "Self- and family-bias with straight lines and with curves",
             {"main": "straight lines (Equation 1)", "gam": "GAM, pooled"},
         ),
-        "idiosyncrasy": of_table(
+        "idiosyncrasy": figure_from_table(
             "recuse.plot.idiosyncrasy:residuals",
             "Preference of each judge for each model, beyond what is expected from both",
             "residuals",
@@ -506,13 +506,13 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             level,
             estimand=measured(config, *config["inference"]["measurement_error"]),
         ),
-        "leaderboard": of_table(
+        "leaderboard": figure_from_table(
             "recuse.plot.leaderboard:leaderboard_figure",
             "Models ranked before and after the biases are removed",
             "leaderboard",
             level,
         ),
-        "power": of_table(
+        "power": figure_from_table(
             "recuse.plot.power:power_figure",
             "Self-bias that studies like this one would detect",
             "power",
@@ -526,7 +526,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             conclusions_params(config),
             estimand=estimands_in_words([A, B, C]),
         ),
-        "gam_smooths": of_table(
+        "gam_smooths": figure_from_table(
             "recuse.plot.scores:smooths",
             "Expected rating by human score, a curve for each judge",
             "smooths",
@@ -544,21 +544,21 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
         {"applies": with_analysis("regression")},
     )
     return {
-        "gold": of_table(
+        "gold": figure_from_table(
             "recuse.plot.gold:gold_figure",
             "Own right and wrong answers",
             "gold",
             level,
             applies=with_key,
         ),
-        "strengths": of_table(
+        "strengths": figure_from_table(
             "recuse.plot.regression:strengths",
             "Models ranked by the judges' verdicts",
             "strengths",
             level,
             **regression,
         ),
-        "verbosity_bias": of_table(
+        "verbosity_bias": figure_from_table(
             "recuse.plot.verbosity:verbosity_bias",
             "Verbosity bias of each judge",
             "verbosity",
@@ -569,20 +569,20 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             # or a user's.
             beside=lambda study: study.kind() == "published",
         ),
-        "score_curves": of_table(
+        "score_curves": figure_from_table(
             "recuse.plot.length:score_curves_figure",
             "Score of an answer by its relative length, for each judge",
             "score_curves",
             **verbosity,
         ),
-        "alignment_curves": of_table(
+        "alignment_curves": figure_from_table(
             "recuse.plot.length:alignment_curves_figure",
             "Agreement of each judge with the humans by relative length",
             "alignment_curves",
             level,
             **verbosity,
         ),
-        "position": of_table(
+        "position": figure_from_table(
             "recuse.plot.verbosity:position_figure",
             "Effect of the order of the answers on each judge",
             "position",

@@ -311,7 +311,7 @@ def usual_scale(low: float, high: float) -> tuple[float, float]:
     return start, next(end for end in USUAL_ENDS if start < end >= high)
 
 
-def of_all_judges(scale: Mapping | Sequence[float] | str) -> Sequence[float] | str:
+def shared_scale(scale: Mapping | Sequence[float] | str) -> Sequence[float] | str:
     """The scale of a dimension, to which the ratings of judges with another one are mapped."""
     return scale[DEFAULT] if isinstance(scale, Mapping) else scale
 

@@ -59,8 +59,8 @@ from recuse.data.registry import (
     declared_in,
     finest_step,
     fits,
-    of_all_judges,
     scale_for,
+    shared_scale,
 )
 from recuse.imports.logs import GOLD
 from recuse.imports.readers import OVERALL, check_keys, count_rows, create_imported, recognised
@@ -352,7 +352,7 @@ def _create_declared(
             if judge in of_dimension and judge != DEFAULT
         }
         for judge, ends in (
-            {None: of_all_judges(scale), **of_judges}.items() if scale is not None else ()
+            {None: shared_scale(scale), **of_judges}.items() if scale is not None else ()
         ):
             declared, step = [] if ends == OBSERVED else [ends], settings.get("step")
             if step is None and not rounded:

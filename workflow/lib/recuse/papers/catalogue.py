@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from recuse.catalogue.figures import Figure, by_equation_1, measured, of_table
+from recuse.catalogue.figures import Figure, by_equation_1, figure_from_table, measured
 from recuse.catalogue.tables import Applies, from_source, with_analysis, with_cognitive_biases
 from recuse.config.studies import DATA, Study
 
@@ -38,20 +38,20 @@ def paper_figures(config: Mapping) -> dict[str, Figure]:
             applies=Study.replicates_play_favorites,
             group="rest",
         ),
-        "bias_jitter": of_table(
+        "bias_jitter": figure_from_table(
             "recuse.papers.cobbler_figures:bias_jitter",
             "Share of biased comparisons by cognitive bias and judge",
             "cognitive_biases",
             {"seed": config["seed"], **level},
             applies=with_cognitive_biases,
         ),
-        "bias_profile": of_table(
+        "bias_profile": figure_from_table(
             "recuse.papers.cobbler_figures:bias_profile",
             "Profile of cognitive biases by judge",
             "cognitive_biases",
             applies=with_cognitive_biases,
         ),
-        "bias_by_size": of_table(
+        "bias_by_size": figure_from_table(
             "recuse.papers.cobbler_figures:bias_by_size",
             "Average share of biased comparisons by size of the judge",
             "cognitive_biases",
@@ -72,21 +72,21 @@ def paper_figures(config: Mapping) -> dict[str, Figure]:
             published=f"{DATA}/judgement_bias_published.csv",
             beside=from_source("judgement_bias"),
         ),
-        "votes_by_position": of_table(
+        "votes_by_position": figure_from_table(
             "recuse.papers.attack_figures:votes_by_position_figure",
             "Votes by the place of the answers",
             "votes_by_position",
             level,
             applies=with_analysis("attacks"),
         ),
-        "length_bias_curve": of_table(
+        "length_bias_curve": figure_from_table(
             "recuse.plot.length:length_bias_curve",
             "Preference for the longer answer by difference of length",
             "length_curve",
             level,
             applies=with_analysis("attacks"),
         ),
-        "scorecard": of_table(
+        "scorecard": figure_from_table(
             "recuse.papers.scorecard_figure:scorecard_figure",
             "Published values against this study's",
             "scorecard",

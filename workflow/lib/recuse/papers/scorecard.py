@@ -133,7 +133,7 @@ def _values_of_ratings(
         column, names, _ = KEYED[table]
         for row in published[table]:
             key = {"item": item, "figure": row["figure"], "quantity": "mean"}
-            key |= {name: row[of_table] for name, of_table in columns.items()}
+            key |= {name: row[figure_from_table] for name, figure_from_table in columns.items()}
             drawn = table != "mean_scores"
             exactness = DRAWN * float(row["resolution"]) if drawn else PRINTED + ROUNDING
             ours = getattr(results, table).get(tuple(row[name] for name in names))

@@ -135,7 +135,7 @@ def _draw(axes: Axes, rows: pd.DataFrame, subject: Subject) -> None:
     for row in rows.to_dict("records"):
         quantity = "family_bias" if row["quantity"] == "family_bias" else "self_bias"
         own = row["item"] not in OF_COMPARISONS and row["term"] != HUMAN
-        colours.append(subject.palette.of_bias(quantity, row["term"]) if own else NEUTRAL)
+        colours.append(subject.palette.bias_colour(quantity, row["term"]) if own else NEUTRAL)
     colours, differs = np.array(colours, object), (rows["verdict"] == "differs").to_numpy()
     for look, zorder, chosen in ((SAME, 3, ~differs), (OTHER, 4, differs)):
         place = {"color": colours[chosen], "zorder": zorder, "gid": "value"}

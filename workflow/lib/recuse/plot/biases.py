@@ -92,7 +92,7 @@ def bias_rows(tables: Iterable[pd.DataFrame], palette: Palette) -> list[Row]:
     headings = dict(zip(BIASES, SIDES, strict=True))
     if len({quantity for quantity, _ in ordered}) == 1:
         headings = dict.fromkeys(BIASES, "")
-    return [Row(bias, bias[1], palette.of_bias(*bias), headings[bias[0]]) for bias in ordered]
+    return [Row(bias, bias[1], palette.bias_colour(*bias), headings[bias[0]]) for bias in ordered]
 
 
 def bias_column(rows: Sequence[Row], **settings: object) -> Column:

@@ -97,7 +97,7 @@ class Palette:
         ]
         return ordered + sorted(present - set(ordered))
 
-    def of_bias(self, quantity: str, term: str) -> str:
+    def bias_colour(self, quantity: str, term: str) -> str:
         """Colour of the self-bias of a judge or of the bias of a family."""
         return self.colour(term) if quantity == "self_bias" else self.family_colour(term)
 
@@ -111,6 +111,6 @@ class Palette:
             ("family_bias", family) for family in families
         ]
 
-    def families_of(self, models: Iterable[str]) -> list[str]:
+    def families_among(self, models: Iterable[str]) -> list[str]:
         """The families that `models` belong to, ordered."""
         return self.order_families({self.family(model) for model in models} - {None})

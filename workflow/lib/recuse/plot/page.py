@@ -72,7 +72,7 @@ class Entry(NamedTuple):
 
 def family_entries(palette: Palette, models: Sequence[str]) -> list[Entry]:
     """A coloured square for each family of `models`."""
-    families = palette.families_of(models)
+    families = palette.families_among(models)
     return [Entry(name, "■", palette.family_colour(name)) for name in families]
 
 

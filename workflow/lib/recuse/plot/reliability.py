@@ -107,7 +107,7 @@ def reliability_figure(
         subject,
         Head(_finding(tables["breakdown"], estimands.index[0]), unit),
         [
-            CurvePanel(bias, TITLES[bias[0]].format(bias[1]), "", palette.of_bias(*bias))
+            CurvePanel(bias, TITLES[bias[0]].format(bias[1]), "", palette.bias_colour(*bias))
             for bias in biases
         ],
         series,

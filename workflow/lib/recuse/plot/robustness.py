@@ -106,7 +106,7 @@ def conclusions_figure(
     head = Head(_finding(rows, titles), unit)
     (axes,) = cells_figure({"": ShadedCells(shades)}, subject, head, key=key)
     for row, (y, x) in zip(rows, places, strict=True):
-        _draw_mark(axes, row, (x, y), palette.of_bias(row["quantity"], row["term"]))
+        _draw_mark(axes, row, (x, y), palette.bias_colour(row["quantity"], row["term"]))
     return axes.figure
 
 

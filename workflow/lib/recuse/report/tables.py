@@ -24,24 +24,24 @@ def where(rows: TableRows, **values: str) -> list[Row]:
     return [row for row in rows if all(row[name] == value for name, value in values.items())]
 
 
-def of_whole(row: Row) -> bool:
+def is_of_whole_study(row: Row) -> bool:
     """True for a row of a self- or family-bias in the whole study."""
     return row["quantity"] in BIASES and not row["slice"]
 
 
-def of_main(row: Row) -> bool:
+def is_of_main_spec(row: Row) -> bool:
     """True for such a row of the first spec."""
-    return of_whole(row) and row["spec"] == "main"
+    return is_of_whole_study(row) and row["spec"] == "main"
 
 
 # Table -> which of its rows are shown; of the others, all are
 SHOWN = {
-    "main": of_whole,
-    "conclusions": of_whole,
-    "estimates": of_whole,
-    "identifiability": of_whole,
-    "idiosyncrasy": of_main,
-    "pooled": of_main,
+    "main": is_of_whole_study,
+    "conclusions": is_of_whole_study,
+    "estimates": is_of_whole_study,
+    "identifiability": is_of_whole_study,
+    "idiosyncrasy": is_of_main_spec,
+    "pooled": is_of_main_spec,
     "leaderboard": lambda row: not row["slice"],
     "not_estimable": lambda row: parse(row["reason"])[1].get("kind") != "model",
     "recovery": lambda row: row["quantity"] not in ("intercept", "slope"),

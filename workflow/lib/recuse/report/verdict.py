@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.words import MOST_DIGITS, counted, enumerated, number, percent, signed
-from recuse.data.registry import of_all_judges
+from recuse.data.registry import shared_scale
 from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict
 from recuse.model.spec import FAMILY, SELF
 from recuse.report.html import said
@@ -128,7 +128,7 @@ def scale_unit(scales: Mapping[str, object]) -> Unit:
     """Points of the raw scale, if all dimensions have the same one other than 0 to 1; else percent
     of the scale.
     """
-    of_dimensions = map(of_all_judges, scales.values())
+    of_dimensions = map(shared_scale, scales.values())
     kinds = {None if scale == "observed" else (scale[0], scale[1]) for scale in of_dimensions}
     if len(kinds) != 1 or kinds & {None, (0, 1)}:
         return PERCENT

@@ -278,7 +278,7 @@ def _declared(section: type[Section], path: Iterable) -> tuple[str, Iterable[str
     schema = section.model_json_schema()
     node, description = schema, ""
     for key in path:
-        node = node.get("properties", {}).get(key) or of_any_name(node)
+        node = node.get("properties", {}).get(key) or entry_schema(node)
         description = node.get("description", description)
         node = resolved(schema, node)
         kinds = (resolved(schema, kind) for kind in node.get("oneOf", ()))
@@ -286,7 +286,7 @@ def _declared(section: type[Section], path: Iterable) -> tuple[str, Iterable[str
     return description, node.get("properties", {})
 
 
-def of_any_name(node: Mapping) -> Mapping:
+def entry_schema(node: Mapping) -> Mapping:
     """The JSON schema of the values of a mapping whose names a user chooses; {} for other nodes,
     and of any values.
     """

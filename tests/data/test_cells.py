@@ -229,9 +229,8 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
                      9.0::double as length, null::double as labelling_probability
               from unnest({[named["dataset"][-1]] * 2}) t(dataset)) to '{tmp_path}/rows.parquet'""")
     coded = code_checked(connect(), [f"{tmp_path}/rows.parquet"], levels, Shard("p", "p", 0).sql)
-    coded.create_groups(levels)
     result = coded.connection.execute(
-        "select max(group_code), any_value(typeof(group_code)) from grouped"
+        "select max(group_code), any_value(typeof(group_code)) from coded"
     ).fetchall()
     assert result == [(levels.groups - 1, kind)]
     twice = write_sorted(
@@ -240,7 +239,7 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
     assert not (tmp_path / "ratings.parquet").exists()
     assert (
         twice
-        == first_repeated_row(coded, levels)
+        == first_repeated_row(coded)
         == (*(named[axis][-1] for axis in ("judge", "model", "dimension", "dataset")), "p", None)
     )
 

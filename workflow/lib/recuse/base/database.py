@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from recuse.base.errors import ConfigError, DiskError
@@ -36,13 +35,12 @@ SHARE = 0.6  # of a job's memory that is DuckDB's; the rest is for Python and th
 
 
 class Frame(NamedTuple):
-    """A table in memory that is read where a file is: one that DuckDB reads without a copy, or None
-    if DuckDB holds it; the names of its columns; and what the footer of its file would hold.
+    """A table in memory that is read where a file is, without a copy, and the names of its
+    columns.
     """
 
     table: object
     columns: Sequence[str]
-    footers: Mapping[str, object] = MappingProxyType({})
 
 
 class _Database:
@@ -81,8 +79,7 @@ class _Database:
             self.connection = connection  # only when it is locked
         cursor = self.connection.cursor()
         for path, frame in self.frames.items():
-            if frame.table is not None:
-                cursor.register(path, frame.table)
+            cursor.register(path, frame.table)
         return cursor
 
     def close(self) -> None:
@@ -225,9 +222,7 @@ def reader(function: str, paths: Sequence[str], **settings: str) -> str:
 
 
 def files(paths: Sequence[str]) -> str:
-    """SQL for the rows of parquet files with the same columns, or of one table in memory."""
-    if len(paths) == 1 and frame_at(paths[0]):
-        return name(paths[0])
+    """SQL for the rows of parquet files with the same columns."""
     return reader("read_parquet", paths)
 
 
@@ -245,24 +240,12 @@ def footer(key: str, value: object) -> str:
 
 def read_footer(path: str, key: str):
     """The value that `footer` stored in a parquet file under a key, or None."""
-    if frame := frame_at(path):
-        return frame.footers.get(key)
     query = (
         f"select decode(value) from parquet_kv_metadata({literal_path(path)}) where decode(key) ="
         f" {text(key)}"
     )
     row = connect().execute(query).fetchone()
     return row and json.loads(row[0])
-
-
-def keep_rows(connection: Connection, rows: str, path: str, footers: Mapping[str, object]) -> None:
-    """Keep the rows of a query in memory, to be read where a parquet file is; path: of that
-    file.
-    """
-    connection.execute(f"create table {name(path)} as {rows}")
-    described = connection.execute(f"from {name(path)} limit 0").description
-    columns = [column for column, *_ in described]
-    _databases[-1].frames[path] = Frame(None, columns, footers)
 
 
 def write_rows(

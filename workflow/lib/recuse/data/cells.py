@@ -81,13 +81,13 @@ class Levels:
 
     def sql_place(self, axis: str, code: str = "group_code") -> str:
         """SQL for the place of the level of one of AXES, from a column of codes."""
-        return f"{code} // {self._stride(axis)} % {len(getattr(self, axis))}"
+        return sql_place(self.sizes, axis, code)
 
     def sql_without(self, axis: str, code: str = "group_code") -> str:
         """SQL for the code of the same group with the first level of one of AXES: equal if groups
         differ in no other.
         """
-        return f"{code} - {self.sql_place(axis, code)} * {self._stride(axis)}"
+        return f"{code} - {self.sql_place(axis, code)} * {_stride(self.sizes, axis)}"
 
     def factors(self, group: np.ndarray) -> dict[str, np.ndarray]:
         """Names of each code by factor, (codes,) of str each."""
@@ -108,8 +108,14 @@ class Levels:
         """Lowest and highest rating of each code's dimension, (codes, 2)."""
         return np.array(self.scale, dtype=np.int64).reshape(-1, 2)[self.places(group)[0]]
 
-    def _stride(self, axis: str) -> int:
-        return math.prod(self.sizes[AXES.index(axis) + 1 :])
+
+def sql_place(sizes: Sequence[int], axis: str, code: str = "group_code") -> str:
+    """SQL for the place of the level of one of AXES of these sizes, from a column of codes."""
+    return f"{code} // {_stride(sizes, axis)} % {sizes[AXES.index(axis)]}"
+
+
+def _stride(sizes: Sequence[int], axis: str) -> int:
+    return math.prod(sizes[AXES.index(axis) + 1 :])
 
 
 def as_metadata(levels: Levels) -> str:

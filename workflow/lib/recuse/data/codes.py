@@ -2,13 +2,15 @@
 rows have it.
 
 A code is the place of a value among all of its column, rising, from 0; a missing one is NULL.
+Occasions count from 1; 0 is none.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recuse.base.database import Connection, files
-from recuse.data.cells import AXES, Levels
+from recuse.data.cells import AXES, Levels, sql_place
 from recuse.data.files import PROBABILITY
 
 COLUMNS = (*AXES, "prompt_id", "occasion", "gt", "rating", "length", PROBABILITY)
@@ -20,42 +22,47 @@ LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}
 class CodedRows:
     """Checked rows by their codes, on a connection that has a table `<column>_codes` (value, code)
     for each of COLUMNS.
+
+    Its table `coded` has the code of a row's group in place of those of AXES.
     """
 
     connection: Connection
-    rows: str  # SQL: the codes in the columns of COLUMNS
+    sizes: Sequence[int]  # how many codes each of AXES has
+
+    @classmethod
+    def create(cls, connection: Connection, rows: str) -> "CodedRows":
+        """Create the table `coded` of rows (SQL) with codes in the columns of COLUMNS."""
+        counted = (f"(select count(*) from {column}_codes)" for column in (*AXES, "gt"))
+        *sizes, references = connection.execute(f"select {', '.join(counted)}").fetchone()
+        group = "0::bigint"
+        for axis, size in zip(AXES, sizes, strict=True):
+            group = f"({group} * {size} + {axis})"
+        connection.execute(f"""
+            create temp table coded as
+            select prompt_id, coalesce(occasion, 0)::uinteger as occasion,
+                   gt::{smallest_type(references)} as gt, rating, length, {PROBABILITY},
+                   {group}::{smallest_type(math.prod(sizes))} as group_code
+            from ({rows})""")
+        return cls(connection, sizes)
+
+    def rows(self, coded: str = "from coded") -> str:
+        """SQL for rows (SQL) of the table `coded`, also with the columns of AXES."""
+        places = (f"{sql_place(self.sizes, axis)} as {axis}" for axis in AXES)
+        return f"select *, {', '.join(places)} from ({coded})"
 
     def values(self, column: str) -> list:
         """The values of a column, by their codes."""
-        return [
-            value
-            for (value,) in self.connection.execute(
-                f"select value from {column}_codes order by code"
-            ).fetchall()
-        ]
+        query = f"select value from {column}_codes order by code"
+        return [value for (value,) in self.connection.execute(query).fetchall()]
 
     def named(self, query: str, columns: Sequence[str]) -> str:
         """SQL for the rows of a query with the values of these columns in place of their codes."""
         values = ", ".join(f"{column}_codes.value as {column}" for column in columns)
         joins = " ".join(
-            f"left join {column}_codes on coded.{column} = {column}_codes.code"
+            f"left join {column}_codes on named.{column} = {column}_codes.code"
             for column in columns
         )
-        return f"select coded.* replace ({values}) from ({query}) as coded {joins}"
-
-    def create_groups(self, levels: Levels) -> None:
-        """Create the table `grouped`: the rows with the code of their group in place of those of
-        AXES. levels: all that the rows have.
-        """
-        group = "0::bigint"
-        for axis, size in zip(AXES, levels.sizes, strict=True):
-            group = f"({group} * {size} + {axis})"
-        self.connection.execute(f"""
-            create or replace temp table grouped as
-            select prompt_id, coalesce(occasion + 1, 0)::uinteger as occasion,  -- 0 without
-                   gt::{smallest_type(len(levels.reference))} as gt, rating, length, {PROBABILITY},
-                   {group}::{smallest_type(levels.groups)} as group_code
-            from ({self.rows})""")
+        return f"select named.* replace ({values}) from ({query}) as named {joins}"
 
 
 def code_rows(connection: Connection, tables: Sequence[tuple[str, Mapping[str, str]]]) -> CodedRows:
@@ -72,16 +79,15 @@ def code_rows(connection: Connection, tables: Sequence[tuple[str, Mapping[str, s
         _number(
             connection, column, f"select distinct value from ({values}) where value is not null"
         )
-    for number, (rows, meaning) in enumerate(tables):
+    for rows, meaning in tables:
         looked_up = {}
-        for column in COLUMNS:
-            stored, values = meaning[column]
-            looked_up[column] = stored, f"from {column}_{number}"
-            connection.execute(f"""
-                create temp table {column}_{number} as
-                select stored, code as value from ({values}) join {column}_codes using (value)""")
+        for column, (stored, values) in meaning.items():
+            coded = (
+                f"select stored, code as value from ({values}) join {column}_codes using (value)"
+            )
+            looked_up[column] = stored, coded
         parts.append(_looked_up(rows, looked_up))
-    return CodedRows(connection, " union all ".join(parts))
+    return CodedRows.create(connection, " union all ".join(parts))
 
 
 def code_checked(
@@ -93,29 +99,30 @@ def code_checked(
     The codes are those of `levels`, but of a prompt_id its place among those of these rows.
     """
     rows = f"select * from {files(checked)} where {condition}"
+    listed = {axis: getattr(levels, axis) for axis in AXES} | {"gt": levels.reference}
     for column in COLUMNS:
-        values = {**dict.fromkeys(AXES, column), "gt": "reference"}.get(column)
-        if values is None:
-            _number(
-                connection,
-                column,
-                f"select distinct {column} as value from ({rows}) where {column} is not null",
-            )
+        if column not in listed:
+            values = f"select distinct {column} as value from ({rows}) where {column} is not null"
+            _number(connection, column, values)
             continue
-        values, kind = list(getattr(levels, values)), "double" if column == "gt" else "varchar"
-        listed = f"select unnest($1::{kind}[]) as value, unnest(range($2))::integer as code"
-        connection.execute(f"create temp table {column}_codes as {listed}", [values, len(values)])
+        kind = "double" if column == "gt" else "varchar"
+        codes = f"select unnest($1::{kind}[]) as value, unnest(range($2))::integer as code"
+        connection.execute(
+            f"create temp table {column}_codes as {codes}", [listed[column], len(listed[column])]
+        )
     looked_up = {
         column: (column, f"select value as stored, code as value from {column}_codes")
         for column in COLUMNS
     }
-    return CodedRows(connection, _looked_up(rows, looked_up))
+    return CodedRows.create(connection, _looked_up(rows, looked_up))
 
 
 def _number(connection: Connection, column: str, values: str) -> None:
+    before = 0 if column == "occasion" else 1
     connection.execute(f"""
         create temp table {column}_codes as
-        select value, (row_number() over (order by value) - 1)::integer as code from ({values})""")
+        select value, (row_number() over (order by value) - {before})::integer as code
+        from ({values})""")
 
 
 def _looked_up(rows: str, meaning: Mapping[str, tuple[str, str]]) -> str:

@@ -234,16 +234,15 @@ def count_files(study: str, source: StudyFiles, folder: str, *, prompts: int) ->
     with reading(_paths(source.files)):
         coded, plan, _ = _coded_and_planned(study, source, folder)
         levels = plan.levels
-        coded.create_groups(levels)
-        _raise_twice(source, first_repeated_row(coded, levels))
+        _raise_twice(source, first_repeated_row(coded))
         counts = (
-            "select group_code, gt as reference_code, rating, count(*) as n from grouped"
+            "select group_code, gt as reference_code, rating, count(*) as n from coded"
             " where rating is not null group by all"
         )
         cells = cells_of_counts(
             levels, coded.connection.execute(coded.named(counts, ["rating"])).fetchnumpy()
         )
-        first = first_prompts(coded, levels, prompts=prompts)
+        first = first_prompts(coded, prompts=prompts)
         return CountedRows(cells, levels, coded.connection, first)
 
 
@@ -261,7 +260,7 @@ def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
         coded, _ = _check_rows(source, folder)
         summarise(coded, summary)
         write_rows(
-            coded.connection, coded.named(f"{coded.rows} order by prompt_id", COLUMNS), checked
+            coded.connection, coded.named(f"{coded.rows()} order by prompt_id", COLUMNS), checked
         )
 
 

@@ -23,7 +23,7 @@ from recuse.base.database import (
 )
 from recuse.base.outputs import write_text
 from recuse.data.cells import AXES, FACTORS, Levels, as_metadata
-from recuse.data.codes import CodedRows
+from recuse.data.codes import COLUMNS, CodedRows
 from recuse.data.files import PROBABILITY, asked_in
 from recuse.data.registry import scale_for
 
@@ -49,7 +49,7 @@ def summarise(coded: CodedRows, path: str) -> None:
     coded.connection.execute(
         f"""
         create or replace temp table counts as
-        select dimension, judge, model, prompt_id, dataset, occasion, {COUNTS} from ({coded.rows}) group by {sets}"""
+        select dimension, judge, model, prompt_id, dataset, occasion, {COUNTS} from ({coded.rows()}) group by {sets}"""
     )
     groups = (
         f"select dimension, judge, model, {', '.join(COUNTED)} from counts where prompt_id is null"
@@ -213,46 +213,41 @@ def plan_shards(
     return ShardPlan(levels, planned)
 
 
-def first_repeated_row(coded: CodedRows, levels: Levels) -> tuple[str, ...] | None:
-    """The first judge, model, dimension, dataset, prompt_id and occasion that two rows of the table
-    `grouped` share, or None.
+def first_repeated_row(coded: CodedRows) -> tuple[str, ...] | None:
+    """The first judge, model, dimension, dataset, prompt_id and occasion that two rows share, or
+    None.
     """
-    each = "select prompt_id, group_code, occasion::bigint - 1 as occasion"
-    repeated = f"{each} from grouped group by all having count(*) > 1"
-    names = ", ".join(
-        f"{_element([text(each) for each in getattr(levels, axis)], levels.sql_place(axis), 'varchar')}"
-        f" as {axis}"
-        for axis in ("judge", "model", "dimension", "dataset")
-    )
-    query = coded.named(
-        f"select {names}, prompt_id, occasion from ({repeated})", ["prompt_id", "occasion"]
-    )
-    return coded.connection.execute(f"from ({query}) order by all limit 1").fetchone()
+    columns = ("judge", "model", "dimension", "dataset", "prompt_id", "occasion")
+    key = "prompt_id, group_code, occasion"
+    repeated = f"select {key} from coded group by all having count(*) > 1"
+    rows = f"select {', '.join(columns)} from ({coded.rows()}) semi join ({repeated}) using ({key})"
+    return coded.connection.execute(
+        f"from ({coded.named(rows, columns)}) order by all limit 1"
+    ).fetchone()
 
 
-def _with_prompts(rows: str, levels: Levels, limit: str = "") -> str:
-    """SQL for rows with a rating of the table `grouped`, with the places of their levels and the
-    code of their prompt, from 0; limit: of the prompts, by default all.
+def _with_prompts(rows: str, coded: CodedRows, limit: str = "") -> str:
+    """SQL for rows of the table `coded` that have a rating, with the codes in AXES and that of
+    their prompt, from 0; limit: of the prompts, by default all.
     """
-    places = {axis: f"{levels.sql_place(axis)} as {axis}_place" for axis in AXES}
+    prompts = (
+        f"select distinct prompt_id, dataset from ({coded.rows()}) where rating is not null"
+        f" order by all {limit}"
+    )
     numbered = (
-        "select *, row_number() over (order by prompt_id, dataset_place) - 1 as prompt from (select"
-        f" distinct prompt_id, {places['dataset']} from grouped where rating is not null"
-        f" order by all {limit})"
+        f"select *, row_number() over (order by prompt_id, dataset) - 1 as prompt from ({prompts})"
     )
-    return (
-        f"select * from (select *, {', '.join(places.values())} from ({rows})) join ({numbered})"
-        " using (prompt_id, dataset_place)"
-    )
+    return f"select * from ({coded.rows(rows)}) join ({numbered}) using (prompt_id, dataset)"
 
 
-def first_prompts(coded: CodedRows, levels: Levels, *, prompts: int) -> str:
+def first_prompts(coded: CodedRows, *, prompts: int) -> str:
     """SQL for the rows with a rating of so many prompts: the first in the order of `write_sorted`,
     with their codes there.
     """
-    rows = _with_prompts("from grouped where rating is not null", levels, f"limit {prompts}")
+    rows = "from coded where rating is not null"
     columns = "prompt, occasion as occasion_code, group_code, rating"
-    return coded.named(f"select {columns} from ({rows})", ["rating"])
+    numbered = _with_prompts(rows, coded, f"limit {prompts}")
+    return coded.named(f"select {columns} from ({numbered})", ["rating"])
 
 
 def write_sorted(
@@ -266,21 +261,20 @@ def write_sorted(
     Returns what `first_repeated_row` says of such rows; then nothing is written.
     """
     levels, connection = plan.levels, coded.connection
-    coded.create_groups(levels)
     key = ("prompt_id", "group_code", "occasion")
     twice = " and ".join(f"{column} = lag({column}) over ()" for column in key)
     by_dataset = (
         f"({levels.sql_place('dataset')} * {levels.groups // len(levels.dataset)} + group_code //"
         f" {len(levels.dataset)})"
     )
-    ordered = (
-        f"select *, {twice} as twice from (from grouped order by prompt_id, {by_dataset}, occasion)"
-    )
+    ordered = f"from coded order by prompt_id, {by_dataset}, occasion"
+    ordered = f"select *, {twice} as twice from ({ordered})"
     ordered = f"from ({ordered}) where if(twice, error('{TWICE}'), rating is not null)"
-    rows = (
-        f"select * replace (({first} + prompt)::uinteger as prompt) from"
-        f" ({_with_prompts(ordered, levels)})"
+    codes = (
+        f"({first} + prompt)::uinteger as prompt, gt as reference_code, occasion as occasion_code"
     )
+    rows = f"select * exclude (prompt), {codes} from ({_with_prompts(ordered, coded)})"
+    named = coded.named(rows, [column for column in COLUMNS if column not in AXES])
     joins = ""
     for axis in AXES:
         columns = {
@@ -297,30 +291,21 @@ def write_sorted(
             ]
         listed = ", ".join([*values, f"unnest(range({len(getattr(levels, axis))})) as place"])
         connection.execute(f"create or replace temp table {axis}_names as select {listed}")
-        joins += f" left join {axis}_names on {axis}_place = {axis}_names.place"
-    rating, gt = (
-        f"({score}_codes.value - scale_low) / (scale_high - scale_low)"
-        for score in ("rating", "gt")
-    )
-    for column in ("prompt_id", "rating", "gt", "length", PROBABILITY):
-        joins += f" left join {column}_codes on sorted.{column} = {column}_codes.code"
-    occasion = "null::varchar"
-    if coded.values("occasion"):
-        occasion = "occasion_codes.value"
-        joins += " left join occasion_codes on sorted.occasion = occasion_codes.code + 1"
+        joins += f" left join {axis}_names on sorted.{axis} = {axis}_names.place"
+    rating, gt = (f"({score} - scale_low) / (scale_high - scale_low)" for score in ("rating", "gt"))
     query = f"""
-        select judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id_codes.value as prompt_id,
-               rating_codes.value as rating, gt_codes.value as gt, {rating} as rating_unit, {gt} as gt_unit,
-               length_codes.value as length, {PROBABILITY}_codes.value as {PROBABILITY}, scale_low, scale_high,
-               group_code, sorted.gt as reference_code, prompt,
-               {", ".join(asked_in(occasion))}, sorted.occasion as occasion_code
-        from ({rows}) as sorted {joins}"""
+        select judge_names.judge, model_names.model, judge_family, model_family,
+               dimension_names.dimension, dataset_names.dataset, task_type, prompt_id,
+               rating, gt, {rating} as rating_unit, {gt} as gt_unit,
+               length, {PROBABILITY}, scale_low, scale_high, group_code, reference_code, prompt,
+               {", ".join(asked_in("occasion"))}, occasion_code
+        from ({named}) as sorted {joins}"""
     try:
         write_rows(connection, query, ratings, as_metadata(levels))
     except error_of_duckdb("InvalidInputException") as error:
         if TWICE not in str(error):
             raise
-        return first_repeated_row(coded, levels)
+        return first_repeated_row(coded)
     # A join keeps the order of its left side only if DuckDB takes the right one for the smaller and
     # it fits into memory.
     place = "(prompt, group_code, occasion_code)"
@@ -339,7 +324,3 @@ def _enums(names: Sequence[str]) -> str:
     """SQL for a list of names, each an enum, which is written as fast as numbers are."""
     listed = [text(each) for each in names]
     return f"[{', '.join(listed)}]::enum({', '.join(dict.fromkeys(listed))})[]"
-
-
-def _element(values: Sequence, place: str, kind: str) -> str:
-    return f"([{', '.join(values)}]::{kind}[])[1 + {place}]"

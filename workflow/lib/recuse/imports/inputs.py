@@ -33,7 +33,7 @@ def imported(inputs: Inputs, folder: str, files: Sequence[str] | None = None) ->
     with redirect_stdout(sys.stderr):  # the standard output is for the command's results
         if study.has_ratings():
             scales = study.setting("scales")
-            import_ratings(study.name, files, references, **shared, scales=scales, in_memory=True)
+            import_ratings(study.name, files, references, **shared, scales=scales)
         else:
             import_verdicts(study.name, files, references, **shared)
     return inputs._replace(files=[RatingsFile(outputs[key])])

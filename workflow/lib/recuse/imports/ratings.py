@@ -14,7 +14,6 @@ from recuse.base.database import (
     connect,
     create_table,
     footer,
-    keep_rows,
     name,
     text,
     write_rows,
@@ -139,15 +138,13 @@ def import_ratings(
     models: Mapping,
     outputs: Mapping[str, str],
     declared: Mapping[str, Mapping] | None = None,
-    in_memory: bool = False,
 ) -> None:
     """Write the raw ratings of a study (parquet), its raters if there are any (parquet), and the
     table of what was imported.
 
     paths: the files of judgments, all in one format. references: the files of human scores.
     settings, scales, models: `import`, `scales` (in the units of the files) and `models` of config.
-    outputs: paths of `ratings`, `imported` and, with single raters, `raters`. in_memory: keep the
-    raw ratings in memory, to be read where their file would be. Ratings are written
+    outputs: paths of `ratings`, `imported` and, with single raters, `raters`. Ratings are written
     as whole numbers of steps, with the columns that `recuse.data.ratings.normalise_ratings` reads,
     `failure`, source_file, source_record, and every other column of the files, as text. A judge or
     model that config does not list is a family of its own, which is printed, as is what has no
@@ -200,10 +197,7 @@ def import_ratings(
                {as_number(PROBABILITY)} as {PROBABILITY},
                dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("rated", kept)}
         from rated left join final using (dimension) left join human_scores using ({", ".join(key)})"""
-    if in_memory:
-        keep_rows(connection, rows, outputs["ratings"], {IMPORTED_SCALES: steps})
-    else:
-        write_rows(connection, rows, outputs["ratings"], footer(IMPORTED_SCALES, steps))
+    write_rows(connection, rows, outputs["ratings"], footer(IMPORTED_SCALES, steps))
     if raters:
         _write_raters(connection, outputs["raters"], key=key)
     rows = [*counts_by_kind(connection), *_score_counts(connection, key, settings, raters=raters)]

@@ -497,7 +497,7 @@ class Table:
 
     def name(self, column: str) -> str:
         """SQL for a column of names, trimmed: NULL where empty."""
-        return f"trim({missing_as_null(f'({self.texts[column]})', ('',))})"
+        return f"nullif(trim({self.texts[column]}), '')"
 
     def number(self, column: str) -> str:
         """SQL for a column of numbers: NULL where missing, however spelled."""

@@ -73,7 +73,8 @@ def test_the_last_usable_response_is_the_answer_to_a_request(path):
         assert answers["a"] == entry("a", text="new")
         assert answers["b"] == entry("b", attempt=2)
     assert dict(answers_in(path)) == {"a": entry("a", text="new"), "b": entry("b", attempt=2)}
-    assert len(answers_in(path.with_name("none"))) == 0
+    absent = answers_in(path.with_name("none"))
+    assert (len(absent), absent.get("a")) == (0, None)
 
 
 def test_money_is_summed_and_an_unknown_cost_counts_at_the_most_that_it_may_be(path):

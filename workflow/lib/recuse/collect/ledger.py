@@ -148,9 +148,10 @@ class LedgerAnswers(Mapping[str, LedgerEntry]):
         self._places: dict[str, int] = {}  # key -> byte at which the line starts
 
     def __getitem__(self, key: str) -> LedgerEntry:
-        """Read the answer from the file."""
+        """Read the answer from the file; KeyError, without a look at the file, if there is none."""
+        place = self._places[key]
         with self.path.open("rb") as file:
-            file.seek(self._places[key])
+            file.seek(place)
             return LedgerEntry.model_validate(json.loads(file.readline()))
 
     def __contains__(self, key: object) -> bool:
@@ -183,7 +184,7 @@ def answers_in(path: str | Path) -> LedgerAnswers:
     file.
     """
     answers = LedgerAnswers(path)
-    for place, record in _records(path) if Path(path).exists() else ():
+    for place, record in _records(path) if answers.path.exists() else ():
         answers.note(record, place)
     return answers
 

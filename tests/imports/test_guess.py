@@ -310,6 +310,19 @@ def test_words_for_the_answers_are_read(tmp_path, monkeypatch, words, answers):
     assert "missing" not in study["import"]
 
 
+def test_human_scores_with_other_columns_are_left_out_by_name(tmp_path, monkeypatch):
+    rows = "".join(f"j{j},m{m},{p},{1 + p % 5}\n" for j in (1, 2) for m in (1, 2) for p in range(9))
+    labels = "".join(f"m{m},{p},{1 + p % 4}\n" for m in (1, 2) for p in range(9))
+    files = {
+        "ratings.csv": f"judge,model,prompt,score\n{rows}",
+        "people.csv": f"model,prompt,human\n{labels}",
+        "more.csv": f"model,item,human\n{labels}",
+    }
+    study, text = guessed(tmp_path, files, monkeypatch)
+    assert study["import"]["references"]["files"] == "people.csv"
+    assert "; left out, as columns differ: more.csv" in text
+
+
 def asked_from(folder, files, monkeypatch):
     """The settings, and what is asked under each key that is left empty; config refuses these."""
     monkeypatch.chdir(folder)

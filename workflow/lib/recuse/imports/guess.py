@@ -546,11 +546,15 @@ def _levels(wide: Sequence[GuessedColumn], *, by_name: bool) -> list[str] | dict
 
 
 def _merged(parts: Sequence[Guess]) -> Guess:
-    """The guesses about files with the same columns as one; the columns are those of the first."""
-    first = parts[0]
+    """The guesses about files with the columns of the first as one; a note names the others."""
+    first, note = parts[0], parts[0].note
     same = [part for part in parts if part.columns == first.columns]
+    others = [path for part in parts if part.columns != first.columns for path in part.files]
+    if others:
+        note += f"; left out, as columns differ: {enumerated(others)}"
     return replace(
         first,
+        note=note,
         files=[path for part in same for path in part.files],
         judges=[name for part in parts for name in part.judges],
         models=[name for part in parts for name in part.models],

@@ -17,6 +17,7 @@ from recuse.base.database import Connection, connect, create_table
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.places import WORKFLOW
 from recuse.base.settings import in_yaml
+from recuse.base.templates import environment
 from recuse.base.words import counted, enumerated
 from recuse.data.files import MISSING, as_number, is_number, missing_as_null, reading
 from recuse.data.registry import (
@@ -802,17 +803,9 @@ def _tell_repeats_apart(connection: Connection, main: Guess) -> None:
 
 def _settings(study: str, main: Guess, people: Guess | None, compared: bool) -> str:
     """The text of the YAML file; people: the guess about files of human scores."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATE.parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["yaml"] = _yaml
-    return environment.get_template(TEMPLATE.name).render(
+    templates = environment(TEMPLATE.parent, keep_trailing_newline=True)
+    templates.filters["yaml"] = _yaml
+    return templates.get_template(TEMPLATE.name).render(
         study=study,
         main=main,
         people=people,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from recuse.base.places import WORKFLOW
+from recuse.base.templates import environment
 from recuse.base.words import (
     FROM_RIGHT_TO_LEFT,
     RIGHT_TO_LEFT,
@@ -49,20 +50,12 @@ def rendered(template: str | Path, **values) -> str:
 
 
 def _template(path: Path, *, is_html: bool) -> "Template":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(path.parent),
-        autoescape=is_html,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=None if is_html else _with_own_blanks,
-    )
+    finalize = None if is_html else _with_own_blanks
+    templates = environment(path.parent, autoescape=is_html, finalize=finalize)
     filters = {"number": number, "digest": digest, "enumerated": enumerated, "percent": percent}
-    environment.filters |= filters
-    environment.tests["numeric"] = lambda text: text[:1] in "0123456789.+−▲▼–"
-    return environment.get_template(path.name)
+    templates.filters |= filters
+    templates.tests["numeric"] = lambda text: text[:1] in "0123456789.+−▲▼–"
+    return templates.get_template(path.name)
 
 
 def _with_own_blanks(value: object) -> str:

@@ -1,7 +1,9 @@
 """The prompts and answers of papers through an audit; counts are those that the papers state."""
 
+import json
 import os
 import random
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -44,6 +46,31 @@ class Voter(Mock):
         vote = luck.choice((*VOTES, "Answer1", "None of them"))
         reply["choices"][0]["message"]["content"] = vote
         return reply
+
+
+class ByLength(Mock):
+    """Chooses the longer answer to a third of the questions, the shorter one to another third, and
+    the first one to the rest.
+    """
+
+    SHOWN = re.compile(
+        r"~~~Question\n(.*)\n~~~\n~~~Answer1\n(.*)\n~~~\n~~~Answer2\n(.*)\n~~~", re.S
+    )
+
+    def completion(self, body):
+        reply = super().completion(body)
+        question, *answers = self.SHOWN.fullmatch(body["messages"][-1]["content"]).groups()
+        place = ("first", "second").index(self.choice(question, *answers))
+        reply["choices"][0]["message"]["content"] = f"Answer{1 + place}"
+        return reply
+
+    @staticmethod
+    def choice(question, first, second):
+        longer = len(first.split()) - len(second.split())
+        third = len(question) % 3
+        if third == 2 or not longer:
+            return "first"
+        return "first" if (longer > 0) == (third == 0) else "second"
 
 
 @pytest.fixture(autouse=True)
@@ -191,6 +218,127 @@ def test_shares_of_cobblers_biases_are_those_of_a_count_by_hand():
     assert found == {key: (number, 4 * 14) for key, number in counts.items()}
     released = read_table("results/audits/plan/cognitive_biases.csv")
     assert {row["source"] for row in released} == {"", "CoBBLEr, released table"}
+
+
+def prd_labels():
+    """The answers that people prefer, by question and pair of models: the sign of all their
+    votes.
+    """
+    models = {"bard": "Bard", "claude": "Claude", "gpt35": "GPT-3.5", "gpt4": "GPT-4"}
+    models["vicuna-13b"] = "Vicuna-13B"
+    votes = Counter()
+    for path in Path(os.environ["RECUSE_MIRROR"]).glob(
+        "bcdnlp/PRD/*/data/vicuna80/ratings-human/*"
+    ):
+        names = re.match(r"answer_(.+)-vs-answer_(.+)-human", path.name).groups()
+        if not {*names} <= {*models}:
+            continue
+        for line in path.read_text("utf-8").splitlines():
+            vote = json.loads(line)
+            first, second = (models[name] for name in names)
+            sign = {1: 1, 2: -1, 3: 0}[vote["score"]]
+            votes[str(vote["question_id"]), first, second] += sign
+            votes[str(vote["question_id"]), second, first] -= sign
+    return {key: "tie" if not sign else key[1 if sign > 0 else 2] for key, sign in votes.items()}
+
+
+def llmbar_labels():
+    """The better output by instruction and pair."""
+    labels = {}
+    for path in Path(os.environ["RECUSE_MIRROR"]).glob("**/LLMBar/**/dataset.json"):
+        for number, entry in enumerate(json.loads(path.read_text("utf-8")), start=1):
+            better = f"output {entry['label']}"
+            labels[f"{path.parent.name}/{number}", "output 1", "output 2"] = better
+    return labels
+
+
+def counted_by_hand(texts, labels, prompts):
+    """What ByLength chooses, condition -> count, with the answers and labels as published."""
+    answers = {(row["prompt"], row["model"]): row["text"] for row in texts.answers}
+    counts = defaultdict(Counter)
+    for prompt in texts.prompts:
+        name = prompt["prompt"]
+        for (labelled, first, second), label in labels.items():
+            if labelled != name or name not in prompts or first > second:
+                continue
+            models = first, second
+            shown = [answers[name, model] for model in models]
+            choices = [models[ByLength.choice(prompt["text"], *shown) == "second"]]
+            choices.append(models[ByLength.choice(prompt["text"], *shown[::-1]) == "first"])
+            count = counts[prompt["dataset"] if "/" in name else ""]
+            count["n"] += 2
+            count["agree"] += choices.count(label)
+            count["consistent"] += choices[0] == choices[1]
+            words = [len(text.split()) for text in shown]
+            if choices[0] == choices[1] and label != "tie" and words[0] != words[1]:
+                longer = models[words[1] > words[0]]
+                side = "longer" if label == longer else "shorter"
+                count[side] += 1
+                count[f"wrong {side}"] += choices[0] != label
+    return counts
+
+
+@needs_texts
+@pytest.mark.parametrize(
+    ("name", "labels", "judges"), [("prd", prd_labels, 5), ("llmbar", llmbar_labels, 6)]
+)
+def test_metrics_of_prd_llmbar_and_saito_are_those_of_a_count_by_hand(name, labels, judges):
+    with ByLength() as mock:
+        plan = written_plan(
+            mock.url,
+            prompts=name,
+            treatments=["order"],
+            wordings=["chen_answer_alone"],
+            blind=False,
+            design={"prompts": 9 if name == "prd" else 90},
+        )
+        rows = run(plan)
+    asked = {row["prompt"] for row in rows}
+    counts = counted_by_hand(published_texts(name, load(None)), labels(), asked)
+    assert len(counts) == (1 if name == "prd" else 5)
+    tables = {}
+    for table in ("agreement", "position", "verbosity"):
+        whole = read_table(f"results/audits/plan/{table}.csv")
+        assert (
+            len({row["judge"] for row in whole if row["source"] == "released verdicts"}) == judges
+        )
+        own = [row for row in whole if (row["judge"], row["source"]) == ("voter", "")]
+        assert {row["condition"] for row in own} == {*counts}
+        tables[table] = {
+            (row["condition"], row.get("order") or row.get("statistic"), row.get("draws")): row
+            for row in own
+        }
+    for condition, count in counts.items():
+        agreement = tables["agreement"][condition, "pooled", None]
+        assert (int(agreement["agree"]), int(agreement["n"])) == (count["agree"], count["n"])
+        consistency = tables["position"][condition, "consistency", None]
+        assert float(consistency["value"]) == count["consistent"] / (count["n"] / 2)
+        verbosity = tables["verbosity"][condition, "debiased", "excluded"]
+        for side in ("shorter", "longer"):
+            found = int(verbosity[f"wrong_{side}"]), int(verbosity[f"n_{side}"])
+            assert found == (count[f"wrong {side}"], count[side])
+        if count["shorter"] and count["longer"]:
+            wrong = (count[f"wrong {side}"] / count[side] for side in ("shorter", "longer"))
+            expected = next(wrong) - next(wrong)
+            assert float(verbosity["verbosity_bias"]) == pytest.approx(expected, abs=1e-12)
+
+
+@needs_texts
+def test_released_verdicts_have_the_values_that_the_papers_print():
+    with ByLength() as mock:
+        settings = {"wordings": ["chen_answer_alone"], "design": {"prompts": 2}}
+        run(written_plan(mock.url, prompts="prd", treatments=["order"], **settings))
+    rows = read_table("results/audits/plan/agreement.csv")
+    pooled = {row["judge"]: row["value"] for row in rows if row["order"] == "pooled"}
+    printed = {"GPT-4": "0.6425", "GPT-3.5": "0.620625", "Claude": "0.606875"}
+    assert printed.items() <= pooled.items()
+    saito = [
+        row for row in read_table("results/audits/plan/verbosity.csv") if "Saito" in row["source"]
+    ]
+    assert {row["judge"]: row["verbosity_bias"] for row in saito} == {
+        "GPT-4": "0.328",
+        "GPT-3.5": "0.428",
+    }
 
 
 def test_a_paper_that_cannot_be_fetched_is_an_error(monkeypatch, tmp_path):

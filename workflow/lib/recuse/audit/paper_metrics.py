@@ -1,5 +1,6 @@
-"""An audit in the papers' own metrics: attack success rates (Chen et al.) and shares of cognitive
-biases (CoBBLEr), with the published values.
+"""An audit in the papers' own metrics, with the published values: attack success rates (Chen et
+al.), shares of cognitive biases (CoBBLEr), agreement with labels (PRD, LLMBar), agreement of both
+orders (PRD), and verbosity bias (Saito et al.).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,17 +9,27 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from recuse.audit.plan import FIRST
-from recuse.audit.published import PERTURBED, QUOTED_SHARES
+from recuse.audit.plan import FIRST, SECOND
+from recuse.audit.published import PERTURBED, QUOTED_SHARES, RELEASED
 from recuse.audit.treatments import PLAIN
-from recuse.base.database import connect, write_parquet
+from recuse.base.database import connect, files, text, write_parquet, write_rows
 from recuse.base.places import WORKFLOW
 from recuse.base.tables import column_names, read_table, write_table
 from recuse.data.verdicts import COMPARISONS, CONTROL, WORSENING
 from recuse.pairwise.cognitive import cognitive_biases
+from recuse.pairwise.questions import open_pairs
+from recuse.pairwise.verbosity import (
+    PAIRWISE_AGREEMENT,
+    POSITION,
+    VERBOSITY,
+    human_agreement,
+    position,
+    verbosity,
+)
 from recuse.papers.attacks import create_samples, create_votes, success_rates
 
 PRINTED_RATES = WORKFLOW / "data" / "judgement_bias_published.csv"
+PRINTED_VALUES = WORKFLOW / "data" / "comparisons_published.csv"
 RATES = column_names(
     "judge condition asr ci_low ci_high shifted n samples left_out votes errors source",
 )
@@ -28,6 +39,7 @@ SHARES = column_names(
 )
 # Perturbations that have another name in the paper than in its files
 PRINTED = {"reference": "fake_reference"}
+RELEASED_VERDICTS = "released verdicts"
 OUTCOMES = {1.0: "b", 0.5: "tie", 0.0: "a", None: "error"}  # b is the treated answer
 # (treatment, arm) -> condition of CoBBLEr, and the answer that the added text favours
 ADDED = {
@@ -37,6 +49,12 @@ ADDED = {
     ("majority", "against"): ("bandwagon", "a"),
     ("distraction", "irrelevant sentence"): ("attentional", "b"),
 }
+# Table -> its columns and the function that yields its rows
+LABELLED = {
+    "agreement": (PAIRWISE_AGREEMENT, human_agreement),
+    "position": (POSITION, position),
+    "verbosity": (VERBOSITY, verbosity),
+}
 NUMBERS = ("length_a", "length_b", "humans_a", "humans_b", "humans_tie", "right_a", "right_b")
 
 
@@ -45,9 +63,12 @@ def as_comparisons(observations: Iterable[Mapping]) -> Iterator[dict]:
 
     The control group of a perturbation of Chen et al. is the same pair with the raw answer. Its
     models are called `raw` and `perturbed`, as either of the two answers may be perturbed. Claims
-    for and against an answer are separate experiments.
+    for and against an answer are separate experiments. In the condition `order`, both answers are
+    shown as they are, and model_b is the later one by name.
     """
     for row in observations:
+        if row["treatment"] == "order" and row["model"] < row["other"]:
+            row = _about_other(row)
         treatment, arm = row["treatment"], row["arm"]
         place = row["order"] or arm
         shared = {
@@ -78,13 +99,24 @@ def as_comparisons(observations: Iterable[Mapping]) -> Iterator[dict]:
             yield shared | names | {"experiment": perturbation, "condition": condition}
 
 
+def _about_other(row: Mapping) -> dict:
+    """A verdict of the treatment `order` as one about the other answer of the pair."""
+    return {
+        **row,
+        "model": row["other"],
+        "other": row["model"],
+        "arm": SECOND if row["arm"] == FIRST else FIRST,
+        "value": None if row["value"] is None else 1 - row["value"],
+    }
+
+
 def write_paper_metrics(
     folder: Path, observations: Iterable[Mapping], *, confidence: float, seed: int
 ) -> None:
-    """Write attack_rates.csv and cognitive_biases.csv into a folder: values of the audit's judges,
-    from recuse.papers.attacks.success_rates and recuse.pairwise.cognitive.cognitive_biases, then
-    published values with their `source`. A table is left out if the audit has none of its
-    treatments.
+    """Write attack_rates.csv, cognitive_biases.csv and the tables LABELLED into a folder: values of
+    the audit's judges, from recuse.papers.attacks.success_rates, cognitive_biases and
+    recuse.pairwise.verbosity, then published values with their `source`. A table is left out if the
+    audit has none of its treatments, or the paper none of its labels.
     """
     rows = [*as_comparisons(observations)]
     with TemporaryDirectory() as place:
@@ -96,7 +128,18 @@ def write_paper_metrics(
         }
         write_parquet(columns, path, f"select {texts} from columns")
         rates = _attack_rates(path, confidence)
-        shares = [*cognitive_biases(path, confidence=confidence, seed=seed)]
+        settings = {"confidence": confidence, "seed": seed}
+        shares = [*cognitive_biases(path, **settings)]
+        released = folder / "texts" / RELEASED
+        if released.exists():
+            labelled = f"{place}/labelled.parquet"
+            _write_labelled(path, str(released), labelled)
+            pairs = open_pairs(labelled, {})
+            for name, (columns, tabulate) in LABELLED.items():
+                found = [_with_source(row) for row in tabulate(pairs, **settings)]
+                if name == "verbosity":
+                    found += _printed_verbosity()
+                write_table(folder / f"{name}.csv", [*columns[2:], "source"], found)
     if rates:
         write_table(folder / "attack_rates.csv", RATES, [*rates, *_printed_rates()])
     if shares := [row for row in shares if row["share"] is not None]:
@@ -104,6 +147,41 @@ def write_paper_metrics(
         quoted = folder / "texts" / QUOTED_SHARES
         published = read_table(quoted) if quoted.exists() else []
         write_table(folder / "cognitive_biases.csv", SHARES, [*found, *published])
+
+
+def _write_labelled(asked: str, released: str, path: str) -> None:
+    """Write the verdicts of an audit in the condition `order`, with the labels, lengths and
+    conditions that a paper's released verdicts have for the same answers, and the released ones, as
+    the experiment RELEASED_VERDICTS.
+    """
+    write_rows(
+        connect(),
+        f"""
+        select * replace ({text(RELEASED_VERDICTS)} as experiment) from {files([released])}
+        union all by name
+        select asked.* replace (label.human as human, label.condition as condition,
+                                label.length_a as length_a, label.length_b as length_b)
+        from {files([asked])} as asked
+        join (select distinct item, model_a, model_b, human, condition, length_a, length_b
+              from {files([released])}) as label using (item, model_a, model_b)
+        where asked.condition = 'order'""",
+        path,
+    )
+
+
+def _with_source(row: dict) -> dict:
+    """A row with its experiment as its source."""
+    source = row.pop("experiment")
+    return row | {"source": source}
+
+
+def _printed_verbosity() -> Iterator[dict]:
+    """Verbosity biases that Saito et al. print, of other verdicts than the released ones."""
+    for row in read_table(PRINTED_VALUES):
+        if row["quantity"] == "verbosity_bias":
+            rules = {"order": "debiased", "draws": "excluded"}
+            printed = {"judge": row["judge"], "verbosity_bias": row["value"]}
+            yield rules | printed | {"source": row["place"]}
 
 
 def _text(value: object) -> str | None:

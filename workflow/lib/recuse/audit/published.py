@@ -1,20 +1,26 @@
 """The prompts and answers of papers: fetched and verified like all published files, and written as
-tables that a plan reads.
+tables that a plan reads. So are the verdicts that papers released, with the labels of people.
 """
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import redirect_stderr
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from recuse.audit.settings import CHEN, COBBLER, LLMBAR, PRD, Audit, OwnTreatment
 from recuse.base.database import parse_bytes
+from recuse.base.log import steps
 from recuse.base.places import WORKFLOW
+from recuse.base.products import VERDICTS
 from recuse.base.tables import read_table, write_table
+from recuse.pairwise.table import normalise
 from recuse.papers.attacks import ANSWERS
 from recuse.papers.cobbler import JUDGES, read_quoted
 from recuse.papers.fetch import cache_folder, fetch, mirror_location
+from recuse.papers.product import PRODUCT
 from recuse.papers.sources import MODELS, SUBSETS, load_json, load_json_lines
 
 MANIFEST = WORKFLOW / "data" / "sources" / "audit.csv"
@@ -29,6 +35,7 @@ PERTURBED = {
 }
 ANSWER = ("prompt", "model", "text")
 QUOTED_SHARES = "shares.csv"  # has the shares of biases by judge that CoBBLEr released
+RELEASED = "released.parquet"  # has the verdicts that PRD or LLMBar released
 
 
 @dataclass
@@ -127,15 +134,21 @@ READERS: Mapping[str, Callable[[Path], PublishedTexts]] = {
 }
 
 
-def published_texts(name: str, config: Mapping) -> PublishedTexts:
+def published_texts(name: str, config: Mapping, released: Path | None = None) -> PublishedTexts:
     """Fetch and read the texts of a paper, a key of READERS; FetchError if that fails.
 
-    config: the project's, for the repositories and the mirror.
+    config: the project's, for the repositories and the mirror. released: where to write the
+    paper's verdicts, canonical comparisons (parquet), if it released any.
     """
     source = config["sources"][SOURCES[name]]
+    files = [row for row in read_table(MANIFEST) if row["prompts"] == name]
+    reader = PRODUCT.readers.get(SOURCES[name])
+    verdicts = []
+    if reader is not None and released is not None:
+        verdicts = read_table(MANIFEST.with_name(source["manifest"]))
     with TemporaryDirectory() as folder:
-        for row in read_table(MANIFEST):
-            if row["prompts"] == name:
+        with redirect_stderr(StringIO()):  # `fetch` prints a line for each of up to 128 files
+            for row in steps([*files, *verdicts], "fetching", unit="files"):
                 fetch(
                     repository=source["repository"],
                     commit=source["commit"],
@@ -146,17 +159,29 @@ def published_texts(name: str, config: Mapping) -> PublishedTexts:
                     destination=Path(folder, row["path"]),
                     largest=int(parse_bytes(config["download_limit"])),
                 )
+        if verdicts:
+            normalise(
+                name,
+                [f"{folder}/{row['path']}" for row in verdicts],
+                reader=reader,
+                comparisons=str(released),
+                completeness=f"{folder}/completeness.csv",
+            )
         return READERS[name](Path(folder))
 
 
 def with_published_texts(audit: Audit, folder: Path, config: Mapping) -> Audit:
     """Write the tables of the paper that `prompts` names into a folder; return the settings with
-    them.
+    them. Values and verdicts of another paper there are removed.
 
-    Answers and restated answers that the settings name stay.
+    Answers and restated answers that the settings name stay. Released verdicts are written if the
+    audit asks for verdicts on the paper's answers in both orders.
     """
-    texts = published_texts(audit.prompts, config)
     folder.mkdir(parents=True, exist_ok=True)
+    for published in (QUOTED_SHARES, RELEASED):
+        (folder / published).unlink(missing_ok=True)
+    can_compare = audit.answers is None and audit.ask == VERDICTS and "order" in audit.options()
+    texts = published_texts(audit.prompts, config, folder / RELEASED if can_compare else None)
 
     def table(name: str, columns: Iterable[str], rows: list[dict]) -> str:
         path = f"{folder}/{name}.csv"

@@ -3,8 +3,8 @@ preference.
 
 Cell means r_jm (mean rating less slope x human score) of judge j and model m are taken as
 
-    r_jm = a_j + b_j c_m + self_j 1[m = j] + family_F 1[j, m in F, m != j] + preference_jm +
-    sampling error
+    r_jm = a_j + b_j c_m + self_j 1[m = j] + family_F 1[j, m in F, m != j]
+           + preference_jm + sampling error
 
 Judges may use more or less of the scale, b_j ~ N(1, tau^2), where b_j - 1 acts on estimates of c_m,
 shrunk by their error, that are renewed until they settle; their error is not in the standard
@@ -12,10 +12,10 @@ errors. The fit has not converged if they do not settle, or differ by more than 
 Preferences have a standard deviation s_j of their own for each judge, and shares of their variance
 are common to models of one family, to judges of one family, or to both:
 
-    Cov(preference_jm, preference_kn) = s_j s_k (w_0 [j=k][m=n] + w_1 [j=k][F(m)=F(n)] + w_2
-    [F(j)=F(k)][m=n]
-                                                + w_3 [F(j)=F(k)][F(m)=F(n)])            w_0 + w_1 +
-                                                w_2 + w_3 = 1
+    Cov(preference_jm, preference_kn) = s_j s_k (w_0 [j=k][m=n] + w_1 [j=k][F(m)=F(n)]
+                                                 + w_2 [F(j)=F(k)][m=n]
+                                                 + w_3 [F(j)=F(k)][F(m)=F(n)])
+    w_0 + w_1 + w_2 + w_3 = 1
 
 Sampling errors are independent, of the variance that the prompts of the cell show, which is taken
 as known. Variances maximise the restricted likelihood (Patterson and Thompson 1971), with weak
@@ -120,11 +120,13 @@ class CellTable(JudgeModelPairs):
 
 @dataclass(frozen=True)
 class Block:
-    """Places of the cells of one block, and which of them are of one judge or alike."""
+    """Places of the cells of one block, own ones last, and which of them are of one judge or
+    alike.
+    """
 
     places: np.ndarray  # (n,) among all cells
+    fitted: slice  # those that are not own ones
     judge: np.ndarray  # (n,) places among the judges
-    is_self: np.ndarray  # (n,) of bool
     of_judge: np.ndarray  # (n, judges of the block) of float, 1 where a cell is the judge's
     judges: np.ndarray  # (judges of the block,) their places among the judges
     # (n, n) of float each: 1 where two cells have the same judge and family of the model, the same
@@ -134,14 +136,31 @@ class Block:
     @classmethod
     def of(cls, table: CellTable, places: np.ndarray) -> Block:
         """The block of some cells."""
+        is_self = table.is_self[places]
+        places = np.concatenate([places[~is_self], places[is_self]])
         judge = np.searchsorted(table.judges, table.judge[places])
         model, family = table.model[places], table.model_family[places]
         judges, of_judge = np.unique(judge, return_inverse=True)
         sets = (of_judge * (family.max() + 1) + family, model, family)
         alike = tuple((codes[:, None] == codes).astype(float) for codes in sets)
         return cls(
-            places, judge, table.is_self[places], (judge[:, None] == judges) * 1.0, judges, alike
+            places,
+            slice(np.count_nonzero(~is_self)),
+            judge,
+            (judge[:, None] == judges) * 1.0,
+            judges,
+            alike,
         )
+
+    @cached_property
+    def fitted_places(self) -> np.ndarray:
+        """Places among all cells of those that are not own ones."""
+        return self.places[self.fitted]
+
+    @cached_property
+    def by_judge(self) -> list[np.ndarray]:
+        """Places among the cells of the block of those of each judge."""
+        return [np.flatnonzero(of) for of in self.of_judge.T]
 
 
 class CellCovariance:
@@ -182,10 +201,7 @@ class CellCovariance:
         """
         block, preference = self.blocks[number], self.preference[number]
         whole = rows @ preference
-        parts = [
-            (cells := np.flatnonzero(of), rows[:, cells] @ preference[cells])
-            for of in block.of_judge.T
-        ]
+        parts = [(cells, rows[:, cells] @ preference[cells]) for cells in block.by_judge]
         of_judges = np.stack([part for _, part in parts])
         for place, (cells, _) in enumerate(parts):
             of_judges[place][:, cells] += whole[:, cells]
@@ -210,13 +226,14 @@ class CellCovariance:
         by_judge = self.blocks[number].of_judge.T @ by_cell.T
         return self._moving(number), np.concatenate([by_judge, others])
 
-    def traces(self, number: int, matrix: np.ndarray, kept: np.ndarray) -> np.ndarray:
-        """Traces of `matrix` dV for the same parameters; matrix: of the cells `kept`."""
-        pairs = np.ix_(kept, kept)
+    def traces(self, number: int, matrix: np.ndarray) -> np.ndarray:
+        """Traces of `matrix` dV for the same parameters; matrix: of the fitted cells."""
+        fitted = self.blocks[number].fitted
+        pairs = fitted, fitted
         by_cell = (matrix * self.preference[number][pairs]).sum(axis=1)
         others = np.array([(matrix * part[pairs]).sum() for part in self._parts[number]])
         others[:-1] -= [weight * by_cell.sum() for _, weight in self._shares]
-        return np.concatenate([by_cell @ self.blocks[number].of_judge[kept], others])
+        return np.concatenate([by_cell @ self.blocks[number].of_judge[fitted], others])
 
 
 @dataclass(frozen=True)
@@ -225,7 +242,6 @@ class Restricted:
 
     covariance: CellCovariance
     inverses: list[np.ndarray]  # V^-1 of the cells of each block that are fitted
-    kept: list[np.ndarray]  # which these are, (n,) of bool
     solved: np.ndarray  # V^-1 X, (cells, terms); 0 at own cells
     spread: np.ndarray  # (X'V^-1 X)^-1, (terms, terms)
     effects: np.ndarray  # (terms,)
@@ -236,10 +252,8 @@ class Restricted:
         """The fit of other values, (cells,), at the same covariance, without its objective."""
         effects = self.spread @ (self.solved.T @ values)
         left, scaled = values - design @ effects, np.zeros(len(values))
-        for block, inverse, kept in zip(
-            self.covariance.blocks, self.inverses, self.kept, strict=True
-        ):
-            scaled[block.places[kept]] = inverse @ left[block.places[kept]]
+        for block, inverse in zip(self.covariance.blocks, self.inverses, strict=True):
+            scaled[block.fitted_places] = inverse @ left[block.fitted_places]
         return replace(self, effects=effects, scaled=scaled, objective=math.nan)
 
     def projected(self, rows: np.ndarray) -> np.ndarray:
@@ -248,11 +262,8 @@ class Restricted:
         """
         flat = rows.reshape(-1, rows.shape[-1])
         result = np.zeros_like(flat)
-        for block, inverse, kept in zip(
-            self.covariance.blocks, self.inverses, self.kept, strict=True
-        ):
-            places = block.places[kept]
-            result[:, places] = flat[:, places] @ inverse
+        for block, inverse in zip(self.covariance.blocks, self.inverses, strict=True):
+            result[:, block.fitted_places] = flat[:, block.fitted_places] @ inverse
         result -= ((flat @ self.solved) @ self.spread) @ self.solved.T
         return result.reshape(rows.shape)
 
@@ -274,9 +285,9 @@ Moved = list[tuple[np.ndarray, np.ndarray]]
 
 def _moved(state: Restricted) -> Moved:
     parts = []
-    for number, (block, kept) in enumerate(zip(state.covariance.blocks, state.kept, strict=True)):
+    for number, block in enumerate(state.covariance.blocks):
         at, rows = state.covariance.derivatives_times(number, state.scaled[block.places][None])
-        parts.append((at, rows[:, 0, kept]))
+        parts.append((at, rows[:, 0, block.fitted]))
     return parts
 
 
@@ -302,9 +313,13 @@ class MixedFit:
         )
         self._columns = np.sort(order[:rank])  # that determine all others
         self._design = table.effects[:, self._columns]
-        # By block: the columns that its cells carry
+        # By block: the columns that its cells carry, and these by its fitted cells
         self._carried = [
             np.flatnonzero(self._design[block.places].any(axis=0)) for block in table.blocks
+        ]
+        self._cells = [
+            np.ix_(block.fitted_places, columns)
+            for block, columns in zip(table.blocks, self._carried, strict=True)
         ]
         shared = [
             np.any([block.alike[place].sum() > len(block.places) for block in table.blocks])
@@ -327,9 +342,9 @@ class MixedFit:
         generator = np.random.default_rng(np.random.SeedSequence(0))
         drawn = np.zeros((PLANS, len(self.slope)))
         for block, matrix in zip(covariance.blocks, covariance.matrices, strict=True):
-            drawn[:, block.places] = (
-                generator.standard_normal((PLANS, len(matrix))) @ np.linalg.cholesky(matrix).T
-            )
+            order = np.argsort(block.places)
+            root = np.linalg.cholesky(matrix[np.ix_(order, order)])
+            drawn[:, block.places[order]] = generator.standard_normal((PLANS, len(matrix))) @ root.T
         self.state = self._restricted(covariance, drawn[0])
         states = (self.state.refitted(self._design, values) for values in drawn)
         information = [self._information(state, _moved(state)) for state in states]
@@ -424,21 +439,20 @@ class MixedFit:
         """Fit the effects at one covariance."""
         design = self._design
         solved, gram = np.zeros_like(design), np.zeros((design.shape[1],) * 2)
-        inverses, kept, total = [], [], 0.0
-        blocks = zip(covariance.blocks, covariance.matrices, self._carried, strict=True)
-        for block, matrix, columns in blocks:
-            among = ~block.is_self
-            cells = np.ix_(block.places[among], columns)
-            inverse = np.linalg.inv(matrix[np.ix_(among, among)])
-            total += np.linalg.slogdet(matrix[np.ix_(among, among)])[1]
+        inverses, total = [], 0.0
+        for block, matrix, columns, cells in zip(
+            covariance.blocks, covariance.matrices, self._carried, self._cells, strict=True
+        ):
+            fitted = matrix[block.fitted, block.fitted]
+            inverse = np.linalg.inv(fitted)
+            total += np.linalg.slogdet(fitted)[1]
             solved[cells] = inverse @ design[cells]
             gram[np.ix_(columns, columns)] += design[cells].T @ solved[cells]
             inverses.append(inverse)
-            kept.append(among)
         spread = np.linalg.inv(gram)
         nothing = np.zeros(0)
         state = Restricted(
-            covariance, inverses, kept, solved, spread, nothing, math.nan, nothing
+            covariance, inverses, solved, spread, nothing, math.nan, nothing
         ).refitted(design, values)
         judges = len(self.table.judges)
         logs, others = covariance.parameters[:judges], covariance.parameters[judges:]
@@ -456,14 +470,13 @@ class MixedFit:
         """Gradient of the objective, (parameters,)."""
         covariance, judges = state.covariance, len(self.table.judges)
         gradient = np.zeros(len(covariance.parameters))
-        blocks = zip(covariance.blocks, state.inverses, state.kept, moved, strict=True)
-        for number, (block, inverse, kept, (at, rows)) in enumerate(blocks):
-            places, columns = block.places[kept], self._carried[number]
-            solved = state.solved[np.ix_(places, columns)]
+        blocks = zip(covariance.blocks, state.inverses, moved, strict=True)
+        for number, (block, inverse, (at, rows)) in enumerate(blocks):
+            columns, solved = self._carried[number], state.solved[self._cells[number]]
             # Block of P
             projection = inverse - solved @ state.spread[np.ix_(columns, columns)] @ solved.T
             gradient[at] += 0.5 * (
-                covariance.traces(number, projection, kept) - rows @ state.scaled[places]
+                covariance.traces(number, projection) - rows @ state.scaled[block.fitted_places]
             )
         logs = covariance.parameters[:judges]
         gradient[:judges] += (logs - logs.mean()) / SPREAD**2
@@ -477,11 +490,11 @@ class MixedFit:
         count = len(covariance.parameters)
         # Fixed: dV P y times V^-1 X
         information, fixed = np.zeros((count, count)), np.zeros((count, len(state.spread)))
-        for block, inverse, kept, (at, rows) in zip(
-            covariance.blocks, state.inverses, state.kept, moved, strict=True
+        for block, inverse, (at, rows) in zip(
+            covariance.blocks, state.inverses, moved, strict=True
         ):
             information[np.ix_(at, at)] += rows @ inverse @ rows.T
-            fixed[at] += rows @ state.solved[block.places[kept]]
+            fixed[at] += rows @ state.solved[block.fitted_places]
         information = 0.5 * (information - fixed @ state.spread @ fixed.T)
         information[:judges, :judges] += (np.eye(judges) - 1 / judges) / SPREAD**2
         others = np.arange(judges, count)
@@ -501,10 +514,11 @@ class MixedFit:
         block, number = next(
             (of, at) for at, of in enumerate(self.table.blocks) if cell in of.places
         )
-        kept, place = self.state.kept[number], np.flatnonzero(block.places == cell)[0]
+        place = np.flatnonzero(block.places == cell)[0]
         weights = np.zeros(len(self.table.judge))
-        weights[block.places[kept]] = (
-            -self.state.inverses[number] @ self.state.covariance.matrices[number][kept, place]
+        weights[block.fitted_places] = (
+            -self.state.inverses[number]
+            @ self.state.covariance.matrices[number][block.fitted, place]
         )
         row = self._design[cell] + self._design.T @ weights
         weights[cell] = 1.0
@@ -552,8 +566,8 @@ class MixedFit:
         slopes = np.zeros((count, len(contrasts), len(contrasts)))
         spread, added = np.linalg.inv(self.information), np.zeros_like(variance)
         fixed_effects = np.zeros((count, len(contrasts), len(state.spread)))
-        for number, (block, inverse, kept) in enumerate(
-            zip(covariance.blocks, state.inverses, state.kept, strict=True)
+        for number, (block, inverse) in enumerate(
+            zip(covariance.blocks, state.inverses, strict=True)
         ):
             rows = contrasts[:, block.places]
             variance += rows @ covariance.matrices[number] @ rows.T
@@ -561,9 +575,9 @@ class MixedFit:
             slopes[at] += products @ rows.T
             if fixed is not None:
                 products -= covariance.derivatives_times(number, fixed[:, block.places])[1]
-            moved = products[:, :, kept]
+            moved = products[:, :, block.fitted]
             added += _summed(moved @ inverse, moved, spread[np.ix_(at, at)])
-            fixed_effects[at] += moved @ state.solved[block.places[kept]]
+            fixed_effects[at] += moved @ state.solved[block.fitted_places]
         added -= _summed(fixed_effects @ state.spread, fixed_effects, spread)
         return ContrastErrors(variance + added, variance, slopes, spread, self._most_df)
 

@@ -3,8 +3,8 @@ large biases are.
 
 The mean of judge j for model m, of the families F(j) and F(m), is taken as
 
-    r_jm = a_j + c_m + d_j q_m + bias_jm + G_{j,F(m)} + H_{F(j),m} + B_{F(j),F(m)} + e_jm,    e_jm ~
-    N(0, (s_j t_m)^2 + V_jm)
+    r_jm = a_j + c_m + d_j q_m + bias_jm + G_{j,F(m)} + H_{F(j),m} + B_{F(j),F(m)} + e_jm
+    e_jm ~ N(0, (s_j t_m)^2 + V_jm)
 
 V_jm is the sampling variance of the cell, taken as known; s_j the spread of a judge's preferences,
 and t_m the factor by which preferences for a model vary more than for others; q_m the effect of a
@@ -15,10 +15,11 @@ family-biases, with a mu and tau of their own: the more alike biases are, the mo
 the others; one that is unlike the others stands for itself, as the tails are heavy. Priors, in
 points of the unit scale:
 
-    bias = mu + tau x t_2           mu ~ N(0, .03^2), tau ~ N+(.03^2)      a_j ~ N(0, 1), c_m ~ N(0,
-    .3^2)
-    log s_j ~ N(m, h^2), h ~ N+(1)  log t_m ~ N(0, k^2), k ~ N+(.6^2)      d_j ~ N(0, 1)
-    G, H, B ~ N(0, g^2), each with a g ~ N+(.015^2) of its own
+    bias = mu + tau x t_2           mu ~ N(0, .03^2), tau ~ N+(.03^2)
+    a_j ~ N(0, 1)                   c_m ~ N(0, .3^2)                    d_j ~ N(0, 1)
+    log s_j ~ N(m, h^2)             h ~ N+(1)
+    log t_m ~ N(0, k^2)             k ~ N+(.6^2)
+    G, H, B ~ N(0, g^2)             each with a g ~ N+(.015^2) of its own
 
 with t_2 a t variable of two degrees of freedom and N+ a half normal, cut off at LEAST of its scale.
 Cell means are taken about their mean. The posterior is drawn by Gibbs sampling in chains that run
@@ -39,7 +40,7 @@ from recuse.inference.mixed import MixedFit
 from recuse.model.spec import BIASES
 
 # Chains, and sweeps of each: at first, at a time, and at most
-CHAINS, BURN_IN, KEPT, MOST = 32, 14, 16, 256
+CHAINS, BURN_IN, KEPT, MOST = 64, 20, 12, 128
 POINTS = 5  # of a lattice
 CACHED = 2**15  # densities of residuals at a time
 STEP = (0.2, 0.9)  # of a lattice of logarithms: least and largest
@@ -73,11 +74,10 @@ class Posterior(NamedTuple):
 
 
 class _Grid:
-    """The judge x model table as arrays; a cell without a rating has no weight."""
+    """The judge x model table as arrays, (J, M, 1) each; a cell without a rating has no weight."""
 
     def __init__(self, cells: CellMeans, fit: MixedFit) -> None:
         """cells: with sampling variances; fit: the mixed model of them."""
-        self.quality = np.zeros(len(np.unique(cells.model)))
         self.judges, judge = np.unique(cells.judge, return_inverse=True)
         self.models, model = np.unique(cells.model, return_inverse=True)
         names, family = np.unique(
@@ -88,43 +88,53 @@ class _Grid:
             np.zeros(len(self.models), dtype=int),
         )
         of_judge[judge], of_model[model] = family.reshape(2, -1)
-        shape = len(self.judges), len(self.models)
+        shape = len(self.judges), len(self.models), 1
         self.rated, self.mean, self.sampling = np.zeros(shape), np.zeros(shape), np.ones(shape)
-        self.rated[judge, model] = 1.0
-        self.mean[judge, model] = cells.mean - cells.mean.mean()
-        self.sampling[judge, model] = cells.variance
-        self.own = self.rated * (self.judges[:, None] == self.models)
-        self.family = self.rated * (of_judge[:, None] == of_model) - self.own
-        self.of_judges = (of_judge[:, None] == np.arange(len(names))) * 1.0  # (J, F)
-        of_models = (of_model[:, None] == np.arange(len(names))) * 1.0  # (M, F)
+        self.rated[judge, model, 0] = 1.0
+        self.mean[judge, model, 0] = cells.mean - cells.mean.mean()
+        self.sampling[judge, model, 0] = cells.variance
+        self.own = self.rated * (self.judges[:, None] == self.models)[..., None]
+        self.family = self.rated * (of_judge[:, None] == of_model)[..., None] - self.own
+        by_judge = (of_judge[:, None] == np.arange(len(names))) * 1.0  # (J, F)
+        by_model = (of_model[:, None] == np.arange(len(names))) * 1.0  # (M, F)
         # Indicators of the judges, (J, n), and of the models, (M, k), that share preferences.
         self.sharing = [
-            (np.eye(shape[0]), of_models),
-            (self.of_judges, np.eye(shape[1])),
-            (self.of_judges, of_models),
+            (np.eye(shape[0]), by_model),
+            (by_judge, np.eye(shape[1])),
+            (by_judge, by_model),
         ]
-        self.families = names
-        self.quality[model] = fit.slope
+        biased = np.flatnonzero(by_judge.T @ self.family.sum(axis=(1, 2)))
+        self.families = names[biased]  # those with a family-bias
+        self.by_judge = by_judge[:, biased]  # (J, B)
+        # Which biases are self-biases, and which are family-biases, (J + B, 2); 1 where a bias has
+        # a cell, (J + B, 1)
+        self.kind = np.repeat(np.eye(2), [shape[0], len(biased)], axis=0)
+        self.known = np.concatenate([self.own.sum(axis=1), np.ones((len(biased), 1))])
+        self.quality = np.zeros((shape[1], 1))
+        self.quality[model, 0] = fit.slope
         self.spreads = np.clip(fit.spreads, *np.exp(CENTRES))
 
 
 def lattice_move(
     random: np.random.Generator, value: np.ndarray, log_density: Density
 ) -> np.ndarray:
-    """Move each of some positive values, (chains, ...), to a point of a random lattice of
+    """Move each of some positive values, (..., chains), to a point of a random lattice of
     logarithms through it.
 
-    log_density: of the logarithms of points, (chains, ..., POINTS). A value is at a random place
+    log_density: of the logarithms of points, (POINTS, ..., chains). A value is at a random place
     among the POINTS of a lattice with a random step. Each point would have the same lattice with
     the same probability, so that one chosen by its density leaves the posterior as it is.
     """
-    step = random.uniform(*STEP, value.shape)
-    place = np.arange(POINTS) - random.integers(POINTS, size=value.shape)[..., None]
-    points = value[..., None] * np.exp(step[..., None] * place)
-    density = log_density(points)
-    share = np.exp(density - density.max(axis=-1, keepdims=True)).cumsum(axis=-1)
-    chosen = (share < random.random(value.shape)[..., None] * share[..., -1:]).sum(axis=-1)
-    return np.take_along_axis(points, chosen[..., None], axis=-1)[..., 0]
+    step, place, draw = random.random((3, *value.shape))
+    step = STEP[0] + (STEP[1] - STEP[0]) * step
+    place = np.floor(POINTS * place)
+    numbers = np.arange(POINTS).reshape(-1, *[1] * value.ndim)
+    density = log_density(value * np.exp(step * (numbers - place)))
+    share = np.exp(density - density.max(axis=0))
+    for point in range(1, POINTS):
+        share[point] += share[point - 1]
+    chosen = (share < draw * share[-1]).sum(axis=0)
+    return value * np.exp(step * (chosen - place))
 
 
 def _half_normal(points: np.ndarray, scale: float) -> np.ndarray:
@@ -133,13 +143,11 @@ def _half_normal(points: np.ndarray, scale: float) -> np.ndarray:
 
 
 def _given_normals(points: np.ndarray, values: np.ndarray, scale: float) -> np.ndarray:
-    """Log density of the log of the standard deviation of normal values, (chains, n), which is half
+    """Log density of the log of the standard deviation of normal values, (n, chains), which is half
     normal a priori.
     """
-    squares = (values**2).sum(axis=1)[:, None]
-    return (
-        _half_normal(points, scale) - values.shape[1] * np.log(points) - 0.5 * squares / points**2
-    )
+    squares = (values**2).sum(axis=0)
+    return _half_normal(points, scale) - len(values) * np.log(points) - 0.5 * squares / points**2
 
 
 def _given_residuals(variance: np.ndarray, squares: np.ndarray) -> np.ndarray:
@@ -148,40 +156,37 @@ def _given_residuals(variance: np.ndarray, squares: np.ndarray) -> np.ndarray:
 
 
 class Sampler:
-    """Chains of the Gibbs sampler, side by side: each parameter is an array with the chains
-    first.
+    """Chains of the Gibbs sampler, side by side: each parameter is an array with the chains last.
+
+    Biases, (J + B, chains), are the self-biases of the J judges and then the B family-biases.
     """
 
     def __init__(self, grid: _Grid) -> None:
         """Start all chains at the spreads of the mixed model and at usual values of the rest,
         without biases.
         """
-        self.grid, self.random, chains = grid, np.random.default_rng(SEED), CHAINS
-        judges, models = grid.mean.shape
-        self.of_spreads, self.of_factors = np.full((2, chains), 0.4)
+        self.grid, self.random = grid, np.random.default_rng(SEED)
+        judges, models, _ = grid.mean.shape
+        self.of_spreads, self.of_factors = np.full((2, CHAINS), 0.4)
         self.shared = [
-            np.zeros((chains, rows.shape[1], columns.shape[1])) for rows, columns in grid.sharing
+            np.zeros((rows.shape[1], columns.shape[1], CHAINS)) for rows, columns in grid.sharing
         ]
-        self.shared_spread = np.full((3, chains), 2 / 3 * SHARED)
-        self.mu, self.tau = np.zeros((2, chains)), np.full((2, chains), TAU / 2)
-        self.slope = np.zeros((chains, judges))
-        self.spread, self.factor = np.tile(grid.spreads, (chains, 1)), np.ones((chains, models))
-        self.centre = np.log(self.spread).mean(axis=1)
-        # Families with a family-bias
-        self.biased = np.flatnonzero(grid.of_judges.T @ grid.family.sum(axis=1))
-        # Of tau, which makes the tails heavy
-        self.stretch = [np.ones((chains, judges)), np.ones((chains, len(self.biased)))]
+        self.shared_spread = np.full((3, CHAINS), 2 / 3 * SHARED)
+        # Of the self-biases and of the family-biases
+        self.mu, self.tau = np.zeros((2, CHAINS)), np.full((2, CHAINS), TAU / 2)
+        self.slope = np.zeros((judges, CHAINS))
+        self.spread = np.tile(grid.spreads[:, None], CHAINS)
+        self.factor = np.ones((models, CHAINS))
+        self.centre = np.log(self.spread).mean(axis=0)
+        self.stretch = np.ones((len(grid.known), CHAINS))  # of tau, which makes the tails heavy
         self._weigh()
 
     def start(self, estimates: np.ndarray) -> None:
-        """Stretch tau as some estimates of the biases, (judges + families,), need: chains rarely
-        find a single large one.
+        """Stretch tau as some estimates of the biases, (J + B,), need: chains rarely find a single
+        large one.
         """
-        judges = len(self.grid.judges)
-        for place, part in enumerate((estimates[:judges], estimates[judges:])):
-            self.stretch[place] = np.maximum(
-                self.stretch[place], np.abs(part) / self.tau[place][:, None]
-            )
+        needed = np.abs(estimates)[:, None] / (self.grid.kind @ self.tau)
+        self.stretch = np.maximum(self.stretch, needed)
         self._weigh()
 
     def _normal(self, mean: np.ndarray, precision: np.ndarray) -> np.ndarray:
@@ -198,108 +203,97 @@ class Sampler:
         self._weigh()
 
     def _weigh(self) -> None:
-        """Weigh each cell by its precision with self-biases integrated out, (chains, J, M)."""
-        preferences = (self.spread[:, :, None] * self.factor[:, None]) ** 2
-        variance = preferences + self.grid.sampling + self._variance(0)[:, :, None] * self.grid.own
-        self.weight = self.grid.rated / variance
+        """Weigh each cell by its precision with self-biases integrated out, (J, M, chains)."""
+        preferences = (self.spread[:, None] * self.factor) ** 2
+        selves = self._variance()[: len(self.spread), None]
+        self.known = self.grid.sampling + selves * self.grid.own  # all variance but preferences
+        self.weight = self.grid.rated / (preferences + self.known)
 
-    def _common(self) -> np.ndarray:
-        """What the families of judges and models add to each cell, (chains, J, M)."""
-        return sum(
-            rows @ values @ columns.T
-            for (rows, columns), values in zip(self.grid.sharing, self.shared, strict=True)
-        )
+    def _common(self, place: int) -> np.ndarray:
+        """What a component of the shared preferences adds to each cell, (J, M, chains)."""
+        rows, columns = self.grid.sharing[place]
+        return _summed(rows.T, columns @ self.shared[place])
 
-    def _variance(self, place: int) -> np.ndarray:
-        """Variance of the self-biases, place 0, or of the family-biases, 1, about mu; (chains,
-        judges or families).
-        """
-        return (self.tau[place][:, None] * self.stretch[place]) ** 2
+    def _variance(self) -> np.ndarray:
+        """Variance of each bias about its mu, (J + B, chains)."""
+        return (self.grid.kind @ self.tau * self.stretch) ** 2
 
     def _draw_effects(self) -> None:
         """Draw c_m and the family-biases with a_j integrated out, then a_j; leave the residuals."""
-        grid, weight, models = self.grid, self.weight, len(self.grid.models)
-        target = (
-            grid.mean
-            - self._common()
-            - self.mu[0][:, None, None] * grid.own
-            - self.slope[:, :, None] * grid.quality
-        )
-        of_judges = grid.of_judges[:, self.biased]
+        grid, weight, (judges, models, _) = self.grid, self.weight, self.grid.mean.shape
+        target = grid.mean - self.mu[0] * grid.own - self.slope[:, None] * grid.quality
+        for place in range(len(grid.sharing)):
+            target -= self._common(place)
         of_family = weight * grid.family
+        prior = 1 / self._variance()[judges:]
         # With a_j
-        cross = np.concatenate([weight, of_family.sum(axis=2)[:, :, None] * of_judges], axis=2)
-        scale = 1 / (weight.sum(axis=2) + LEVEL**-2)
-        gram = -cross.transpose(0, 2, 1) @ (scale[:, :, None] * cross)
-        between = of_family.transpose(0, 2, 1) @ of_judges
-        gram[:, :models, models:] += between
-        gram[:, models:, :models] += between.transpose(0, 2, 1)
-        place = np.arange(gram.shape[1])
-        of_models = weight.sum(axis=1) + EFFECT**-2
-        of_families = of_family.sum(axis=2) @ of_judges + 1 / self._variance(1)
-        gram[:, place, place] += np.concatenate([of_models, of_families], axis=1)
-        right = [(weight * target).sum(axis=1), (of_family * target).sum(axis=2) @ of_judges]
-        right[1] = right[1] + self.mu[1][:, None] / self._variance(1)
-        right = (
-            np.concatenate(right, axis=1)
-            - ((scale * (weight * target).sum(axis=2))[:, None] @ cross)[:, 0]
+        cross = np.concatenate(
+            [weight, of_family.sum(axis=1)[:, None] * grid.by_judge[..., None]], axis=1
         )
-        noise = np.linalg.cholesky(gram) @ self.random.standard_normal((*right.shape, 1))
-        drawn = np.linalg.solve(gram, right[:, :, None] + noise)[:, :, 0]
-        self.family_bias = drawn[:, models:]
-        left = target - drawn[:, None, :models]
-        left -= (self.family_bias @ of_judges.T)[:, :, None] * grid.family
-        level = self._normal(scale * (weight * left).sum(axis=2), 1 / scale)
-        self.left = left - level[:, :, None]
+        scale = 1 / (weight.sum(axis=1) + LEVEL**-2)
+        gram = np.zeros((models + len(prior), models + len(prior), CHAINS))
+        gram[models:, :models] = _summed(grid.by_judge, of_family)
+        gram[:models, models:] = gram[models:, :models].transpose(1, 0, 2)
+        place = np.arange(len(gram))
+        of_families = grid.by_judge.T @ of_family.sum(axis=1) + prior
+        gram[place, place] = np.concatenate([weight.sum(axis=0) + EFFECT**-2, of_families])
+        weighted = weight * target
+        total = grid.by_judge.T @ (weighted * grid.family).sum(axis=1) + self.mu[1] * prior
+        right = np.concatenate([weighted.sum(axis=0), total])
+        right -= ((scale * weighted.sum(axis=1))[:, None] * cross).sum(axis=0)
+        # Chains first, for the linear algebra of each
+        scaled = (np.sqrt(scale)[:, None] * cross).transpose(2, 1, 0)
+        gram = gram.transpose(2, 0, 1) - scaled @ scaled.transpose(0, 2, 1)
+        noise = np.linalg.cholesky(gram) @ self.random.standard_normal((*right.T.shape, 1))
+        drawn = np.linalg.solve(gram, right.T[..., None] + noise)[..., 0].T
+        self.family_bias = drawn[models:]
+        left = target - drawn[:models]
+        left -= (grid.by_judge @ self.family_bias)[:, None] * grid.family
+        level = self._normal(scale * (weight * left).sum(axis=1), 1 / scale)
+        self.left = (left - level[:, None]) * grid.rated
 
     def _draw_shared(self) -> None:
         """Draw the preferences that models of a family, judges of a family, or both have in
         common.
         """
-        self.left += self._common()
         for place, (rows, columns) in enumerate(self.grid.sharing):
-            self.shared[place] = np.zeros_like(self.shared[place])
-            sums = [
-                rows.T @ each @ columns
-                for each in (self.weight, self.weight * (self.left - self._common()))
-            ]
-            precision = np.maximum(sums[0], NOTHING)
-            estimate = (sums[1] / precision).reshape(CHAINS, -1)
+            left = self.left + self._common(place)
+            precision = np.maximum(columns.T @ _summed(rows, self.weight), NOTHING)
+            estimate = columns.T @ _summed(rows, self.weight * left) / precision
             spread = self._moved_spread(
-                self.shared_spread[place], estimate, 1 / precision.reshape(estimate.shape), SHARED
+                self.shared_spread[place],
+                estimate.reshape(-1, CHAINS),
+                1 / precision.reshape(-1, CHAINS),
             )
-            precision = precision + spread[:, None, None] ** -2
-            self.shared_spread[place], self.shared[place] = (
-                spread,
-                self._normal(sums[1] / precision, precision),
-            )
-        self.left -= self._common()
+            share = precision / (precision + spread**-2)
+            self.shared_spread[place] = spread
+            self.shared[place] = self._normal(share * estimate, precision / share)
+            self.left = (left - self._common(place)) * self.grid.rated
 
     def _move(self, value: np.ndarray, log_density: Density) -> np.ndarray:
         return lattice_move(self.random, value, log_density)
 
     def _moved_spread(
-        self, spread: np.ndarray, estimates: np.ndarray, variance: np.ndarray, scale: float
+        self, spread: np.ndarray, estimates: np.ndarray, variance: np.ndarray
     ) -> np.ndarray:
-        """Move the standard deviation of values that are integrated out, with estimates of them of
-        these variances.
+        """Move the standard deviation of shared preferences, which are integrated out, given
+        estimates of them, (n, chains), of these variances.
         """
-        squares, variance = estimates[..., None] ** 2, variance[..., None]
+        squares = estimates**2
 
         def density(points: np.ndarray) -> np.ndarray:
-            return _given_residuals(variance + points[:, None] ** 2, squares).sum(
-                axis=1
-            ) + _half_normal(points, scale)
+            residuals = _given_residuals(variance + points[:, None] ** 2, squares)
+            return residuals.sum(axis=1) + _half_normal(points, SHARED)
 
         return self._move(spread, density)
 
     def _draw_slopes(self) -> None:
         """Draw d_j."""
         quality = self.grid.quality
-        left = self.left + self.slope[:, :, None] * quality
-        precision = (self.weight * quality**2).sum(axis=2) + SLOPES**-2
-        self.slope = self._normal((self.weight * quality * left).sum(axis=2) / precision, precision)
-        self.left = left - self.slope[:, :, None] * quality
+        left = self.left + self.slope[:, None] * quality
+        precision = (self.weight * quality**2).sum(axis=1) + SLOPES**-2
+        self.slope = self._normal((self.weight * quality * left).sum(axis=1) / precision, precision)
+        self.left = (left - self.slope[:, None] * quality) * self.grid.rated
 
     def _draw_spreads(self) -> None:
         """Draw s_j and t_m with the parameters of their priors, which move both with s and t fixed
@@ -307,13 +301,13 @@ class Sampler:
         """
         self.spread = self._move(self.spread, self._density_of_spread)
         logs = np.log(self.spread)
-        centre = self._normal(logs.mean(axis=1), logs.shape[1] / self.of_spreads**2)
+        centre = self._normal(logs.mean(axis=0), len(logs) / self.of_spreads**2)
         # A step out of bounds is not taken
         self.centre = np.where(centre == centre.clip(*CENTRES), centre, self.centre)
         self.of_spreads, logs = self._scaled(
-            self.of_spreads, logs - self.centre[:, None], SPREADS, self._likelihood_of_spread
+            self.of_spreads, logs - self.centre, SPREADS, self._likelihood_of_spread
         )
-        self.spread = np.exp(self.centre[:, None] + logs)
+        self.spread = np.exp(self.centre + logs)
         self.factor = self._move(self.factor, self._density_of_factor)
         self.of_factors, logs = self._scaled(
             self.of_factors, np.log(self.factor), FACTORS, self._likelihood_of_factor
@@ -323,112 +317,95 @@ class Sampler:
     def _scaled(
         self, scale: np.ndarray, logs: np.ndarray, prior: float, likelihood: Density
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Move the standard deviation of some logarithms, (chains, n), first given these, then with
+        """Move the standard deviation of some logarithms, (n, chains), first given these, then with
         these in proportion.
         """
         scale = self._move(scale, lambda points: _given_normals(points, logs, prior))
-        scores = logs / scale[:, None]
+        scores = logs / scale
 
         def density(points: np.ndarray) -> np.ndarray:
-            return likelihood(points[:, None] * scores[..., None]).sum(axis=1) + _half_normal(
-                points, prior
-            )
+            return likelihood(points[:, None] * scores).sum(axis=1) + _half_normal(points, prior)
 
         scale = self._move(scale, density)
-        return scale, scale[:, None] * scores
+        return scale, scale * scores
 
     def _density_of_spread(self, points: np.ndarray) -> np.ndarray:
-        differences = np.log(points) - self.centre[:, None, None]
-        return (
-            self._likelihood_of_spread(differences)
-            - 0.5 * (differences / self.of_spreads[:, None, None]) ** 2
-        )
+        logs = np.log(points) - self.centre
+        return self._likelihood_of_spread(logs) - 0.5 * (logs / self.of_spreads) ** 2
 
     def _density_of_factor(self, points: np.ndarray) -> np.ndarray:
         logs = np.log(points)
-        return self._likelihood_of_factor(logs) - 0.5 * (logs / self.of_factors[:, None, None]) ** 2
+        return self._likelihood_of_factor(logs) - 0.5 * (logs / self.of_factors) ** 2
 
-    def _likelihood_of_spread(self, differences: np.ndarray) -> np.ndarray:
-        """Log density of each judge's residuals at some log s_j less their centre, (chains, J,
-        POINTS).
+    def _likelihood_of_spread(self, logs: np.ndarray) -> np.ndarray:
+        """Log density of each judge's residuals at some log s_j less their centre, (POINTS, J,
+        chains).
         """
-        spread = np.exp(np.minimum(self.centre[:, None, None] + differences, LARGEST))
-        return self._likelihood(spread[:, :, None], self.factor[:, None, :, None], axis=1)
+        spread = np.exp(np.minimum(self.centre + logs, LARGEST))
+        return self._likelihood(spread[:, :, None], self.factor, axis=2)
 
     def _likelihood_of_factor(self, logs: np.ndarray) -> np.ndarray:
-        """Log density of the residuals of each model at some log t_m, (chains, M, POINTS)."""
+        """Log density of the residuals of each model at some log t_m, (POINTS, M, chains)."""
         factor = np.exp(np.minimum(logs, LARGEST))
-        return self._likelihood(self.spread[:, :, None, None], factor[:, None], axis=0)
+        return self._likelihood(factor[:, None], self.spread[:, None], axis=1)
 
-    def _likelihood(self, spread: np.ndarray, factor: np.ndarray, *, axis: int) -> np.ndarray:
-        """Sum of the log densities of residuals, (J, M, POINTS) of each chain, along an axis.
+    def _likelihood(self, points: np.ndarray, others: np.ndarray, *, axis: int) -> np.ndarray:
+        """Sum along an axis of the log densities of residuals, (POINTS, J, M, chains), whose
+        preferences have the standard deviations points x others.
 
-        Some chains at a time, so that a processor's cache holds the numbers.
+        Some points at a time, so that a processor's cache holds the numbers.
         """
-        known = self.grid.sampling + self._variance(0)[:, :, None] * self.grid.own
-        sums = []
-        at_once = max(1, CACHED // (self.grid.mean.size * POINTS))
-        for start in range(0, CHAINS, at_once):
-            part = slice(start, start + at_once)
-            variance = (spread[part] * factor[part]) ** 2 + known[part, ..., None]
-            density = _given_residuals(variance, self.left[part, ..., None] ** 2)
-            density *= self.grid.rated[..., None]
-            sums.append(density.sum(axis=axis + 1))
-        return np.concatenate(sums)
+        squares, points, others = self.left**2, points**2, others**2 * self.grid.rated
+        sums, at_once = [], max(1, CACHED // squares.size)
+        for start in range(0, POINTS, at_once):
+            variance = points[start : start + at_once] * others
+            variance += self.known  # 1 where there is no rating
+            terms = np.log(variance)
+            terms += np.divide(squares, variance, out=variance)
+            sums.append(terms.sum(axis=axis))
+        return -0.5 * np.concatenate(sums)
 
     def _draw_means(self) -> None:
-        """Draw mu and tau of the self-biases, then of the family-biases, with these biases
-        integrated out.
+        """Draw mu and tau of the self-biases and of the family-biases, with these biases integrated
+        out.
         """
-        own, has_own = self.grid.own, self.grid.own.sum(axis=1)
-        variance = (self.spread[:, :, None] * self.factor[:, None]) ** 2 + self.grid.sampling
-        of_selves = (
-            (self.left * own).sum(axis=2) + self.mu[0][:, None],
-            (variance * own).sum(axis=2) + 1 - has_own,
-        )
-        of_judges, weight = self.grid.of_judges[:, self.biased], self.weight * self.grid.family
-        precision = weight.sum(axis=2) @ of_judges
-        of_families = (
-            self.family_bias + (weight * self.left).sum(axis=2) @ of_judges / precision,
-            1 / precision,
-        )
-        self.gaps = of_selves, of_families
-        for place, known in enumerate((has_own, np.ones(len(self.biased)))):
-            self._draw_mean(place, *self.gaps[place], known)
-
-    def _draw_mean(
-        self, place: int, gap: np.ndarray, variance: np.ndarray, known: np.ndarray
-    ) -> None:
-        """Draw mu, tau and its stretches from gaps, (chains, judges or families), of these
-        variances; known: 1 for a gap.
-        """
-        squares, variance = ((gap - self.mu[place][:, None]) ** 2)[..., None], variance[..., None]
-        tau, stretch = self.tau[place][:, None, None], self.stretch[place][..., None]
+        grid, kind = self.grid, self.grid.kind
+        weight = self.weight * grid.family
+        precision = grid.by_judge.T @ weight.sum(axis=1)
+        of_families = grid.by_judge.T @ (weight * self.left).sum(axis=1) / precision
+        of_selves = (self.left * grid.own).sum(axis=1) + self.mu[0]
+        self.gap = np.concatenate([of_selves, self.family_bias + of_families])
+        variance = (self.spread[:, None] * self.factor) ** 2 + grid.sampling
+        of_selves = (variance * grid.own).sum(axis=1) + 1 - grid.own.sum(axis=1)
+        self.variance = np.concatenate([of_selves, 1 / precision])
+        squares = (self.gap - kind @ self.mu) ** 2
 
         def stretch_density(points: np.ndarray) -> np.ndarray:
-            residuals = _given_residuals(variance + (tau * points) ** 2, squares) * known[:, None]
-            return residuals - TAILS * (np.log(points) + 0.5 / points**2)
+            residuals = _given_residuals(self.variance + (kind @ self.tau * points) ** 2, squares)
+            return residuals * grid.known - TAILS * (np.log(points) + 0.5 / points**2)
 
         def tau_density(points: np.ndarray) -> np.ndarray:
-            residuals = _given_residuals(variance + (points[:, None] * stretch) ** 2, squares)
-            return known @ residuals + _half_normal(points, TAU)
+            residuals = _given_residuals(
+                self.variance + (kind @ points * self.stretch) ** 2, squares
+            )
+            return kind.T @ (residuals * grid.known) + _half_normal(points, TAU)
 
-        stretch = self._move(self.stretch[place], stretch_density)[..., None]
-        self.stretch[place], self.tau[place] = (
-            stretch[..., 0],
-            self._move(self.tau[place], tau_density),
-        )
-        weight = known / (variance[..., 0] + self._variance(place))
-        precision = weight.sum(axis=1) + MEAN_BIAS**-2
-        self.mu[place] = self._normal((gap * weight).sum(axis=1) / precision, precision)
+        self.stretch = self._move(self.stretch, stretch_density)
+        self.tau = self._move(self.tau, tau_density)
+        weight = grid.known / (self.variance + self._variance())
+        precision = kind.T @ weight + MEAN_BIAS**-2
+        self.mu = self._normal(kind.T @ (self.gap * weight) / precision, precision)
 
-    def biases(self, place: int) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance given all else of each self-bias, place 0, or family-bias, 1; (chains,
-        judges or families) each.
-        """
-        (gap, variance), mu = self.gaps[place], self.mu[place][:, None]
-        share = self._variance(place) / (self._variance(place) + variance)
-        return mu + share * (gap - mu), share * variance
+    def biases(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each bias given all else, (J + B, chains) each."""
+        mu, prior = self.grid.kind @ self.mu, self._variance()
+        share = prior / (prior + self.variance)
+        return mu + share * (self.gap - mu), share * self.variance
+
+
+def _summed(indicators: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Sums over the first axis of values, (n, M, chains), by indicators, (n, sums)."""
+    return (indicators.T @ values.reshape(len(values), -1)).reshape(-1, *values.shape[1:])
 
 
 def posteriors(
@@ -446,7 +423,7 @@ def posteriors(
     from scipy.special import ndtr
 
     sampler = Sampler(_Grid(cells, fit))
-    names = sampler.grid.judges.tolist(), sampler.grid.families[sampler.biased].tolist()
+    names = sampler.grid.judges.tolist(), sampler.grid.families.tolist()
     keys = [
         (quantity, term) for quantity, terms in zip(BIASES, names, strict=True) for term in terms
     ]
@@ -455,15 +432,15 @@ def posteriors(
     is_watched = np.abs(estimates) > WATCHED * errors
     for _ in range(BURN_IN):
         sampler.sweep()
-    sums, sweeps = np.zeros((3, CHAINS, len(keys))), 0
+    sums, sweeps = np.zeros((3, len(keys), CHAINS)), 0
     while True:
         for _ in range(KEPT):
             sampler.sweep()
-            mean, variance = np.concatenate([sampler.biases(0), sampler.biases(1)], axis=2)
+            mean, variance = sampler.biases()
             sums += np.stack([mean, mean**2 + variance, ndtr(mean / np.sqrt(variance))])
         sweeps += KEPT
-        mean, square, positive = sums.mean(axis=1) / sweeps
-        error = sums[2].std(axis=0, ddof=1) / sweeps / math.sqrt(CHAINS)
+        mean, square, positive = sums.mean(axis=2) / sweeps
+        error = sums[2].std(axis=1, ddof=1) / sweeps / math.sqrt(CHAINS)
         is_near = np.abs(positive[:, None] - CUT_OFFS).min(axis=1) < MARGIN * error
         if sweeps >= MOST or not (is_near & is_watched).any():
             break

@@ -48,11 +48,11 @@ SEED = 0
 # Probabilities at which a verdict changes, at a level of 90 %: those watched are to be MARGIN Monte
 # Carlo errors from them.
 CUT_OFFS, MARGIN = np.array([0.05, 0.2, 0.8, 0.95]), 2.0
-WATCHED = 1.6  # errors from 0 at which a verdict depends on the probability
+WATCHED = 0.1  # p-value below which a verdict depends on the probability
 # Of the scale of its prior: a smaller standard deviation makes no difference, and chains get stuck
 # there
 LEAST = 0.05
-_Test = tuple[float, float]  # an estimate and its standard error
+_Test = tuple[float, float]  # an estimate and its p-value
 Density = Callable[[np.ndarray], np.ndarray]
 # Logarithm of a standard deviation that a lattice tries: beyond it, squares overflow
 LARGEST = 50.0
@@ -413,12 +413,11 @@ def posteriors(
 ) -> dict[tuple[str, str], Posterior]:
     """The posterior of each self- and family-bias, by quantity and judge or family.
 
-    Sampling goes on while the probability of a bias whose estimate is WATCHED errors from 0 is
-    within MARGIN Monte Carlo errors of one of CUT_OFFS, up to MOST sweeps.
+    Sampling goes on while the probability of a bias whose p-value is below WATCHED is within MARGIN
+    Monte Carlo errors of one of CUT_OFFS, up to MOST sweeps.
 
     cells: with sampling variances; fit: the mixed model of them, for the effects of models and to
-    start from; tests: estimate and standard error of each bias by this model, as far as there are
-    any.
+    start from; tests: estimate and p-value of each bias by this model, as far as there are any.
     """
     from scipy.special import ndtr
 
@@ -427,9 +426,9 @@ def posteriors(
     keys = [
         (quantity, term) for quantity, terms in zip(BIASES, names, strict=True) for term in terms
     ]
-    estimates, errors = np.array([tests.get(key, (0.0, 1.0)) for key in keys]).reshape(-1, 2).T
+    estimates, p_values = np.array([tests.get(key, (0.0, 1.0)) for key in keys]).reshape(-1, 2).T
     sampler.start(estimates)
-    is_watched = np.abs(estimates) > WATCHED * errors
+    is_watched = p_values < WATCHED
     for _ in range(BURN_IN):
         sampler.sweep()
     sums, sweeps = np.zeros((3, len(keys), CHAINS)), 0

@@ -363,13 +363,16 @@ class Idiosyncrasy:
             return {}
         # Of a cell mean, by missing ratings anywhere on the scale
         hidden = (self._missing / 2) ** 2
-        numbers = {
-            (bias.quantity, bias.term): (bias.estimate, bias.std_error)
+        tests = {
+            (bias.quantity, bias.term): (
+                bias.estimate,
+                wald_p_value(bias.estimate, bias.std_error, bias.df),
+            )
             for bias in self.biases
             if bias.std_error > 0
         }
         return posteriors(
-            replace(self.cells, variance=self.cells.variance + hidden), self.fit, numbers
+            replace(self.cells, variance=self.cells.variance + hidden), self.fit, tests
         )
 
     def tests(self) -> list[Bias]:

@@ -103,6 +103,7 @@ class World:
                         "wording": f"wording {wording}",
                         "replicate": "1",
                         "own": "",
+                        "words": 100,
                         "value": "" if missing else float(value),
                         "reason": "refusal" if missing else "",
                     }

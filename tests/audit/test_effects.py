@@ -22,7 +22,7 @@ SETTINGS = {"confidence": 0.9, "seed": 1}
 
 def observation(prompt, arm, value, **others):
     """A row of one treatment, `label`."""
-    row = dict.fromkeys(UNIT, "") | {"judge": "judge", "treatment": "label", "own": ""}
+    row = dict.fromkeys(UNIT, "") | {"judge": "judge", "treatment": "label", "own": "", "words": 9}
     reason = others.pop("reason", "refusal" if value == "" else "")
     return row | {"arm": arm, "prompt": prompt, "value": value, "reason": reason} | others
 
@@ -211,6 +211,27 @@ def test_holm_is_over_the_contrasts_of_one_judge_and_parts_have_no_verdict():
         assert found == list(adjusted <= 0.1)
     parts = [(row["dimension"], row["prompts"]) for row in table if "verdict" not in row]
     assert parts == 2 * [("clarity", 30), ("tone", 30)]
+
+
+def test_effects_by_length_are_those_of_each_third():
+    """Fifteen answers of 20 words stay together; the others are shorter, or longer."""
+    rng, rows, by_third = np.random.default_rng(6), [], {}
+    lengths = [*range(5, 20), *[20] * 15, *range(21, 36)]
+    for prompt, words in enumerate(lengths):
+        effect = 0.4 * (words > 20) + rng.normal(0, 0.1)
+        rows += both(f"p{prompt:02d}", effect, 0.0, words=str(words))
+        third = (words > 19) + (words > 20)
+        by_third.setdefault(third, []).append(effect)
+    whole, *parts = effects(rows)
+    names = [part["length"] for part in parts]
+    assert names == ["5 to 19 words", "20 to 20 words", "21 to 35 words"]
+    for third, part in enumerate(parts):
+        assert part["estimate"] == pytest.approx(np.mean(by_third[third]))
+        error = math.sqrt(naive_squared_error(by_third[third]))
+        assert part["standard_error"] == pytest.approx(error)
+        assert (part["prompts"], "verdict" in part) == (15, False)
+    assert parts[1]["ci_high"] < parts[2]["ci_low"]
+    assert whole["estimate"] == pytest.approx(np.mean([*by_third.values()]))
 
 
 def test_an_interval_that_excludes_0_is_not_shown_once_many_are_tested():

@@ -41,8 +41,8 @@ from recuse.report.verdict import (
 )
 
 TEMPLATE = WORKFLOW / "report" / "audit_card.html.j2"
-TEXTS = ("judge", "treatment", "contrast", "dimension", "wording", "verdict", "favours", "reason")
-TEXTS += ("note", "before", "after")  # columns of texts; all others are numbers
+TEXTS = ("judge", "treatment", "contrast", "dimension", "wording", "length", "verdict", "favours")
+TEXTS += ("reason", "note", "before", "after")  # columns of texts; all others are numbers
 SHADES = 5
 LEAST_DARKEST = 0.05  # the smallest effect that may get the strongest shade
 # What each test of self-bias can say, and what it cannot
@@ -254,8 +254,10 @@ class Card:
         return PageSection.from_texts("Every effect, the worst first", "", rows)
 
     def folded(self) -> Iterator[PageSection]:
-        """The effects in each dimension and wording, and what another wording changes."""
-        for column in ("dimension", "wording"):
+        """The effects in each dimension, wording and third by length, and what another wording
+        changes.
+        """
+        for column in ("dimension", "wording", "length"):
             rows = [
                 self._cells(row, **{column: row[column]}) | {"prompts": row["prompts"]}
                 for row in self.rows

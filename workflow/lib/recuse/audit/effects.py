@@ -6,6 +6,7 @@ another.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -29,7 +30,7 @@ from recuse.model.least_squares import (
 
 UNIT = column_names("prompt model other order writer dimension wording replicate")
 EFFECTS = column_names(
-    "judge treatment contrast dimension wording estimate ci_low ci_high standard_error df p_value",
+    "judge treatment contrast dimension wording length estimate ci_low ci_high standard_error df p_value",
     "randomisation_p_value adjusted_p_value verdict favours detectable prompts units turned_up",
     "turned_down failed_treated failed_control failure_p_value reason note",
 )
@@ -52,6 +53,7 @@ class Pair:
     dimension: str
     wording: str
     is_own: bool  # the target is the judge's own answer
+    words: int  # in the target as it is
     treated: float  # the value of the target; NaN if the reply could not be read
     control: float
 
@@ -99,6 +101,7 @@ def pairs_of_arms(units: Units, contrast: Contrast) -> list[Pair]:
                     dimension=fields["dimension"],
                     wording=fields["wording"],
                     is_own=str(arms[contrast.treated]["own"]) == "1",
+                    words=int(arms[contrast.treated]["words"]),
                     treated=_value(arms[contrast.treated]),
                     control=_value(arms[contrast.control]),
                 )
@@ -333,7 +336,8 @@ def effect_rows(
     seed: int,
 ) -> Iterator[dict]:
     """Yield the rows of the table EFFECTS: for each judge and contrast the effect with its verdict,
-    then the effect in each dimension and each wording, if there are several.
+    then the effect in each dimension, each wording and each third by the answer's length, if there
+    are several.
 
     estimate: mean over prompts of the mean difference between the target's value as treated and in
     the control, as a share of the scale or of verdicts, over the wordings that were asked. ci_low,
@@ -364,11 +368,29 @@ def effect_rows(
 
 
 def _parts(pairs: Sequence[Pair]) -> Iterator[tuple[str, str, list[Pair]]]:
-    """The pairs of each dimension and of each wording, if there are two or more."""
+    """The pairs of each dimension, each wording and each third by length, if there are two or
+    more.
+    """
     for column in ("dimension", "wording"):
         names = sorted({getattr(pair, column) for pair in pairs})
         for name in names if len(names) > 1 else ():
             yield column, name, [pair for pair in pairs if getattr(pair, column) == name]
+    thirds = _thirds(pairs)
+    for those in thirds if len(thirds) > 1 else ():
+        yield "length", f"{those[0].words} to {those[-1].words} words", those
+
+
+def _thirds(pairs: Sequence[Pair]) -> list[list[Pair]]:
+    """The pairs in thirds by the length of the target, the shortest first; answers of one length
+    stay together, so thirds may be uneven, or absent.
+    """
+    by_words = sorted(pairs, key=lambda pair: pair.words)
+    words = [pair.words for pair in by_words]
+    thirds: dict[int, list[Pair]] = {}
+    for pair in by_words:
+        shorter = bisect_left(words, pair.words)
+        thirds.setdefault(3 * shorter // len(pairs), []).append(pair)
+    return [*thirds.values()]
 
 
 def _verdicts(rows: Mapping[tuple, dict], *, confidence: float) -> dict[tuple, dict]:

@@ -10,7 +10,7 @@ from recuse.collect.requests import Criterion
 from recuse.collect.table import Collected, read_scores
 
 OBSERVATIONS = column_names(
-    "judge treatment arm prompt model other order writer dimension wording replicate own value",
+    "judge treatment arm prompt model other order writer dimension wording replicate own words value",
     "reason",
 )
 
@@ -21,7 +21,8 @@ def observations(collected: Collected) -> list[dict]:
 
     Columns are OBSERVATIONS. model: whose answer is the target, treated or not. order: its place
     beside `other`, "" if the arm is the place or there is no other. own: 1 if the target is the
-    judge's answer, 0 if another's, "" if the judge has no answers. value: a rating as a share of
+    judge's answer, 0 if another's, "" if the judge has no answers. words: in the target as it is.
+    value: a rating as a share of
     the scale, (rating − lowest) / (highest − lowest); a verdict as 1 for the target, 0.5 for
     neither and 0 against it; "" if missing. Then `reason` says why, as one of REASONS in
     recuse.collect.parse.
@@ -32,6 +33,7 @@ def observations(collected: Collected) -> list[dict]:
 
 def _rows(collected: Collected) -> Iterator[dict]:
     plan: AuditPlan = collected.plan
+    texts = {(each.prompt, each.model): each.text for each in plan.answers(collected.entries)}
     for request in collected.requests:
         asked = plan.asked_for(request, collected.entries)
         if asked[0][1] is None:
@@ -52,6 +54,7 @@ def _rows(collected: Collected) -> Iterator[dict]:
                 "dimension": dimension,
                 "replicate": request.replicate,
                 "own": own,
+                "words": len(texts[about["prompt"], model].split()),
                 "value": value,
                 "reason": score.reason,
             }

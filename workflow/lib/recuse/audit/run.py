@@ -71,7 +71,7 @@ def stopping_rule(plan: AuditPlan, config: Mapping) -> Callable[[Collected], boo
             confidence=config["confidence"],
             seed=plan.seed,
         )
-        found = [row for row in rows if not row.get("dimension") and not row.get("wording")]
+        found = [row for row in rows if "verdict" in row]
         # An effect without an interval, for lack of prompts, may have one later.
         return all(
             row.get("ci_high", math.inf) - row.get("ci_low", 0) <= 2 * width for row in found

@@ -23,11 +23,13 @@ myst_enable_extensions = ["html_image"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # docs/generate.py runs the notebook
 
+highlight_language = "none"  # output of commands is not Python
+
 html_theme = "furo"
 html_title = "recuse"
 templates_path = ["_templates"]
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["site.css"]
 html_additional_pages = {"index": "index.html"}  # leads to README
 if "GITHUB_REPOSITORY" in os.environ:  # GitHub Actions sets it
     repository = f"{os.environ['GITHUB_SERVER_URL']}/{os.environ['GITHUB_REPOSITORY']}"

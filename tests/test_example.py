@@ -121,7 +121,7 @@ def test_a_score_off_the_scale_is_named_as_in_the_tutorial(run, tmp_path):
     (tmp_path / "judged.csv").write_text(rows.replace("quality,8\n", "quality,94\n", 1), "utf-8")
     status, text, error = run("check")
     assert (status, text) == (1, "")
-    assert error.splitlines()[-1] == block(TUTORIAL, "error:").strip()
+    assert error.splitlines()[-1] == " ".join(block(TUTORIAL, "error:").split())
 
 
 def test_biases_are_those_of_the_tutorial(run, tmp_path, make):

@@ -194,9 +194,12 @@ def constant_columns(
     """Columns of an effect that is the same on all prompts: a standard error of 0 would claim that
     it always is.
 
-    If a share s of all prompts differs, none of P does so with probability (1 - s)^P. So at most s
-    = 1 - ((1 - confidence) / 2)^(1 / P) differ, with effects between -largest and largest. The
-    p-value is that of the sign test, 2^(1 - P), or 1 if the effect is 0.
+    If a share s of all prompts differs, none of P does so with probability (1 - s)^P. So at most
+
+      s = 1 - ((1 - confidence) / 2)^(1 / P)
+
+    differ, with effects between -largest and largest. The p-value is that of the sign test,
+    2^(1 - P), or 1 if the effect is 0.
     """
     share = 1 - ((1 - confidence) / 2) ** (1 / prompts)
     return {
@@ -213,9 +216,13 @@ def interval_columns(
     """Columns ci_low, ci_high, p_value and df of the mean of the prompts' differences d.
 
     Uses t with Hall's correction for skewness. Without it, an interval is too short on one side if
-    few prompts differ, most of them in one direction. T = (mean - effect) / error becomes z = ((1 +
-    b T / 3)^3 - 1) / b + b / 6 with b = sum (d - mean)^3 / (P error)^3, and z has the t
-    distribution. Source: Hall (1992), On the removal of skewness by transformation.
+    few prompts differ, most of them in one direction. With
+
+      T = (mean - effect) / error
+      b = sum (d - mean)^3 / (P error)^3
+      z = ((1 + b T / 3)^3 - 1) / b + b / 6
+
+    z has the t distribution. Source: Hall (1992), On the removal of skewness by transformation.
 
     part: from `mean_over_prompts`, perhaps with `over_writers`. largest: how far an effect can be
     from 0.

@@ -262,8 +262,11 @@ def score_weights_of_pairs(kept: np.ndarray) -> np.ndarray:
     """Weights w, (M, J, M), of the means of pairs in the scores, sum of w[m] mean for model m; NaN
     if it has none.
 
-    The score is c_m + mean of a_j over the remaining judges, of the least-squares fit mean_jm = a_j
-    + c_m to the kept pairs, each as one observation: otherwise a model whose severe judges are left
+    The score is c_m + mean of a_j over the remaining judges, from the least-squares fit
+
+      mean_jm = a_j + c_m
+
+    to the kept pairs, each as one observation: otherwise a model whose severe judges are left
     out would rise. Where all judges are kept for a model, it is their mean. It is not estimable
     where no chain of kept pairs links the models. kept: (J, M) of bool.
     """

@@ -331,11 +331,14 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
     less slope within cells times mean reference. With n_jm the rows of a cell, N_m those of two
     judges j, k together, min(n_jm, n_km), v the variance of the reference within a model, r the
     reliability and h the mean of k + l reference in the cell:
+
       std_error^2 = sum_jm n noise_j^2 (h^2 + l^2 v)
-      removed by prompts
-                  + (1 - r) quality_spread^2 sum_mjk N slope_j slope_k (h_j h_k + l_j l_k v)  by
-                  prompts or raters + floor^2,  floor^2 = sum_jm preference_j^2 (n h)^2
+                  + (1 - r) quality_spread^2 sum_mjk N slope_j slope_k (h_j h_k + l_j l_k v)
+                  + floor^2
+      floor^2 = sum_jm preference_j^2 (n h)^2
       bias = sum_jm n slope_j (h quality_m + l v r), which is 0 with r = 1
+
+    More prompts reduce the first term; more prompts or raters the second.
     For C, what preferences add is the mixed model's variance at the plan's parameters and noise_j^2
     / n_jm for sampling, less what the latter carries; floor^2 is its variance without sampling. t
     has the mixed model's degrees of freedom.

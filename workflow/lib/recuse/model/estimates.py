@@ -251,8 +251,11 @@ def max_t(tests: Sequence[WildTest], *, confidence: float) -> tuple[np.ndarray, 
     """Adjusted p-values, (tests,), and half the width of the simultaneous intervals in errors CR1.
 
     With t = b / error CR1, and T* the largest |t*| in a draw of this test and all with a smaller
-    |t|, each t* under the hypothesis that its coefficient is 0, p = (1 + number of T* >= |t|) / (1
-    + draws), or the p of a larger |t| if that is more (step-down). The interval is b -+ T errors, T
+    |t|, each t* under the hypothesis that its coefficient is 0,
+
+      p = (1 + number of T* >= |t|) / (1 + draws)
+
+    or the p of a larger |t| if that is more (step-down). The interval is b -+ T errors, T
     the smallest T* of all tests that all but (1 - confidence) (1 + draws) - 1 do not exceed
     (single-step): where it excludes 0, p <= 1 - confidence. T is NaN with too few draws.
     Source: Westfall and Young (1993), max-T; Romano and Wolf (2005), with the draws of

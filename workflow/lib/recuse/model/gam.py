@@ -90,11 +90,11 @@ def penalised_fit(
     penalty: P, (columns, columns). covariance: with A = (X'X + P)^-1 and edof = trace(A X'X),
       HC0        A (sum x x' e^2) A
       HC1        HC0 * n / (n - edof)
-      CR1        A (sum over prompts of s s') A * P / (P - 1) * (n - 1) / (n - edof), s = X'e over
-      the rows of one of P prompts;
-                 t with P - 1 degrees of freedom. It takes `squared_scores`.
-      classical  A * sum e^2 / (n - edof), the posterior covariance (Wood 2017, Generalized Additive
-      Models, section 6.10)
+      CR1        A (sum over prompts of s s') A * P / (P - 1) * (n - 1) / (n - edof),
+                 s = X'e over the rows of one of P prompts; t with P - 1 degrees of freedom.
+                 It takes `squared_scores`.
+      classical  A * sum e^2 / (n - edof), the posterior covariance
+                 (Wood 2017, Generalized Additive Models, section 6.10)
     All but HC0 are NaN when n <= edof.
     """
     matrix, n = rows.matrix, rows.n.sum()

@@ -419,12 +419,15 @@ def average_effect(
     error, on the unit scale.
 
     With eta a row's linear predictor and b the term's coefficient,
-      effect = mean of E[rating | eta] - E[rating | eta - b],  E[rating | eta] = r_K - sum_k
-      (r_(k+1) - r_k) F(a_k),
+
+      effect = mean of E[rating | eta] - E[rating | eta - b]
+      E[rating | eta] = r_K - sum_k (r_(k+1) - r_k) F(a_k)
+
     over the rows with the term; r_0 < ... < r_K are the ratings, a_k = threshold_k - eta. With p
-    all parameters,
-      d effect / dp = mean of sum_k (r_(k+1) - r_k) (f(a_k + b) d(a_k + b)/dp - f(a_k) da_k/dp),  f
-      = F (1 - F),
+    all parameters and f = F (1 - F),
+
+      d effect / dp = mean of sum_k (r_(k+1) - r_k) (f(a_k + b) d(a_k + b)/dp - f(a_k) da_k/dp)
+
     and the variance is (d effect / dp)' covariance (d effect / dp), by the delta method for given
     rows.
     covariates: (cells, terms) of the cells that carry the term; rows: (cells,); ratings_unit:
@@ -487,9 +490,8 @@ def fit_ordinal(
       classical  I^-1                    (Hessian errors; what Play Favorites reports)
       HC0        I^-1 (sum s s') I^-1    (White 1982)
       HC1        HC0 * n / (n - k), NaN when n <= k
-      CR1        HC0 with s the sum of the scores of each of P prompts, * P / (P - 1) * (n - 1) / (n
-      - k); t with P - 1 degrees
-                 of freedom. It takes `rows_of_cells`.
+      CR1        HC0 * P / (P - 1) * (n - 1) / (n - k), with s the sum of the scores of each of
+                 P prompts; t with P - 1 degrees of freedom. It takes `rows_of_cells`.
     Where terms separate the ratings, the likelihood keeps rising in some directions (`recession`).
     What does not change along these is fitted in the limit, where ratings predicted without error
     have probability 1; the other parameters have no numbers. Nor have terms that the design does

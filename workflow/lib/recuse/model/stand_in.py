@@ -82,11 +82,15 @@ def biases_of_all_ratings(
 
     With b the estimate from the rows with human scores, b_s the same where the panel's mean rating
     of an answer stands in for its score, and b_a that of all rows,
-      estimate  b - lambda (b_s - b_a)
+
+      estimate = b - lambda (b_s - b_a)
+
     As b_s - b_a is 0 in expectation if scored answers are like the others, the stand-in may have
-    any relation to people's scores. With h_p and d_p the influences of prompt p on b and on b_s -
-    b_a, lambda = sum h d / sum d^2 minimises the square of the standard error,
-      sum (h_p - lambda d_p)^2 L / (L - 2)
+    any relation to people's scores. With h_p and d_p the influences of prompt p on b and on
+    b_s - b_a, lambda = sum h d / sum d^2 minimises the square of the standard error,
+
+      std_error^2 = sum (h_p - lambda d_p)^2 L / (L - 2)
+
     with L prompts on which people scored an answer that the bias is about, and t with L - 2 degrees
     of freedom; a bias with fewer than three has no estimate here. Source: as in
     human_scale_means; for regressions, Angelopoulos, Duchi and Zrnic (2023), section 6.

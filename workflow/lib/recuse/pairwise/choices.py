@@ -238,8 +238,11 @@ def label_noise(of: Choices, *, confidence: float, seed: int) -> Iterator[dict]:
     often as flip_rate says.
 
     Labels that are flipped with probability q, whatever the answers, pull the humans' share h to
-    one half. Without them it is (h - q) / (1 - 2 q), and the difference is judge_share - (h - q) /
-    (1 - 2 q). The judge's own inconsistency pulls its share to one half likewise, so q is by how
+    one half. Without them it is (h - q) / (1 - 2 q), and the difference is
+
+      judge_share - (h - q) / (1 - 2 q)
+
+    The judge's own inconsistency pulls its share to one half likewise, so q is by how
     much labels flip more often than the judge does. Draws count as in MAIN. Where single votes are
     known, q is the rate at which these are flipped.
 

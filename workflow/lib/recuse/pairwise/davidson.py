@@ -3,17 +3,18 @@ errors clustered by question.
 
 Of judge j's verdict on the answers of models a and b,
 
-    P(a) : P(tie) : P(b) = exp(eta / 2) : nu_j : exp(-eta / 2)                  nu_j = exp(tie_j), 0
-    for a judge without ties
+    P(a) : P(tie) : P(b) = exp(eta / 2) : nu_j : exp(-eta / 2)
 
     eta = sensitivity_j (strength_a - strength_b)
-        + self_j (1[a = j] - 1[b = j]) + family_F (1[a in F, a != j] - 1[b in F, b != j])
-        j of family F + position_j (1 if a was shown first, else -1) + length_j x          x = tanh
-        of a standardised difference of lengths
+        + self_j (1[a = j] - 1[b = j])
+        + family_F (1[a in F, a != j] - 1[b in F, b != j])
+        + position_j (1 if a was shown first, else -1)
+        + length_j x
 
-so that eta is the log odds of a against b among verdicts that choose. Strengths sum to 0. What is
-not estimated stays at its default: 1 for sensitivities, 0 for the rest. Sources: Bradley and Terry
-(1952); Davidson (1970) for ties.
+with F the judge's family, nu_j = exp(tie_j), or 0 for a judge without ties, and x the tanh of a
+standardised difference of lengths, so that eta is the log odds of a against b among verdicts that
+choose. Strengths sum to 0. What is not estimated stays at its default: 1 for sensitivities, 0 for
+the rest. Sources: Bradley and Terry (1952); Davidson (1970) for ties.
 
 Sums over the verdicts of a group (judge, pair, order) hold all that the gradient and the
 information need. Only with lengths is there something to compute for each verdict, and once, for

@@ -86,8 +86,8 @@ def verbosity(connection: Connection, *, confidence: float, seed: int) -> Iterat
 
     With Y the answer that the humans prefer, Y' the judge's, and S the longer one in words,
 
-        verbosity_bias = P(Y' != Y | S != Y) - P(Y' != Y | S = Y) = wrong_shorter / n_shorter -
-        wrong_longer / n_longer
+        verbosity_bias = P(Y' != Y | S != Y) - P(Y' != Y | S = Y)
+                       = wrong_shorter / n_shorter - wrong_longer / n_longer
 
     (Saito et al., equation 6): above 0 the judge disagrees with the humans more often where they
     prefer the shorter answer. Here and in `human_agreement` the humans' answer is the label, the
@@ -218,7 +218,8 @@ def position(connection: Connection, *, confidence: float, seed: int) -> Iterato
 
     Of the comparisons in one order only, shares of the verdicts that are neither ties nor errors:
 
-        single_order_first = first / decided, single_order_longer = longer / unequal,
+        single_order_first = first / decided
+        single_order_longer = longer / unequal
         single_order_own = chose_own / own
 
     with `first` those for the answer shown first, `longer` those for the longer answer among the

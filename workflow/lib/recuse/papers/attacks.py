@@ -115,9 +115,12 @@ def success_rates(
     al., section 4.5).
 
     With `before` and `after` the preferences of a sample in the control group and with the
-    perturbed answer (b), improving perturbation:  ASR = |{before in {a, tie}, after = b}| /
-    |{before in {a, tie}}| worsening perturbation:  ASR = |{before in {b, tie}, after in {b, tie}}|
-    / |{before in {b, tie}}| One row per experiment, perturbation, pair of models and judge: asr
+    perturbed answer (b),
+
+        improving: ASR = |{before in {a, tie}, after = b}| / |{before in {a, tie}}|
+        worsening: ASR = |{before in {b, tie}, after in {b, tie}}| / |{before in {b, tie}}|
+
+    One row per experiment, perturbation, pair of models and judge: asr
     (NaN if n is 0) with its exact interval, shifted (the numerator), n (the denominator), samples
     (with both preferences), left_out (with one or none), votes (on `samples`, both groups), errors
     (on all samples, both groups) and rank (1 is the lowest asr of the judges).

@@ -5,15 +5,16 @@ The process, for question q, pair of models (m, n) and judge j. u_q and v_q, one
 question, are uniform on [-1, 1]; "moved by u_q" is p + difficulty min(p, 1 - p) u_q in place of a
 probability p.
 
-    key: the answer of m is right with probability accuracy_m, moved by u_q in both orders alike,
-    with probability first, the judge chooses the answer shown first; else it decides by the
-    answers: one right, one wrong answer: it chooses the wrong one, of m, with probability
-    mistake_j, moved by v_q, + convincing_m;
-        + struggle_j if it answered the question wrong itself; + harmful_j if the wrong answer is
-        its own; - legitimate_j if the right one is
-    both right, or both wrong: either answer with probability 1/2; its own with 1/2 + legitimate_j
-    if both are right,
-        1/2 + harmful_j if both are wrong
+    key: the answer of m is right with probability accuracy_m, moved by u_q
+    in both orders alike, with probability first, the judge chooses the answer shown first; else
+    it decides by the answers:
+        one right, one wrong: it chooses the wrong one, of m, with probability
+            mistake_j, moved by v_q, + convincing_m
+            + struggle_j if it answered the question wrong itself
+            + harmful_j if the wrong answer is its own
+            - legitimate_j if the right answer is its own
+        both right: its own with probability 1/2 + legitimate_j, others' with 1/2
+        both wrong: its own with probability 1/2 + harmful_j, others' with 1/2
 
 An inaccurate judge (mistake), one that cannot judge what it cannot answer (struggle), and a model
 whose wrong answers deceive everyone (convincing) look like self-preference to simple comparisons,

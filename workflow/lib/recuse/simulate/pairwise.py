@@ -312,18 +312,25 @@ def planted_biases(world: ComparisonWorld) -> list[dict]:
     share of comparisons with two valid verdicts; w = 2 / models, the share of pairs with the
     judge's own answer (0 for a judge that wrote none):
 
-        D = (1 - w) (error_shorter - error_longer): on its own pairs a judge errs as often whichever
-        answer is longer verbosity_bias debiased excluded = D; every other order rule, draws
-        excluded: c D / (1 - t), as a place chosen in both orders is right once; draws as
-        disagreement or as half of one: c D under every order rule consistency = c + t,
-        first_preference = (f + c / 2) / (1 - t), first_both = f, second_both = s order_first = f v,
-        order_last = s v, egocentric_order = c own v; compassion_first, compassion_last and
-        egocentric_comp likewise, with the habits of `compassion`; bandwagon = its share x v,
-        attentional likewise salience = (1 - w) L + w / 2, where on others' answers the judge picks
-        the longer one with probability L = human_tie / 2 + (1 - human_tie) (human_longer (1 -
-        error_longer) + (1 - human_longer) error_shorter)
-        self_bias = c (own - 1/2), as humans choose either answer as often; longer = (1 - w) L' + w
-        / 2 - human_longer, with L' as L without ties
+        D = (1 - w) (error_shorter - error_longer), since on its own pairs a judge errs as often
+            whichever answer is longer
+        verbosity_bias = D, debiased with draws excluded;
+            c D / (1 - t), other order rules with draws excluded, since a judge that chooses one
+            place in both orders is right once;
+            c D, draws as disagreement or as half of one, under every order rule
+        consistency = c + t
+        first_preference = (f + c / 2) / (1 - t)
+        first_both = f, second_both = s
+        order_first = f v, order_last = s v, egocentric_order = c own v
+        compassion_first, compassion_last, egocentric_comp: the same, with the habits of
+            `compassion`
+        bandwagon, attentional = their share x v
+        salience = (1 - w) L + w / 2
+        L = human_tie / 2 + (1 - human_tie) A, the probability that the judge picks the longer of
+            two answers by others
+        A = human_longer (1 - error_longer) + (1 - human_longer) error_shorter
+        self_bias = c (own - 1/2), since humans choose either answer as often
+        longer = (1 - w) L' + w / 2 - human_longer, with L' as L without ties
         asr = success, of each perturbation
     """
     return [row for judge in world.judges for row in _of_judge(world, judge)]

@@ -4,13 +4,13 @@ method.
 The process, on the unit scale ((raw rating - lowest) / K, K = highest - lowest), in dimension d,
 for judge j and model m:
 
-    quality q ~ Beta(mean h[d, m], sum of parameters quality_dispersion[d]), on the few values of
-    `quality_values`
-    three raters given q: BetaBinomial(K, mean q, sum of parameters rater_dispersion[d]),
-    independent gt = mean of the three, rounded on the raw scale to 3 decimals as in the published
-    files mu = intercept[d, j] + slope[d, j] q + self_bias[d, j] 1[m == j] + family_bias[d, F(j)]
-    1[F(m) == F(j), m != j]
-         + preference[d, j, m]
+    quality q ~ Beta(mean h[d, m], sum of parameters quality_dispersion[d]),
+        on the few values of `quality_values`
+    three raters given q ~ BetaBinomial(K, mean q, sum of parameters rater_dispersion[d]),
+        independent
+    gt = mean of the three, rounded on the raw scale to 3 decimals as in the published files
+    mu = intercept[d, j] + slope[d, j] q + preference[d, j, m]
+       + self_bias[d, j] 1[m == j] + family_bias[d, F(j)] 1[F(m) == F(j), m != j]
     rating ~ BetaBinomial(K, mean mu, sum of parameters dispersion[d, j]), independent
 
 so judges rate the quality that the human raters measure with error. Equation 1 of Play Favorites
@@ -20,8 +20,9 @@ enter ratings.
 
 A random share gold_share of the completions is also scored by a gold team of three:
 
-    r = q with probability gold_insight[d], else another draw from the Beta of q three gold raters
-    given r: BetaBinomial(K, mean r, sum of parameters gold_dispersion[d]), independent
+    r = q with probability gold_insight[d], else another draw from the Beta of q
+    three gold raters given r ~ BetaBinomial(K, mean r, sum of parameters gold_dispersion[d]),
+        independent
 """
 
 from dataclasses import dataclass

@@ -210,8 +210,8 @@ class MonteCarloWorld(WorldDials):
     dimension d is
 
         y = intercept_j + slope_j t + self_bias_j [m = j] + family_bias [m another model of F]
-            + b_jm + f_FG + g_jG + h_Fm + c_m + length_preference_j length_pm + u_pd + v_pm + w_pj +
-            e
+          + b_jm + f_FG + g_jG + h_Fm + c_m + length_preference_j length_pm
+          + u_pd + v_pm + w_pj + e
 
     with t the completion's true score, and terms N(0, .) of standard deviations preference_j
     preference_factor_m (b), family_preference (f), judge_family_preference (g),

@@ -70,6 +70,8 @@ def shares_found(world, key, studies, judges):
         random = np.random.default_rng([zlib.crc32(key.encode()), place])
         study = world.draw(random)
         _, biases = self_biases(study)
+        if not biases:
+            continue
         errors = np.array([bias.std_error for bias in biases.values()])
         df = np.array([bias.df for bias in biases.values()])
         reach = dict(zip(biases, reaches(errors, df, **LEVEL), strict=True))

@@ -20,6 +20,7 @@ from recuse.base.reasons import Reason, code
 from recuse.inference.mixed import CellTable, MixedFit, Preferences
 from recuse.inference.power import (
     BY_MODEL,
+    CALIBRATION,
     TERMS,
     Expected,
     PlannedStudy,
@@ -234,7 +235,8 @@ def supports(gaps, errors, *, draws=20_000):
 def test_the_bias_that_is_established_is_found_with_that_power(first):
     errors = np.array([first, 0.02, 0.025, 0.018, 0.03])
     (reach, *_) = reaches(errors, np.full(5, 1e5), confidence=0.9)
-    size = noncentrality(1e5, power=0.8, confidence=0.9, reach=reach) * first
+    exact = reach / CALIBRATION  # here the sums leave nothing out
+    size = noncentrality(1e5, power=0.8, confidence=0.9, reach=exact) * first
     gaps = errors * default_rng(8).standard_normal((300, 5))
     gaps[:, 0] += size
     found = (supports(gaps, errors) >= 0.95) & (gaps[:, 0] > 1.645 * first)
@@ -405,7 +407,8 @@ def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
             plans = [replace(plan, prompts=row["prompts_needed"] - fewer) for fewer in (0, 1)]
             if row["estimand"] == C:
                 (again,) = where(plan_for(plans[0], self_bias), estimand=C, judge=row["judge"])
-                assert again["detectable"] == pytest.approx(self_bias, rel=0.08)
+                # Critical values are those of the number of prompts that the study has
+                assert again["detectable"] == pytest.approx(self_bias, rel=0.1)
                 continue
             enough, not_enough = (
                 expected(p, row["judge"], estimand=row["estimand"]).detectable(0.8, 0.9)

@@ -49,6 +49,9 @@ TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that a
 EXACT = 1.0, 1.0  # reliability and raters of human scores taken as exact
 TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-bias is oversized
 EVER = 1e12  # prompts: as good as infinitely many
+# How many times what `reaches` sums the estimate of a judge needs, found by simulation
+# (benchmarks/detectable.py): the sums leave out spreads by model and what families have in common.
+CALIBRATION = 1.1
 # Over wordings, which all judges together know nothing of: critical values to be established
 REACH = 2.0
 # Grids of `reaches`: means and scales of biases, quantiles of what stretches a scale for heavy
@@ -261,7 +264,7 @@ def reaches(errors: np.ndarray, df: np.ndarray, *, confidence: float) -> np.ndar
         bias_j = mu + tau t_2       g_j = bias_j + s_j t, normal for the judges other than the one
 
     The others add to the log density of (mu, tau) what they do on average over errors of either
-    sign at SCORES of s_j.
+    sign at SCORES of s_j. The value is raised by CALIBRATION.
     """
     from scipy.special import stdtrit
 
@@ -282,7 +285,7 @@ def reaches(errors: np.ndarray, df: np.ndarray, *, confidence: float) -> np.ndar
     positive = (product * (1 + np.sign(POINTS))).sum(axis=2) / 2 / product.sum(axis=2)
     level, rising = (1 + confidence) / 2, np.maximum.accumulate(positive, axis=1)
     needed = np.array([np.interp(level, each, TRIED) for each in rising]) * scale[:, 0, 0]
-    return np.maximum(1.0, needed / (stdtrit(df, level) * errors))
+    return np.maximum(1.0, CALIBRATION * needed / (stdtrit(df, level) * errors))
 
 
 def moderated(errors: np.ndarray, df: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -97,3 +97,15 @@ def test_what_a_mitigation_buys_is_on_the_same_prompts(tmp_path):
     assert (length["before"], length["after"]) == ("wording 0", "ignore length")
     assert length["adjusted_p_value"] < 0.05 < by_treatment["order"]["adjusted_p_value"]
     assert [*change_rows({"a": before, "b": before[:10]}, TREATMENTS, confidence=0.9)] == []
+
+
+def test_writers_of_a_change_are_drawn_at_random():
+    """Where the effect was 0 before, the change has the errors of the effect after."""
+    world, rng = World(prompts=40, writers=3, by_writer=0.2), np.random.default_rng(5)
+    after = world.observations(rng, {"length": 0.1})
+    before = [{**row, "value": 0.5} for row in after]
+    (change,) = change_rows({"before": before, "after": after}, TREATMENTS, confidence=0.9)
+    (effect,) = effect_rows(after, TREATMENTS, confidence=0.9, seed=1)
+    assert effect["df"] < 39  # the writers differ
+    for name in ("estimate", "standard_error", "df", "ci_low", "ci_high", "p_value"):
+        assert change[name] == pytest.approx(effect[name], rel=1e-12)

@@ -134,6 +134,14 @@ def by_prompt(pairs: Iterable[Pair], contrast: Contrast) -> dict[str, float]:
     }
 
 
+def by_writer(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
+    """The pairs by writer, in the order of their names."""
+    parts: dict[str, list[Pair]] = {}
+    for pair in sorted(pairs, key=lambda pair: pair.writer):
+        parts.setdefault(pair.writer, []).append(pair)
+    return parts
+
+
 def mean_over_prompts(differences: Sequence[float], units: int) -> Part:
     """Mean of the prompts' differences d, and its standard error sqrt(sum (d - mean)^2 + m^2) / P.
 
@@ -151,20 +159,18 @@ def mean_over_prompts(differences: Sequence[float], units: int) -> Part:
     return Part(float(values.mean()), 0.0 if error < NEGLIGIBLE else error, count - 1, units)
 
 
-def over_writers(pairs: Sequence[Pair], contrast: Contrast, whole: Part) -> Part:
+def over_writers(parts: Iterable[tuple[Sequence[float], int]], whole: Part) -> Part:
     """Add the error over writers to the estimate, if there are two or more.
 
     The variance is V + B - E: V over prompts, B that of the mean of writers' effects, estimated
     from how much these differ, and E the noise in B. Satterthwaite's degrees of freedom lie between
     those of writers and those of prompts. Two writers can hardly show that all are alike: only half
     of E is subtracted, and if B exceeds that, there is one degree of freedom.
+
+    parts: the prompts' differences of each writer, and the number of their units. Writers with
+    fewer than two prompts do not count.
     """
-    parts = []
-    for name in sorted({pair.writer for pair in pairs}):
-        those = [pair for pair in pairs if pair.writer == name]
-        differences = [*by_prompt(those, contrast).values()]
-        if len(differences) > 1:
-            parts.append(mean_over_prompts(differences, _complete(those)))
+    parts = [mean_over_prompts(*part) for part in parts if len(part[0]) > 1]
     if len(parts) < 2:
         return whole
     crossed = Crossed(whole, parts)
@@ -182,10 +188,6 @@ def over_writers(pairs: Sequence[Pair], contrast: Contrast, whole: Part) -> Part
     parts_of_it = variance**2 / whole.df + between**2 / fewest + noise**2 / whole.df / fewest
     df = fewest if len(parts) == 2 else (variance + spread) ** 2 / parts_of_it
     return whole._replace(df=max(fewest, min(whole.df, df)))
-
-
-def _complete(pairs: Iterable[Pair]) -> int:
-    return sum(not math.isnan(pair.difference) for pair in pairs)
 
 
 def constant_columns(
@@ -326,7 +328,11 @@ def effect_columns(
         return row | {"reason": few}
     if len({value for pair in complete for value in (pair.treated, pair.control)}) == 1:
         return row | {"reason": because(Reason.ONE_VALUE)}
-    part = over_writers(complete, contrast, whole)
+    parts = (
+        ([*by_prompt(those, contrast).values()], len(those))
+        for those in by_writer(complete).values()
+    )
+    part = over_writers(parts, whole)
     row["standard_error"] = part.std_error
     # A difference of differences may be twice as large as a difference
     largest = 2.0 if contrast.beyond_others else 1.0

@@ -5,9 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from recuse.audit.effects import (
     LEAST_PROMPTS,
     Observation,
+    Pair,
     by_prompt,
+    by_writer,
     interval_columns,
     mean_over_prompts,
+    over_writers,
     pairs_of_arms,
     units_by_treatment,
 )
@@ -33,8 +36,9 @@ def change_rows(
 
     settings: name -> observations, for the wordings of one plan or for several plans. estimate: the
     mean change over the prompts with an effect under both settings, with errors by prompt (t, P -
-    1). estimate_before, estimate_after: the effects on these prompts. With fewer than LEAST_PROMPTS
-    there is no row. adjusted_p_value: Holm's over all rows of a judge.
+    1), and over writers if there are two or more. estimate_before, estimate_after: the effects on
+    these prompts. With fewer than LEAST_PROMPTS there is no row. adjusted_p_value: Holm's over all
+    rows of a judge.
     """
     (first, before), *others = (
         (name, units_by_treatment(observations)) for name, observations in settings.items()
@@ -47,47 +51,45 @@ def change_rows(
                 if key not in before or key not in after:
                     continue
                 for contrast in treatment.contrasts:
-                    effects = [
-                        by_prompt(pairs_of_arms(units[key], contrast), contrast)
-                        for units in (before, after)
-                    ]
-                    rows += [
-                        {
-                            "judge": judge,
-                            "treatment": treatment.name,
-                            "contrast": contrast.name,
-                            "before": first,
-                            "after": name,
-                        }
-                        | columns
-                        for columns in _change_columns(*effects, contrast, confidence=confidence)
-                    ]
-        adjusted = holm([row.get("p_value", float("nan")) for row in rows])
+                    pairs = [pairs_of_arms(units[key], contrast) for units in (before, after)]
+                    columns = _change_columns(*pairs, contrast, confidence=confidence)
+                    names = {"judge": judge, "treatment": key[1], "contrast": contrast.name}
+                    if columns:
+                        rows.append({**names, "before": first, "after": name, **columns})
+        adjusted = holm([row["p_value"] for row in rows])
         for row, p_value in zip(rows, adjusted, strict=True):
             yield row | {"adjusted_p_value": p_value}
 
 
 def _change_columns(
-    before: Mapping[str, float],
-    after: Mapping[str, float],
-    contrast: Contrast,
-    *,
-    confidence: float,
-) -> Iterator[dict]:
-    """The numbers of one change; nothing if there are too few prompts."""
-    prompts = [prompt for prompt in before if prompt in after]
+    before: Sequence[Pair], after: Sequence[Pair], contrast: Contrast, *, confidence: float
+) -> dict[str, float]:
+    """The numbers of one change; none if there are too few prompts."""
+    earlier, later = by_prompt(before, contrast), by_prompt(after, contrast)
+    prompts = [prompt for prompt in earlier if prompt in later]
     if len(prompts) < LEAST_PROMPTS:
-        return
-    differences = [after[each] - before[each] for each in prompts]
-    part = mean_over_prompts(differences, len(prompts))
+        return {}
+    changes = _changes(earlier, later)
+    parts = []
+    later_pairs = by_writer(after)
+    for writer, pairs in by_writer(before).items():
+        theirs = by_prompt(later_pairs.get(writer, ()), contrast)
+        part = _changes(by_prompt(pairs, contrast), theirs)
+        parts.append((part, len(part)))
+    whole = over_writers(parts, mean_over_prompts(changes, len(changes)))
     largest = 4.0 if contrast.beyond_others else 2.0
-    yield interval_columns(differences, part, largest=largest, confidence=confidence) | {
-        "estimate": part.estimate,
-        "standard_error": part.std_error,
+    return interval_columns(changes, whole, largest=largest, confidence=confidence) | {
+        "estimate": whole.estimate,
+        "standard_error": whole.std_error,
         "prompts": len(prompts),
-        "estimate_before": sum(before[each] for each in prompts) / len(prompts),
-        "estimate_after": sum(after[each] for each in prompts) / len(prompts),
+        "estimate_before": sum(earlier[each] for each in prompts) / len(prompts),
+        "estimate_after": sum(later[each] for each in prompts) / len(prompts),
     }
+
+
+def _changes(before: Mapping[str, float], after: Mapping[str, float]) -> list[float]:
+    """The changes on the prompts that have both."""
+    return [after[prompt] - before[prompt] for prompt in before if prompt in after]
 
 
 def by_wording(observations: Sequence[Observation]) -> dict[str, list[Observation]]:

@@ -81,22 +81,23 @@ def as_comparisons(observations: Iterable[Mapping]) -> Iterator[dict]:
         }
         if (treatment, arm) in ADDED:
             condition, favoured = ADDED[treatment, arm]
-            names = {"model_a": row["other"], "model_b": row["model"]}
-            experiment = "" if favoured is None else f"{treatment} {arm}"
-            yield (
-                shared
-                | names
-                | {
-                    "experiment": experiment,
-                    "condition": condition,
-                    "favoured": favoured,
-                }
-            )
+            yield {
+                **shared,
+                "model_a": row["other"],
+                "model_b": row["model"],
+                "experiment": "" if favoured is None else f"{treatment} {arm}",
+                "condition": condition,
+                "favoured": favoured,
+            }
         elif treatment in PERTURBED:
             perturbation = PERTURBED[treatment]
-            condition = CONTROL if arm == PLAIN else perturbation
-            names = {"model_a": "raw", "model_b": "perturbed"}
-            yield shared | names | {"experiment": perturbation, "condition": condition}
+            yield {
+                **shared,
+                "model_a": "raw",
+                "model_b": "perturbed",
+                "experiment": perturbation,
+                "condition": CONTROL if arm == PLAIN else perturbation,
+            }
 
 
 def _about_other(row: Mapping) -> dict:

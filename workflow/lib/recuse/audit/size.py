@@ -1,7 +1,7 @@
 """How many prompts an audit needs, for a chosen width of an interval or size of an effect."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from recuse.audit.effects import LEAST_PROMPTS, POWER
 from recuse.base.products import RATINGS, VERDICTS
@@ -44,25 +44,29 @@ def power_at(bias: float, spread: float, prompts: int, *, confidence: float, tes
     return float(1 - nctdtr(df, shift, critical))
 
 
-def prompts_for_width(spread: float, width: float, *, confidence: float) -> int | None:
-    """Prompts needed for an interval of estimate +- `width`; None if no number is enough."""
-    return _fewest(lambda count: half_width(spread, count, confidence=confidence) <= width)
-
-
-def prompts_for_bias(
-    spread: float, bias: float, *, confidence: float, tests: int = 1, power: float = POWER
+def prompts_needed(
+    spread: float,
+    *,
+    width: float | None = None,
+    bias: float | None = None,
+    confidence: float,
+    tests: int = 1,
+    power: float = POWER,
 ) -> int | None:
-    """Prompts needed to find a bias with probability `power`; None if no number is enough."""
+    """The fewest prompts, at least LEAST_PROMPTS, for an interval of estimate +- `width`, and to
+    find `bias` with probability `power`, if these are given; None if no number is enough.
 
-    def is_found(prompts: int) -> bool:
-        reached = power_at(bias, spread, prompts, confidence=confidence, tests=tests)
-        return reached >= power
+    spread: standard deviation of a prompt's mean difference, from `assumed_spread` or
+    `observed_spread`. tests: contrasts of a judge, for Holm's correction.
+    """
 
-    return _fewest(is_found)
+    def is_enough(prompts: int) -> bool:
+        if width is not None and half_width(spread, prompts, confidence=confidence) > width:
+            return False
+        if bias is None:
+            return True
+        return power_at(bias, spread, prompts, confidence=confidence, tests=tests) >= power
 
-
-def _fewest(is_enough: Callable[[int], bool]) -> int | None:
-    """The smallest number of prompts that is enough, at least LEAST_PROMPTS."""
     high = LEAST_PROMPTS
     while not is_enough(high):
         high *= 2
@@ -73,28 +77,3 @@ def _fewest(is_enough: Callable[[int], bool]) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return max(high, LEAST_PROMPTS)
-
-
-def prompts_needed(
-    spread: float,
-    *,
-    width: float | None = None,
-    bias: float | None = None,
-    confidence: float,
-    tests: int = 1,
-    power: float = POWER,
-) -> int | None:
-    """Prompts needed for an interval of estimate +- `width` and to find `bias` with probability
-    `power`, whichever is more; None if no number is enough.
-
-    spread: standard deviation of a prompt's mean difference, from `assumed_spread` or
-    `observed_spread`. tests: contrasts of a judge, for Holm's correction.
-    """
-    needed = []
-    if width is not None:
-        needed.append(prompts_for_width(spread, width, confidence=confidence))
-    if bias is not None:
-        needed.append(
-            prompts_for_bias(spread, bias, confidence=confidence, tests=tests, power=power)
-        )
-    return None if None in needed else max(needed, default=LEAST_PROMPTS)

@@ -190,6 +190,12 @@ def create_table(connection: Connection, table: str, columns: str, rows: Iterabl
         connection.execute(f"insert into {table} values {', '.join([marks] * len(rows))}", values)
 
 
+def records(result: Connection) -> list[dict]:
+    """The rows of a query that was executed, by the names of its columns."""
+    names = [column[0] for column in result.description]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
 def text(value: str) -> str:
     """Quote `value` as an SQL string."""
     return "'" + value.replace("'", "''") + "'"

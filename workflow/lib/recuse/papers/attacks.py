@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recuse.base.database import Connection, files, text
+from recuse.base.database import Connection, files, records, text
 from recuse.base.errors import ConfigError
 from recuse.base.tables import column_names
 from recuse.data.verdicts import CONTROL, WORSENING
@@ -127,7 +127,7 @@ def success_rates(
 
     worsening: conditions of the second kind; all others are of the first.
     """
-    rows = _dicts(connection.execute(COUNTS, [list(worsening)]))
+    rows = records(connection.execute(COUNTS, [list(worsening)]))
     for row in rows:
         low, high = exact_interval(row["shifted"], row["n"], confidence)
         row |= {
@@ -136,12 +136,6 @@ def success_rates(
             "ci_high": high,
         }
     return with_ranks(rows)
-
-
-def _dicts(result: Connection) -> list[dict]:
-    """The rows of a query."""
-    names = [column[0] for column in result.description]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def worsening_among(rates: Sequence[Mapping], worsening: Sequence[str], *, study: str) -> str:
@@ -322,7 +316,7 @@ def vote_shares(connection: Connection) -> Iterator[dict]:
                      count(*) filter (outcome = 'a') as a, count(*) filter (outcome = 'tie') as tie,
                      count(*) filter (outcome = 'b') as b, nullif(count(*) - errors, 0) as n
               from votes where condition = {text(CONTROL)} group by all) order by all"""
-    yield from _dicts(connection.execute(query))
+    yield from records(connection.execute(query))
 
 
 RAW = "raw"

@@ -333,7 +333,7 @@ def test_debiased_ratings_are_rows_less_the_biases_and_missing_where_there_is_no
 @pytest.mark.parametrize("spec", [MAIN, Spec.of("main", terms=[*EQUATION_1, "model"])])
 @pytest.mark.parametrize("debias", ["C", REGRESSION])
 def test_the_mean_gap_of_all_own_ratings_is_the_self_bias_that_is_removed(
-    spec, debias, twin, tmp_path
+    spec, debias, twin, tmp_path, monkeypatch
 ):
     write_table(tmp_path / "main.csv", ESTIMATES, estimate(spec, twin, confidence=0.9).estimates)
     estimates = read_table(tmp_path / "main.csv")
@@ -346,14 +346,15 @@ def test_the_mean_gap_of_all_own_ratings_is_the_self_bias_that_is_removed(
         for (quantity, term), (value, _) in removed.of_slices[""].items()
         if quantity == "self_bias"
     }
+    first = judgment_rows(spec, twin, estimates, removed)
+    monkeypatch.setattr("recuse.inference.leaderboard.MOST_JUDGMENTS", 10**9)
     gaps = {}
-    for row in judgment_rows(spec, twin, estimates, removed, most=10**9):
+    for row in judgment_rows(spec, twin, estimates, removed):
         gaps.setdefault(row["judge"], []).append(row["gap"])
     means = {judge: np.mean(values) for judge, values in gaps.items()}
     assert means == pytest.approx({judge: biases[judge] for judge in means}, abs=1e-9)
     for judge, values in gaps.items():
         assert np.all(np.diff(np.sign(biases[judge]) * np.array(values)) < 1e-8)
-    first = list(judgment_rows(spec, twin, estimates, removed))
     assert len(first) == 9 * 20
     assert [row["gap"] for row in first if row["judge"] == "GPT-4o"] == gaps["GPT-4o"][:20]
     assert {row["estimand"] for row in first} == {removed.estimand}

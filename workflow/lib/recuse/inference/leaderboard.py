@@ -10,11 +10,11 @@ preference (C), or the bias in a spec's own regression.
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from recuse.base.database import connect, create_table, text, write_rows
+from recuse.base.database import Connection, connect, create_table, records, text, write_rows
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.cells import read_levels
@@ -45,9 +45,6 @@ JUDGMENTS = column_names(
     "study estimand judge place dimension dataset prompt_id rating human expected gap",
 )
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
 # Scores of models
 RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY = (
     "raw",
@@ -71,6 +68,11 @@ class Removed:
     estimand: str
     of_slices: Mapping[str, Biases]
 
+    def sizes(self, quantity: str) -> dict[str, float]:
+        """Those of a quantity in all rows together (slice ""), by judge or family."""
+        biases = self.of_slices.get("", {})
+        return {term: size for (name, term), (size, _) in biases.items() if name == quantity}
+
 
 def removed_biases(
     spec: Spec, rows: Iterable[Mapping[str, str]], *, debias: str, instead: Mapping[str, str]
@@ -84,7 +86,8 @@ def removed_biases(
     rows: of the table of idiosyncrasy, or with REGRESSION of tables of estimates. instead: spec ->
     its substitute without human scores, which has the rows of that spec under C.
     """
-    is_regression, found = debias == REGRESSION, {}
+    is_regression = debias == REGRESSION
+    found = {}
     names = [
         spec.name,
         *(name for name, other in instead.items() if other == spec.name and not is_regression),
@@ -176,23 +179,22 @@ def totals_of_slices(
     """Yield label, rows, pairs and totals of each slice of the spec that has rows, after one pass
     over them.
     """
-    groups, slices = spec_moments(spec, study), []
+    groups = spec_moments(spec, study)
+    slices, takers = [], []
     for label, mask in spec.selection.slices(groups.factors):
         rows = groups.select(mask)
         pairs = SlicePairs.of(rows)
-        number, width = int(np.prod(pairs.shape)), groups.tensor.shape[1] - 1
+        number = int(np.prod(pairs.shape))
+        width = groups.tensor.shape[1] - 1
         if number:
             totals = PairTotals(
                 number, width, prompts=study.prompts, replicates=replicates, seed=seed
             )
-            slices.append(
-                (label, rows, pairs, totals, SliceCells(np.flatnonzero(mask), pairs.pair, number))
-            )
-    takers = [(cells, [totals]) for *_, totals, cells in slices]
-    add_prompts(
-        takers, study.row_blocks(spec.selection, groups.factors) if takers else (), len(groups.n)
-    )
-    yield from (each[:-1] for each in slices)
+            slices.append((label, rows, pairs, totals))
+            takers.append((SliceCells(np.flatnonzero(mask), pairs.pair, number), [totals]))
+    blocks = study.row_blocks(spec.selection, groups.factors) if takers else ()
+    add_prompts(takers, blocks, len(groups.n))
+    yield from slices
 
 
 def expanded(z: float, prompts: int) -> float:
@@ -331,9 +333,8 @@ def leaderboards(
             spec, pairs, rows.factors, biases, replicates=len(means) - 1, seed=seed
         )
         family = np.zeros(pairs.shape, dtype=bool)
-        family.ravel()[pairs.pair[rows.factors["judge_family"] == rows.factors["model_family"]]] = (
-            True
-        )
+        is_related = rows.factors["judge_family"] == rows.factors["model_family"]
+        family.ravel()[pairs.pair[is_related]] = True
         sample = {"human": human if study.has_human_scores else None, "prompts": totals.prompts}
         for row in leaderboard_rows(pairs, means, bias, family, **sample, confidence=confidence):
             estimand = removed.estimand if row["scores"] == DEBIASED else ""
@@ -362,38 +363,34 @@ def as_people_rows(
     """
     prompts = answers.effective_prompts()
     refused = refused_ranking(answers)
-    lacks = {"least": LEAST_SCORED}
-    notes = [
-        refused
-        or (because(Reason.FEW_SCORED_PROMPTS, prompts=int(n), **lacks) if n < LEAST_SCORED else "")
-        for n in prompts
-    ]
-    kept = np.array([not note for note in notes])
+    kept = (prompts >= LEAST_SCORED) & (not refused)
     columns = {}
     if kept.any():
         means = human_scale_means(answers)
-        score, covariance = (
-            means.score[kept],
-            widened_covariance(means, answers.varied_prompts(), kept),
-        )
-        covariance, few = covariance[np.ix_(kept, kept)], int(prompts[kept].min())
+        score = means.score[kept]
+        covariance = widened_covariance(means, answers.varied_prompts(), kept)[np.ix_(kept, kept)]
+        effective = prompts[kept]
         normal = np.random.default_rng(seed)
         drawn = normal.multivariate_normal(score, covariance, replicates, method="eigh")
+        few = int(effective.min())
         low, high = rank_sets(score, drawn, prompts=few, confidence=confidence)
         error = np.sqrt(covariance.diagonal())
         level = quantile(confidence)
-        effective = prompts[kept]
         half = np.array([expanded(level, n) for n in effective.tolist()]) * error
         columns = {"score": score, "ci_low": score - half, "ci_high": score + half}
         columns["std_error"] = error * np.sqrt(effective / (effective - 1))
         columns |= {"rank": score_ranks(score), "rank_low": low, "rank_high": high}
     place = np.cumsum(kept) - 1
     for model, name in enumerate(answers.models.tolist()):
-        row = {"scores": AS_PEOPLE, "model": name, "note": notes[model]}
+        row = {"scores": AS_PEOPLE, "model": name, "note": refused}
+        number = int(prompts[model])
         if kept[model]:
             row |= {key: values[place[model]].item() for key, values in columns.items()}
-            if prompts[model] < FEW:
-                row["note"] = because(Reason.SHORT_INTERVALS, prompts=int(prompts[model]), few=FEW)
+            if number < FEW:
+                row["note"] = because(Reason.SHORT_INTERVALS, prompts=number, few=FEW)
+        elif not refused:
+            facts = {"prompts": number, "least": LEAST_SCORED}
+            row["note"] = because(Reason.FEW_SCORED_PROMPTS, **facts)
         yield row
 
 
@@ -417,7 +414,8 @@ def bias_of_pairs(
         key: value + error * np.append(0.0, draws)
         for (key, (value, error)), draws in zip(sorted(removed.items()), normal, strict=True)
     }
-    bias, of_spec = np.zeros((1 + replicates, np.prod(pairs.shape))), bias_quantities(spec)
+    bias = np.zeros((1 + replicates, np.prod(pairs.shape)))
+    of_spec = bias_quantities(spec)
     names = (factors[name].tolist() for name in ("judge", "model", "judge_family", "model_family"))
     for place, judge, model, family, of_model in zip(pairs.pair, *names, strict=True):
         key = (SELF, judge) if judge == model else (FAMILY, family)
@@ -449,7 +447,9 @@ def leaderboard_rows(
         DEBIASED: (means - bias, rated & ~np.isnan(bias[0])),
         WITHOUT_SELF: (means, rated & ~is_self),
         WITHOUT_FAMILY: (means, rated & ~is_self & ~family),
-    } | ({} if human is None else {HUMAN: (human, ~np.isnan(human[0]))})
+    }
+    if human is not None:
+        kinds[HUMAN] = human, ~np.isnan(human[0])
     scores = {}  # of the models, (1 + replicates, M); NaN where they are not determined
     for kind, (values, kept) in kinds.items():
         scores[kind] = np.full(values.shape[::2], np.nan)
@@ -470,22 +470,25 @@ def _rows(
     changes[np.abs(changes) < SAME] = 0.0
     # Raw scores, too, lack a pair without rows
     drawn = np.flatnonzero(~np.isnan(changes[1:]).any(axis=1)) + 1
-    columns, note = {"score": scores[0], "rank": score_ranks(scores[0])}, ""
-    if prompts < FEW:
-        note = because(Reason.SHORT_INTERVALS, prompts=prompts, few=FEW)
-    shown = {"": scores} if kind == RAW else {"": scores, "change_": changes}
-    columns |= {} if kind == RAW else {"change": changes[0]}
+    columns = {"score": scores[0], "rank": score_ranks(scores[0])}
+    shown = {"": scores}
+    if kind != RAW:
+        columns["change"] = changes[0]
+        shown["change_"] = changes
+    note = ""
     if len(drawn) < 2:
         note = because(Reason.FEW_RESAMPLES)
-    elif compared.any():
+    elif prompts < FEW:
+        note = because(Reason.SHORT_INTERVALS, prompts=prompts, few=FEW)
+    if len(drawn) > 1 and compared.any():
         share = tail(confidence, prompts)
         columns["std_error"] = scores[drawn].std(axis=0, ddof=1) * np.sqrt(prompts / (prompts - 1))
         columns["replicates"] = np.full(compared.sum(), len(drawn))
         low, high = rank_sets(scores[0], scores[drawn], prompts=prompts, confidence=confidence)
         columns |= {"rank_low": low, "rank_high": high}
         for prefix, values in shown.items():
-            low, high = np.quantile(values[drawn], [share, 1 - share], axis=0)
-            columns |= {f"{prefix}ci_low": low, f"{prefix}ci_high": high}
+            ends = np.quantile(values[drawn], [share, 1 - share], axis=0)
+            columns[f"{prefix}ci_low"], columns[f"{prefix}ci_high"] = ends
     for is_compared, number in zip(compared, np.cumsum(compared) - 1, strict=True):
         if not is_compared:
             yield {"note": because(Reason.NOT_COMPARED)}
@@ -508,13 +511,9 @@ def write_debiased(spec: Spec, study: StudyTables, removed: Removed, path: str) 
     scale. human_scale_unit is the debiased rating on the human scale, by `calibrated`. Rows are in
     the order of the canonical ratings.
     """
-    connection, biases = connect(), removed.of_slices.get("", {})
+    connection = connect()
     for quantity in BIASES:
-        _create_values(
-            connection,
-            quantity,
-            {term: size for (name, term), (size, _) in biases.items() if name == quantity},
-        )
+        _create_values(connection, quantity, removed.sizes(quantity))
     of_self, of_family = (
         f"{quantity}.value" if quantity in bias_quantities(spec) else "0" for quantity in BIASES
     )
@@ -531,18 +530,16 @@ def write_debiased(spec: Spec, study: StudyTables, removed: Removed, path: str) 
     write_rows(
         connection, f"select {columns}, {estimand} as estimand from ({on_human_scale})", path
     )
-    return list(calibration_rows(connection, on_human_scale))
+    return calibration_rows(connection, on_human_scale)
 
 
-def _create_values(
-    connection: "DuckDBPyConnection", name: str, values: Mapping[str, float]
-) -> None:
+def _create_values(connection: Connection, name: str, values: Mapping[str, float]) -> None:
     """Create a table of these terms and their values, without those that are NaN."""
     create_table(
         connection,
         name,
         "term varchar, value double",
-        [item for item in values.items() if not math.isnan(item[1])],
+        [(term, value) for term, value in values.items() if not math.isnan(value)],
     )
 
 
@@ -556,11 +553,9 @@ def judgment_rows(
     study: StudyTables,
     estimates: Iterable[Mapping[str, str]],
     removed: Removed,
-    *,
-    most: int = MOST_JUDGMENTS,
-) -> Iterator[dict]:
-    """Yield the ratings of its own answers that carry each judge's self-bias most, at most `most` a
-    judge.
+) -> list[dict]:
+    """The ratings of its own answers that carry each judge's self-bias most, at most
+    MOST_JUDGMENTS a judge.
 
     gap = rating - expected, both as the other columns on the unit scale; expected is the fit of the
     spec, intercept + slope x human score + effects of dimension and model + self-bias, less the
@@ -569,23 +564,20 @@ def judgment_rows(
     (`place`), equal ones by dimension, dataset, prompt. estimates: rows of tables of estimates;
     those of the spec and of all rows together (slice "") count.
     """
-    connection, values = connect(), {quantity: {} for quantity in FITTED}
+    connection = connect()
+    values = {quantity: {} for quantity in FITTED}
     for row in estimates:
-        if (
-            (row["spec"], row["slice"]) == (spec.name, "")
-            and row["quantity"] in values
-            and row["estimate"]
-        ):
+        is_of_fit = (row["spec"], row["slice"]) == (spec.name, "")
+        if is_of_fit and row["quantity"] in values and row["estimate"]:
             values[row["quantity"]][row["term"]] = float(row["estimate"])
-    biases = removed.of_slices.get("", {})
-    values["removed"] = {
-        term: size for (quantity, term), (size, _) in biases.items() if quantity == SELF
-    }
+    values["removed"] = removed.sizes(SELF)
     for quantity, of_terms in values.items():
         _create_values(connection, f"of_{quantity}", of_terms)
     slope = "of_slope.value * gt_unit" if values["slope"] else "0"
-    query = f"""select {text(removed.estimand)}, judge::varchar, dimension::varchar, dataset::varchar, prompt_id::varchar,
-          rating_unit, gt_unit,
+    texts = ", ".join(
+        f"{name}::varchar as {name}" for name in ("judge", "dimension", "dataset", "prompt_id")
+    )
+    query = f"""select {text(removed.estimand)} as estimand, {texts}, rating_unit as rating, gt_unit as human,
           of_intercept.value + {slope} + coalesce(of_dimension.value, 0) + coalesce(of_model.value, 0)
             + (of_self_bias.value - of_removed.value) as expected,
           rating_unit - expected as gap, row_number() over (
@@ -596,17 +588,5 @@ def judgment_rows(
         join of_removed on of_removed.term = judge::varchar
         join of_intercept on of_intercept.term = judge::varchar left join of_slope on of_slope.term = judge::varchar
         left join of_dimension on of_dimension.term = dimension::varchar left join of_model on of_model.term = model::varchar
-        where model::varchar = judge::varchar qualify place <= {most} order by judge::varchar, place"""
-    names = (
-        "estimand",
-        "judge",
-        "dimension",
-        "dataset",
-        "prompt_id",
-        "rating",
-        "human",
-        "expected",
-        "gap",
-        "place",
-    )
-    yield from (dict(zip(names, row, strict=True)) for row in connection.execute(query).fetchall())
+        where model::varchar = judge::varchar qualify place <= {MOST_JUDGMENTS} order by judge::varchar, place"""
+    return records(connection.execute(query))

@@ -22,7 +22,6 @@ from recuse.data.study import StudyTables
 from recuse.inference.idiosyncrasy import (
     LEAST_MODELS,
     LEAST_PROMPTS,
-    doubted_biases,
     idiosyncrasies,
     listed_biases,
 )
@@ -95,7 +94,7 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
         {"quantity": quantity, "term": term, "reason": reason}
         for (quantity, term), reason in absent.items()
     ]
-    of_c = doubted_biases(listed_biases(unrelated), unrelated, study.doubts)
+    of_c = listed_biases(unrelated, doubts=study.doubts)
     designs = {
         "A": _equation_terms(study),
         "B": [*identifiability(fitted_to(BY_MODEL, study), compared), *copied],

@@ -71,89 +71,65 @@ class Bias:
     estimate: float = math.nan
     std_error: float = math.nan
     df: float = 0
-    p_value: float = math.nan
     # Share of the ratings of these cells, own ones, that is missing; 0 if no larger than elsewhere
     missing: float = 0.0
     # Of the estimate, if these were the lowest and the highest ratings
     shifts: tuple[float, float] = (0.0, 0.0)
 
     @property
+    def key(self) -> tuple[str, str]:
+        """What it is a bias of."""
+        return self.quantity, self.term
+
+    @property
     def cells(self) -> int:
         """The number of cells whose mean it is about."""
         return int(self.among.sum())
-
-    def with_numbers(self, estimate: float, std_error: float, df: float) -> "Bias":
-        """The same with its numbers; the p-value is by t."""
-        return replace(
-            self,
-            estimate=estimate,
-            std_error=std_error,
-            df=df,
-            p_value=wald_p_value(estimate, std_error, df),
-        )
 
     def columns(self, confidence: float) -> dict:
         """The columns of a test, with the adverse end of what missing ratings may hide; the p-value
         is of that end.
         """
-        columns, (lowest, highest) = (
-            wald_columns(self.estimate, self.std_error, df=self.df, confidence=confidence),
-            self.shifts,
-        )
-        if not self.missing:
-            return columns
-        adverse = max(self.estimate + lowest, 0.0) + min(self.estimate + highest, 0.0)
-        columns |= {
-            "ci_low": columns["ci_low"] + lowest,
-            "ci_high": columns["ci_high"] + highest,
-            "missing": self.missing,
-        }
-        return columns | {"p_value": wald_p_value(adverse, self.std_error, self.df)}
+        columns = wald_columns(self.estimate, self.std_error, df=self.df, confidence=confidence)
+        if self.missing:
+            lowest, highest = self.shifts
+            adverse = max(self.estimate + lowest, 0.0) + min(self.estimate + highest, 0.0)
+            columns["ci_low"] += lowest
+            columns["ci_high"] += highest
+            columns["missing"] = self.missing
+            columns["p_value"] = wald_p_value(adverse, self.std_error, self.df)
+        return columns
 
 
-def listed_biases(cells: CellMeans, quantities: Collection[str] = BIASES) -> list[Bias]:
+def listed_biases(
+    cells: CellMeans, quantities: Collection[str] = BIASES, doubts: Sequence[Doubt] = ()
+) -> list[Bias]:
     """The biases of the judges, then of the families, with the reasons of those that the unrelated
-    cells do not predict.
+    cells do not predict, and of those to which a doubted judge contributes, also if it has no
+    cells, as its ratings are a copy.
     """
+    nothing = np.zeros(len(cells.n), dtype=bool)
     biases = []
-    for judge in map(str, np.unique(cells.judge)):
+    for judge in np.unique(cells.judge).tolist():
         biases.append(Bias("self_bias", judge, cells.is_self & (cells.judge == judge)))
     for judge in cells.without_slope:
-        biases.append(
-            Bias("self_bias", judge, np.zeros(len(cells.n), dtype=bool), because(Reason.NO_SLOPE))
-        )
-    for family in map(str, np.unique(cells.judge_family)):
+        biases.append(Bias("self_bias", judge, nothing, because(Reason.NO_SLOPE)))
+    for family in np.unique(cells.judge_family).tolist():
         biases.append(Bias("family_bias", family, _cells_of_family(cells, family)))
-    listed = []
-    for bias in biases:
-        if bias.quantity in quantities:
-            none = "" if bias.among.any() else because(NO_ROWS[bias.quantity])
-            listed.append(
-                replace(bias, reason=bias.reason or none or _unpredicted(cells, bias.among))
-            )
-    return listed
-
-
-def doubted_biases(
-    biases: Iterable[Bias],
-    cells: CellMeans,
-    doubts: Sequence[Doubt],
-    quantities: Collection[str] = BIASES,
-) -> list[Bias]:
-    """The same biases, with a reason for those to which a doubted judge contributes, also if it has
-    no cells, as its ratings are a copy.
-    """
     reasons = {doubt.judge: doubt.reason for doubt in doubts}
     listed = []
     for bias in biases:
-        judges = np.unique(cells.judge[bias.among]).tolist()
-        reason = next((reasons[judge] for judge in judges if judge in reasons), "")
-        listed.append(replace(bias, reason=bias.reason or reason))
-    none = np.zeros(len(cells.n), dtype=bool)
-    for (quantity, term), reason in biases_without_judges(doubts, vars(cells)).items():
-        if quantity in quantities:
-            listed.append(Bias(quantity, term, none, reason))
-    return listed
+        reason = bias.reason
+        if not reason and bias.among.any():
+            judges = np.unique(cells.judge[bias.among]).tolist()
+            doubted = [reasons[judge] for judge in judges if judge in reasons]
+            reason = _unpredicted(cells, bias.among) or next(iter(doubted), "")
+        elif not reason:
+            reason = because(NO_ROWS[bias.quantity])
+        listed.append(replace(bias, reason=reason))
+    for key, reason in biases_without_judges(doubts, vars(cells)).items():
+        listed.append(Bias(*key, nothing, reason))
+    return [bias for bias in listed if bias.quantity in quantities]
 
 
 def _cells_of_family(cells: CellMeans, family: str) -> np.ndarray:
@@ -213,7 +189,8 @@ def dominant_family(cells: CellMeans) -> tuple[str, str]:
     """
     _, first = np.unique(cells.model, return_index=True)
     families, models = np.unique(cells.model_family[first], return_counts=True)
-    family, share = str(families[models.argmax()]), float(models.max() / models.sum())
+    family = str(families[models.argmax()])
+    share = float(models.max() / models.sum())
     if share <= LARGEST_SHARE:
         return "", ""
     return family, because(Reason.DOMINANT_FAMILY, family=family, share=percent(share))
@@ -253,7 +230,8 @@ def missing_own(cells: CellMeans) -> np.ndarray:
     most = np.zeros(model.max() + 1)
     np.maximum.at(most, model, cells.n)
     whole = cells.prompts * most[model] / cells.n  # prompts, were all rated
-    missing, shares = whole - cells.prompts, np.zeros(len(cells.n))
+    missing = whole - cells.prompts
+    shares = np.zeros(len(cells.n))
     for place in np.flatnonzero(cells.is_self & (missing > 0)):
         p_values = []
         for names in (cells.judge, cells.model):
@@ -280,12 +258,18 @@ class Idiosyncrasy:
         """where: columns that name the slice; cells: with sampling variances, None without rows;
         quantities: to estimate; doubts: about judges, on whose biases nothing is concluded.
         """
-        self.where, self.cells, self.quantities, self.fit = where, cells, quantities, None
-        self._biases = [] if cells is None else listed_biases(cells, quantities)
-        if doubts and cells is not None:
-            self._biases = doubted_biases(self._biases, cells, doubts, quantities)
-        self._reason = because(Reason.NO_ROWS) if cells is None else self._fitted()
-        self._targets = [bias for bias in self._biases if not bias.reason and self.fit is not None]
+        self.where = where
+        self.cells = cells
+        self.quantities = quantities
+        self.fit = None
+        self._biases = []
+        self._reason = because(Reason.NO_ROWS)
+        if cells is not None:
+            self._biases = listed_biases(cells, quantities, doubts)
+            self._reason = self._fitted()
+        # Those that have an estimate, in the order of the contrasts
+        self._targets = [bias for bias in self._biases if not (bias.reason or self._reason)]
+        self._places = {bias.key: place for place, bias in enumerate(self._targets)}
 
     def _fitted(self) -> str:
         """Fit the model; why there is no fit, or ""."""
@@ -327,23 +311,25 @@ class Idiosyncrasy:
         """The biases with their numbers, and the reasons of those about which nothing is
         concluded.
         """
-        places = {(bias.quantity, bias.term): place for place, bias in enumerate(self._targets)}
-        biases, doubt = [], "" if self.fit is None else doubt_about_all(self.cells)
+        biases = []
         for bias in self._biases:
-            place = places.get((bias.quantity, bias.term))
-            if place is None:
+            if bias.reason or self._reason:
                 biases.append(replace(bias, reason=bias.reason or self._reason))
                 continue
-            estimate = float(self._contrasts[place] @ self.cells.mean)
-            variance, df = self._errors.of(np.eye(len(places))[place])
-            numbers = bias.with_numbers(estimate, math.sqrt(variance), df)
-            numbers = replace(numbers, reason=refusal(self.cells, bias), doubt=doubt)
+            place = self._places[bias.key]
+            variance, df = self._errors.of(np.eye(len(self._targets))[place])
             missing = float(self._missing[bias.among].max())
-            if missing:
-                rating = float(self.cells.rating[bias.among].mean())
-                numbers = replace(
-                    numbers, missing=missing, shifts=(-missing * rating, missing * (1 - rating))
-                )
+            rating = float(self.cells.rating[bias.among].mean()) if missing else 0.0
+            numbers = replace(
+                bias,
+                estimate=float(self._contrasts[place] @ self.cells.mean),
+                std_error=math.sqrt(variance),
+                df=df,
+                reason=refusal(self.cells, bias),
+                doubt=doubt_about_all(self.cells),
+                missing=missing,
+                shifts=(-missing * rating, missing * (1 - rating)),
+            )
             biases.append(numbers)
         return biases
 
@@ -363,17 +349,13 @@ class Idiosyncrasy:
             return {}
         # Of a cell mean, by missing ratings anywhere on the scale
         hidden = (self._missing / 2) ** 2
-        tests = {
-            (bias.quantity, bias.term): (
-                bias.estimate,
-                wald_p_value(bias.estimate, bias.std_error, bias.df),
-            )
-            for bias in self.biases
-            if bias.std_error > 0
-        }
-        return posteriors(
-            replace(self.cells, variance=self.cells.variance + hidden), self.fit, tests
-        )
+        cells = replace(self.cells, variance=self.cells.variance + hidden)
+        tests = {}
+        for bias in self.biases:
+            if bias.std_error > 0:
+                p_value = wald_p_value(bias.estimate, bias.std_error, bias.df)
+                tests[bias.key] = bias.estimate, p_value
+        return posteriors(cells, self.fit, tests)
 
     def tests(self) -> list[Bias]:
         """The biases and, if any self-bias can be estimated, the pooled mean of those that are not
@@ -382,15 +364,11 @@ class Idiosyncrasy:
         if not any(bias.quantity == "self_bias" and not bias.reason for bias in self._biases):
             return self.biases
         kept = self.concluded("self_bias")
-        if len(kept) < 2:
-            among = np.any(
-                [np.zeros(len(self.cells.n), dtype=bool), *(bias.among for bias in kept)], axis=0
-            )
-            return [
-                *self.biases,
-                Bias("self_bias", ALL_JUDGES, among, self._reason or because(Reason.ONE_BIAS)),
-            ]
-        return [*self.biases, mean_bias(kept, self.pooled(kept))]
+        if len(kept) > 1:
+            return [*self.biases, mean_bias(kept, self.pooled(kept))]
+        among = sum((bias.among for bias in kept), np.zeros(len(self.cells.n), dtype=bool))
+        reason = self._reason or because(Reason.ONE_BIAS)
+        return [*self.biases, Bias("self_bias", ALL_JUDGES, among, reason)]
 
     def concluded(self, quantity: str) -> list[Bias]:
         """The biases of a quantity that are not refused."""
@@ -402,10 +380,7 @@ class Idiosyncrasy:
 
     def _errors_among(self, biases: Sequence[Bias]) -> ContrastErrors:
         """The errors of some of the biases."""
-        terms = [(bias.quantity, bias.term) for bias in self._targets]
-        return self._errors.among(
-            np.array([terms.index((bias.quantity, bias.term)) for bias in biases])
-        )
+        return self._errors.among(np.array([self._places[bias.key] for bias in biases]))
 
     def least_favouring(self, biases: Sequence[Bias], confidence: float) -> int:
         """How many of some biases of one quantity at least are above 0, whatever the values of
@@ -424,10 +399,8 @@ class Idiosyncrasy:
 
     def residual_contrasts(self, places: np.ndarray) -> np.ndarray:
         """Weights of the means in each cell at some places less its prediction, (places, cells)."""
-        contrasts, is_unrelated = (
-            np.empty((len(places), len(self.cells.n))),
-            self.cells.is_unrelated[places],
-        )
+        contrasts = np.empty((len(places), len(self.cells.n)))
+        is_unrelated = self.cells.is_unrelated[places]
         contrasts[is_unrelated] = self.fit.left_out(places[is_unrelated])
         for number in np.flatnonzero(~is_unrelated):
             contrasts[number] = self._contrast(np.arange(len(self.cells.n)) == places[number])
@@ -435,9 +408,8 @@ class Idiosyncrasy:
 
     def reasons_of_cells(self) -> list[str]:
         """Why there is no residual of each cell, or ""."""
-        cells, fit = self.cells, self.cells.additive
-        free = np.ones(len(cells.n))
-        free[fit.fitted] = fit.free_shares
+        cells = self.cells
+        free = cells.additive.free_shares
         reasons = []
         for place, is_unrelated in enumerate(cells.is_unrelated):
             reason = self._reason
@@ -475,13 +447,16 @@ def least_favouring(p_values: np.ndarray, correlation: np.ndarray, confidence: f
 
 def mean_bias(biases: Sequence[Bias], whole: Pooled) -> Bias:
     """The pooled mean of some biases as a bias, which may hide what each of them may."""
-    among = np.any([bias.among for bias in biases], axis=0)
     shifts = whole.weights @ np.array([bias.shifts for bias in biases])
-    mean = Bias(biases[0].quantity, ALL_JUDGES, among).with_numbers(
-        whole.mean, whole.std_error, whole.df
-    )
-    return replace(
-        mean, missing=max(bias.missing for bias in biases), shifts=tuple(shifts.tolist())
+    return Bias(
+        biases[0].quantity,
+        ALL_JUDGES,
+        among=np.any([bias.among for bias in biases], axis=0),
+        estimate=whole.mean,
+        std_error=whole.std_error,
+        df=whole.df,
+        missing=max(bias.missing for bias in biases),
+        shifts=tuple(shifts.tolist()),
     )
 
 
@@ -520,7 +495,7 @@ def idiosyncrasy_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> I
             }
             if not bias.reason:
                 row |= {"doubt": bias.doubt} | bias.columns(confidence)
-                if posterior := each.posteriors.get((bias.quantity, bias.term)):
+                if posterior := each.posteriors.get(bias.key):
                     names = ("shrunk", "shrunk_std_error", "probability_positive")
                     row |= dict(zip(names, posterior, strict=True))
             yield row
@@ -577,28 +552,21 @@ def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Itera
         if each.cells is None:
             yield {**each.where, "reason": because(Reason.NO_ROWS)}
             continue
-        cells, reasons = each.cells, each.reasons_of_cells()
-        places, numbers = np.flatnonzero([not reason for reason in reasons]), iter(())
+        cells = each.cells
+        reasons = each.reasons_of_cells()
+        places = np.flatnonzero([not reason for reason in reasons])
+        columns = [{"reason": reason} for reason in reasons]
         if len(places):
             contrasts = each.residual_contrasts(places)
-            numbers = zip(
-                (contrasts @ cells.mean).tolist(), each.fit.single_errors(contrasts), strict=True
-            )
-        columns = zip(cells.judge, cells.model, cells.relation, cells.n, strict=True)
-        for place, (judge, model, relation, n) in enumerate(columns):
-            row = {
-                **each.where,
-                "judge": judge,
-                "model": model,
-                "relation": relation,
-                "n": round(n),
-            }
-            if reasons[place]:
-                yield row | {"reason": reasons[place]}
-                continue
-            residual, (variance, df) = next(numbers)
-            error = math.sqrt(variance)
-            row |= {"residual": residual, "std_error": error, "df": df}
-            yield row | {"band": quantile(confidence, df) * error}
+            residuals = (contrasts @ cells.mean).tolist()
+            errors = each.fit.single_errors(contrasts)
+            for place, residual, (variance, df) in zip(places, residuals, errors, strict=True):
+                error = math.sqrt(variance)
+                columns[place] = {"residual": residual, "std_error": error, "df": df}
+                columns[place]["band"] = quantile(confidence, df) * error
+        every = zip(cells.judge, cells.model, cells.relation, cells.n, columns, strict=True)
+        for judge, model, relation, n, numbers in every:
+            row = {"judge": judge, "model": model, "relation": relation, "n": round(n)}
+            yield each.where | row | numbers
         for judge in cells.without_slope:
             yield {**each.where, "judge": judge, "reason": because(Reason.NO_SLOPE)}

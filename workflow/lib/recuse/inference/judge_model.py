@@ -151,14 +151,16 @@ def _levels_within_completions(moments: Moments, kind: np.ndarray, block: np.nda
     with most rows count, and the others are NaN, as are those of judges that rated no completion
     that another judge rated. kind: (groups,) of the moments; block (model and dimension): (kinds,).
     """
-    level, width = np.full(len(block), np.nan), moments.tensor.shape[1] - 1
+    level = np.full(len(block), np.nan)
+    width = moments.tensor.shape[1] - 1
     for number in range(block.max(initial=-1) + 1):
         rows = moments.select(block[kind] == number)
         kinds, at = np.unique(kind[block[kind] == number], return_inverse=True)
         layout = np.zeros((len(at), width, len(kinds)))
         layout[np.arange(len(at)), 0, at] = 1.0
         solution = solve(rows, within_completions(layout, rows.factors))
-        parts, n = connected_parts(solution.gram != 0), np.bincount(at, rows.n)
+        parts = connected_parts(solution.gram != 0)
+        n = np.bincount(at, rows.n)
         largest = parts == np.bincount(parts, n).argmax()
         these = largest & (solution.gram.diagonal() > 0)
         if these.any():
@@ -193,6 +195,12 @@ def _slopes_within(
     return slopes, is_determined
 
 
+def means_by_code(values: np.ndarray, weights: np.ndarray, code: np.ndarray) -> np.ndarray:
+    """The weighted mean of the values with the same code, at the place of each; all (n,)."""
+    total = np.maximum(np.bincount(code, weights), 1)
+    return (np.bincount(code, weights * values) / total)[code]
+
+
 def _without_dimensions(
     values: np.ndarray, n: np.ndarray, cell: np.ndarray, dimension: np.ndarray
 ) -> np.ndarray:
@@ -206,7 +214,7 @@ def _without_dimensions(
     sums = np.zeros((len(rows), dummies.shape[1]))
     np.add.at(sums, cell, dummies * n[:, None])
     within = dummies - (sums / rows[:, None])[cell]
-    centred = values - (np.bincount(cell, values * n) / rows)[cell]
+    centred = values - means_by_code(values, n, cell)
     effects = np.linalg.lstsq(within * np.sqrt(n)[:, None], centred * np.sqrt(n), rcond=1e-10)[0]
     return np.bincount(cell, (values - dummies @ effects) * n) / rows
 
@@ -235,8 +243,10 @@ class AdditiveFit:
 
     @property
     def free_shares(self) -> np.ndarray:
-        """1 - h, h the leverages of the fitted cells, (fitted cells,)."""
-        return 1 - (self.rows[self.fitted] * self.inverse.T).sum(axis=1)
+        """1 - h, h the leverages of the fitted cells, and 1 of the others, (cells,)."""
+        free = np.ones(len(self.fitted))
+        free[self.fitted] -= (self.rows[self.fitted] * self.inverse.T).sum(axis=1)
+        return free
 
     def residuals(self, means: np.ndarray) -> np.ndarray:
         """Residuals of some means of the fitted cells, (fitted cells,)."""
@@ -256,7 +266,9 @@ def tables_of_slices(spec: Spec, study: StudyTables) -> Iterator[tuple[str, Cell
     The spec's terms do not matter. Without human scores, cell means are of the ratings less the
     effects of dimensions alone.
     """
-    moments, slices, jobs = study.moments(spec.selection), {}, []
+    moments = study.moments(spec.selection)
+    slices = {}
+    jobs = []
     for label, mask in spec.selection.slices(moments.factors):
         slices[label] = None
         if mask.any():
@@ -324,22 +336,22 @@ class CellVariances:
 
     def result(self) -> CellMeans:
         """The cell means with their variances and numbers of prompts, after the last prompt."""
-        n, freedom = self._cells.n, np.maximum(self._prompts - 1, 0)
+        n = self._cells.n
+        freedom = np.maximum(self._prompts - 1, 0)
         single = self._prompts / np.maximum(freedom, 1) * self._sums / n
         single = self._of_rows(single, self._raters / self._prompts, freedom)
-        weights = np.maximum(np.bincount(self._judge, freedom), 1)
-        of_judge = np.bincount(self._judge, freedom * single) / weights
-        variance = (freedom * single + BORROWED * of_judge[self._judge]) / (freedom + BORROWED) / n
+        of_judge = means_by_code(single, freedom, self._judge)
+        variance = (freedom * single + BORROWED * of_judge) / (freedom + BORROWED) / n
         return replace(self._cells, variance=variance, prompts=self._prompts)
 
     def _of_rows(self, mixed: np.ndarray, judges: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Variances of a row of each cell from w_c, which mix those of the model's judges; judges:
         J of each cell; (cells,).
         """
-        many, total = np.maximum(judges, 2), np.maximum(np.bincount(self._model, weights), 1)
+        many = np.maximum(judges, 2)
         mean = mixed / np.where(judges > 1, 1 - 1 / many, 1.0)
-        mean = (np.bincount(self._model, weights * mean) / total)[self._model]
+        mean = means_by_code(mean, weights, self._model)
         apart = (mixed - mean / many) / np.where(many > 2, 1 - 2 / many, 1.0)
-        return np.where(
-            judges < 1.5, mixed, np.where(many > 2.5, np.maximum(apart, mixed / many), mean)
+        return np.select(
+            [judges < 1.5, many <= 2.5], [mixed, mean], np.maximum(apart, mixed / many)
         )

@@ -41,7 +41,7 @@ def errors_from(study, panels=None, reliability=None):
     """Errors of single judges, or of panels, (n, J) of bool."""
     judges = linked_judges(study)
     panels = np.eye(len(judges.crossing.judges), dtype=bool) if panels is None else panels
-    errors = PanelErrors(judges, panels, reliability or {}, judges.sums.number.sum(axis=0) > 0)
+    errors = PanelErrors(judges, panels, reliability or {}, judges.number.sum(axis=0) > 0)
     judges.crossing.passed(study, errors)
     return errors
 

@@ -89,7 +89,7 @@ def test_the_variance_that_a_plan_adds_is_that_of_drawn_plans(dials):
     study = drawn_world(**dials)
     judges = linked_judges(study)
     related = judges.crossing.related
-    levels = judges.levels + judges.sums.means(judges.levels)[:, None]
+    levels = judges.levels + judges.means(judges.levels)[:, None]
     taker, sums = Ratings(judges.crossing, levels), PlanSums(judges.crossing, levels, ~related)
     judges.crossing.passed(study, taker, sums)
     ratings = np.concatenate(taker.parts)  # (prompts, M, J)

@@ -53,23 +53,17 @@ class Crossing:
         count.
         """
         groups = np.flatnonzero(np.isin(factors["judge"], judges) & kept)
-        names = {name: np.asarray(values)[groups] for name, values in factors.items()}
-        levels = {
-            name: np.unique(names[name], return_inverse=True)
+        names = {name: values[groups] for name, values in factors.items()}
+        (dimensions, _, dimension), (models, of_model, model), (judges, of_judge, judge) = (
+            np.unique(names[name], return_index=True, return_inverse=True)
             for name in ("dimension", "model", "judge")
-        }
-        (dimensions, dimension), (models, model), (judge_names, judge) = levels.values()
-        shape = (len(dimensions), len(models), len(judge_names))
-        family, of_judge = (
-            np.empty(len(models), dtype=object),
-            np.empty(len(judge_names), dtype=object),
         )
-        family[model], of_judge[judge] = names["model_family"], names["judge_family"]
-        related = (family[:, None] == of_judge) | (models[:, None] == judge_names)
+        family = names["model_family"][of_model]
+        is_sibling = family[:, None] == names["judge_family"][of_judge]
+        related = is_sibling | (models[:, None] == judges)
+        shape = (len(dimensions), len(models), len(judges))
         cells = np.ravel_multi_index((dimension, model, judge), shape)
-        return cls(
-            dimensions, models, judge_names, family.astype(str), related, groups, cells, folds
-        )
+        return cls(dimensions, models, judges, family, related, groups, cells, folds)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -89,11 +83,8 @@ class Crossing:
         """Pass once over the rows of the study; each taker adds the sums of prompts."""
         factors = study.moments().factors
         design = SliceCells(self.groups, self.cells, int(np.prod(self.shape)))
-        add_prompts(
-            [(design, takers)],
-            map(by_occasion, study.row_blocks(EVERY_ROW, factors)),
-            len(factors["judge"]),
-        )
+        blocks = map(by_occasion, study.row_blocks(EVERY_ROW, factors))
+        add_prompts([(design, takers)], blocks, len(factors["judge"]))
 
     def fold_numbers(self, codes: np.ndarray) -> np.ndarray:
         """The fold of each code of a prompt and occasion, as `add` of a taker is given: occasions
@@ -113,17 +104,18 @@ def by_occasion(block: RowBlock) -> RowBlock:
     return replace(block, prompt=code).select(np.argsort(code, kind="stable"))
 
 
-class LevelSums:
-    """What the levels of judges follow from, by fold: answers that two judges rated, and their
-    deviations on these.
+class LinkedJudges:
+    """Judges whose levels can be compared, and what these follow from, by fold: answers that two
+    judges rated, and their deviations on these.
 
     Only ratings of models that are not of the judge's family count.
     """
 
-    def __init__(self, crossing: Crossing) -> None:
-        """Start without prompts."""
+    def __init__(self, crossing: Crossing, everyone: np.ndarray) -> None:
+        """Start without prompts; everyone: the judges of the study."""
         dimensions, models, judges = crossing.shape
         self.crossing = crossing
+        self.unlinked = np.setdiff1d(everyone, crossing.judges).tolist()
         self.gram = np.zeros((crossing.folds, dimensions, judges, judges))
         self.right = np.zeros((crossing.folds, dimensions, judges))
         # Ratings, those of the judge's own family among them
@@ -145,12 +137,16 @@ class LevelSums:
         powers = (1.0, rating, human, rating * human, human**2)
         self.line += np.stack([(counted * power).sum(axis=(0, 2)) for power in powers])
 
-    def levels(self, folds: np.ndarray | None = None) -> np.ndarray:
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """Levels of judges by all prompts, (D, J)."""
+        return self.levels_in(slice(None))
+
+    def levels_in(self, folds: np.ndarray | slice) -> np.ndarray:
         """Levels a_jd, (D, J), of least squares of rating = answer + a_jd over these folds; their
         mean is 0 in a dimension.
         """
-        chosen = slice(None) if folds is None else folds
-        gram, right = self.gram[chosen].sum(axis=0), self.right[chosen].sum(axis=0)
+        gram, right = self.gram[folds].sum(axis=0), self.right[folds].sum(axis=0)
         return (np.linalg.pinv(gram, rcond=NOTHING, hermitian=True) @ right[..., None])[..., 0]
 
     def means(self, levels: np.ndarray) -> np.ndarray:
@@ -171,20 +167,6 @@ class LevelSums:
         return kept
 
 
-@dataclass(frozen=True)
-class LinkedJudges:
-    """The judges of a study whose levels can be compared."""
-
-    crossing: Crossing
-    sums: LevelSums
-    unlinked: Sequence[str] = ()  # the study's other judges
-
-    @cached_property
-    def levels(self) -> np.ndarray:
-        """Levels of judges by all prompts, (D, J)."""
-        return self.sums.levels()
-
-
 def linked_judges(study: StudyTables, *, dimensions: Sequence[str] = ()) -> LinkedJudges | None:
     """The judges of a study that shared answers link, in a pass over its rows; None if fewer than
     two judges share answers.
@@ -200,16 +182,13 @@ def linked_judges(study: StudyTables, *, dimensions: Sequence[str] = ()) -> Link
         "dimensions",
     )
     kept = np.isin(factors["dimension"], dimensions or factors["dimension"])
-    folds, judges = max(1, min(FOLDS, study.prompts)), np.unique(factors["judge"][kept])
-    everyone = judges
+    folds = max(1, min(FOLDS, study.prompts))
+    judges = everyone = np.unique(factors["judge"][kept])
     while True:
         crossing = Crossing.of(factors, judges, folds, kept=kept)
-        sums = LevelSums(crossing)
-        crossing.passed(study, sums)
-        linked = sums.linked()
+        found = LinkedJudges(crossing, everyone)
+        crossing.passed(study, found)
+        linked = found.linked()
         if linked.all():
-            break
-        judges = crossing.judges[linked]
-    if len(judges) < 2:
-        return None
-    return LinkedJudges(crossing, sums, np.setdiff1d(everyone, judges).tolist())
+            return found if len(judges) > 1 else None
+        judges = judges[linked]

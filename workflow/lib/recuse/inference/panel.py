@@ -18,7 +18,7 @@ from recuse.data.study import StudyTables
 from recuse.inference.judge_levels import LinkedJudges
 from recuse.inference.verdict import Verdict
 from recuse.model.least_squares import quantile
-from recuse.model.spec import BIASES
+from recuse.model.spec import SELF
 
 PANEL = column_names(
     "study family_ratings size panel recommended",
@@ -56,16 +56,18 @@ class PanelErrors:
         Below, n is twice as many: each panel without ratings of the judges' own families, and then
         each with them.
         """
-        self.judges, self.panels, kept = judges, panels, panels[:, None] & usable
+        self.judges = judges
+        self.panels = panels
+        kept = panels[:, None] & usable
         self.used = np.concatenate([kept & ~judges.crossing.related, kept])  # (n, M, J)
-        rows, rating, human, product, square = judges.sums.line
+        rows, rating, human, product, square = judges.line
         known = np.array([reliability.get(str(name), 1.0) for name in judges.crossing.dimensions])[
             :, None
         ]
         total = np.maximum(rows.sum(axis=1), 1)
         mean = human.sum(axis=1) / total
         self._noise = (1 - known[:, 0]) * (square.sum(axis=1) / total - mean**2)  # (D,)
-        self._levels = judges.levels + (judges.sums.means(judges.levels) - mean)[:, None]
+        self._levels = judges.levels + (judges.means(judges.levels) - mean)[:, None]
         number = np.maximum(rows, 1)
         spread = known * (square - human**2 / number)
         self._slope = np.divide(
@@ -81,7 +83,8 @@ class PanelErrors:
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
         present, rating, human = self.judges.crossing.arrays(sums)
-        fold, slope = self.judges.crossing.fold_numbers(prompts), self._slope[:, None] * present
+        fold = self.judges.crossing.fold_numbers(prompts)
+        slope = self._slope[:, None] * present
         error = present * (rating - self._levels[:, None] - human)
         residual = present * (rating - self._intercept[:, None]) - slope * human
         np.add.at(self._count, fold, present)
@@ -112,10 +115,8 @@ class PanelErrors:
         of these folds.
         """
         count = self._count[folds].sum(axis=0)  # (D, M, J)
-        error = (
-            self._error[folds].sum(axis=0)
-            - count * (self.judges.sums.levels(folds) - self.judges.levels)[:, None]
-        )
+        moved = self.judges.levels_in(folds) - self.judges.levels
+        error = self._error[folds].sum(axis=0) - count * moved[:, None]
         unrelated = count * ~self.judges.crossing.related
         gap = (error * (unrelated > 0)).sum(axis=(1, 2)) / np.maximum(unrelated.sum(axis=(1, 2)), 1)
         error, count = (error - count * gap[:, None, None]).sum(axis=0), count.sum(axis=0)  # (M, J)
@@ -137,7 +138,8 @@ class PanelErrors:
         With v the mean variance of the panel's judges, and k of them on an answer, the square of
         the panel's mean has the mean v (r + (1 - r) / k).
         """
-        panels, correlation = self.panels, np.full(len(self.used), math.nan)
+        panels = self.panels
+        correlation = np.full(len(self.used), math.nan)
         _, inverse, _, square = self._means(folds)[:, : len(panels)]
         single = panels.sum(axis=1) == 1
         variance = panels @ (panels[single].T @ square[single]) / panels.sum(axis=1)
@@ -186,27 +188,23 @@ def norm_interval(
     from scipy.optimize import brentq
     from scipy.special import chdtr
 
-    square, spread = (
-        float(estimate @ estimate),
-        covariance * (quantile(confidence, df) / quantile(confidence)) ** 2,
-    )
+    square = float(estimate @ estimate)
+    spread = covariance * (quantile(confidence, df) / quantile(confidence)) ** 2
     trace, among = float(spread.trace()), float((spread**2).sum())
     if trace == 0:
         return (math.sqrt(square / len(estimate)),) * 2
     along = float(estimate @ spread @ estimate) / square if square else 0.0
 
-    def excess(true: float, observed: float, below: float) -> float:
-        mean, variance = true + trace, 2 * among + 4 * true * along
-        return chdtr(2 * mean**2 / variance, 2 * mean * observed / variance) - below
+    def end(observed: float, below: float) -> float:
+        def excess(true: float) -> float:
+            mean, variance = true + trace, 2 * among + 4 * true * along
+            return chdtr(2 * mean**2 / variance, 2 * mean * observed / variance) - below
 
-    ends, most = [], 100 * (square + trace)
-    for observed, below in (
-        (square, (1 + confidence) / 2),
-        (max(square, trace), (1 - confidence) / 2),
-    ):
-        inside = excess(0.0, observed, below) > 0
-        ends.append(brentq(excess, 0.0, most, args=(observed, below)) if inside else 0.0)
-    return math.sqrt(ends[0] / len(estimate)), math.sqrt(ends[1] / len(estimate))
+        if not excess(0.0) > 0:
+            return 0.0
+        return math.sqrt(brentq(excess, 0.0, 100 * (square + trace)) / len(estimate))
+
+    return end(square, (1 + confidence) / 2), end(max(square, trace), (1 - confidence) / 2)
 
 
 def panel_rows(
@@ -238,9 +236,10 @@ def panel_rows(
     """
     if judges is None:
         return [{"note": because(Reason.NO_SHARED_ANSWERS)}]
-    crossing, verdicts = judges.crossing, list(verdicts)
+    crossing = judges.crossing
+    verdicts = list(verdicts)
     strangers = {row["term"]: why for row in verdicts if (why := row.get("disagreement"))}
-    number = judges.sums.number
+    number = judges.number
     # In every part of a jackknife
     usable = (number.sum(axis=0) >= least) & ((number > 0).sum(axis=0) > 1)
     linked = (usable & ~crossing.related).any(axis=0)
@@ -258,15 +257,14 @@ def panel_rows(
     }
     if not (usable & fits & ~crossing.related).any(axis=1).all():
         return [row | {"note": because(Reason.FEW_RATINGS_OUTSIDE, least=least)}, *notes]
+    reason = ""
     if not study.has_human_scores:
-        why = Reason.NOT_ALL_SCORED if study.is_partly_scored else Reason.NO_HUMAN_SCORE
-        return [row | {"recommended": "yes", "note": because(why)}, *notes]
-    if crossing.folds < FEW_FOLDS:
-        return [
-            row
-            | {"recommended": "yes", "note": because(Reason.FEW_PROMPTS_OF_PANEL, least=FEW_FOLDS)},
-            *notes,
-        ]
+        is_partly_scored = study.is_partly_scored
+        reason = because(Reason.NOT_ALL_SCORED if is_partly_scored else Reason.NO_HUMAN_SCORE)
+    elif crossing.folds < FEW_FOLDS:
+        reason = because(Reason.FEW_PROMPTS_OF_PANEL, least=FEW_FOLDS)
+    if reason:
+        return [row | {"recommended": "yes", "note": reason}, *notes]
     alone = np.eye(len(fits), dtype=bool)[fits]
     panels = np.concatenate([fits[None], alone, fits & ~alone])
     _, first = np.unique(panels, axis=0, return_index=True)
@@ -277,8 +275,9 @@ def panel_rows(
     doubted = doubted_judges(judges, verdicts)
     better = [rows[0]]
     for row in rows:
-        if row["family_ratings"] == LEFT_OUT or not doubted & {*row["panel"].split(BETWEEN)}:
-            better += [row] if row["square_difference_ci_high"] < 0 else []
+        is_doubted = row["family_ratings"] == KEPT and doubted & {*row["panel"].split(BETWEEN)}
+        if row["square_difference_ci_high"] < 0 and not is_doubted:
+            better.append(row)
     min(better, key=lambda row: row["square_difference"])["recommended"] = "yes"
     return rows + notes
 
@@ -289,20 +288,17 @@ def doubted_judges(judges: LinkedJudges, verdicts: Iterable[Mapping]) -> set[str
     Those are the ones with a verdict other than `not shown` on their self-bias or their family's
     bias.
     """
-    crossing, doubted = judges.crossing, set()
+    crossing = judges.crossing
+    doubted = set()
     for row in verdicts:
-        if (
-            row["verdict"] != Verdict.NOT_SHOWN
-            and code(row.get("reason", "")) not in WITHOUT_RATINGS
-        ):
-            if row["quantity"] == BIASES[0]:
-                doubted.add(row["term"])
-            elif row["quantity"] == BIASES[1]:
-                doubted |= {
-                    *crossing.judges[
-                        crossing.related[crossing.family == row["term"]].any(axis=0)
-                    ].tolist()
-                }
+        is_shown = row["verdict"] != Verdict.NOT_SHOWN
+        if not is_shown or code(row.get("reason", "")) in WITHOUT_RATINGS:
+            continue
+        if row["quantity"] == SELF:
+            doubted.add(row["term"])
+        else:
+            models = crossing.family == row["term"]
+            doubted.update(crossing.judges[crossing.related[models].any(axis=0)].tolist())
     return doubted
 
 
@@ -311,8 +307,11 @@ def _measured(errors: PanelErrors, confidence: float) -> list[dict]:
     which there are any.
     """
     crossing, folds = errors.judges.crossing, errors.folds
-    panels, bias, df = np.tile(errors.panels, (2, 1)), errors.bias(folds), len(folds) - 1
-    sizes, kept = panels.sum(axis=1), np.arange(len(panels)) >= len(errors.panels)
+    df = len(folds) - 1
+    bias = errors.bias(folds)
+    panels = np.tile(errors.panels, (2, 1))
+    sizes = panels.sum(axis=1)
+    kept = np.arange(len(panels)) >= len(errors.panels)
     has_own = (errors.used & crossing.related).any(axis=(1, 2))
     listed = np.flatnonzero(~np.isnan(bias[:, 0]) & (has_own | ~kept))
 
@@ -339,23 +338,25 @@ def _measured(errors: PanelErrors, confidence: float) -> list[dict]:
     columns = {"bias_left": _root(square)}
     for name, (value, half, shown) in intervals.items():
         columns[name] = shown(value)
-        low, high = np.sort([shown(value - half), shown(value + half)], axis=0)
-        columns |= {f"{name}_ci_low": low, f"{name}_ci_high": high}
+        ends = np.sort([shown(value - half), shown(value + half)], axis=0)
+        columns[f"{name}_ci_low"], columns[f"{name}_ci_high"] = ends
 
     rows = []
     for place in listed:
         worst = np.abs(bias[place]).argmax()
-        row = {"family_ratings": KEPT if kept[place] else LEFT_OUT, "size": int(sizes[place])}
-        row |= {
+        covariance = deviations[:, place].T @ deviations[:, place]
+        low, high = norm_interval(bias[place], covariance, confidence, df)
+        row = {
+            "family_ratings": KEPT if kept[place] else LEFT_OUT,
+            "size": int(sizes[place]),
             "panel": BETWEEN.join(crossing.judges[panels[place]]),
             "worst_model": str(crossing.models[worst]),
+            "worst_bias": float(bias[place, worst]),
+            "bias_left_ci_low": low,
+            "bias_left_ci_high": high,
         }
-        row |= {"worst_bias": float(bias[place, worst])}
         row |= {name: float(of[place]) for name, of in columns.items() if not np.isnan(of[place])}
-        ends = norm_interval(
-            bias[place], deviations[:, place].T @ deviations[:, place], confidence, df
-        )
-        rows.append(row | dict(zip(("bias_left_ci_low", "bias_left_ci_high"), ends, strict=True)))
+        rows.append(row)
     return rows
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from recuse.base.database import connect, files
+from recuse.base.database import connect, files, records
 from recuse.base.errors import DataError
 from recuse.base.tables import column_names
 from recuse.data.study import StudyTables
@@ -62,15 +62,16 @@ def plan_rows(study: StudyTables, *, seed: int) -> Iterator[dict]:
     """
     factors = study.moments().factors
     crossing = Crossing.of(factors, np.unique(factors["judge"]), 1)
-    names = ("dataset", "prompt_id", "occasion", "model")
+    names = "dataset", "prompt_id", "occasion", "model"
     texts = ", ".join(f"{name}::varchar as {name}" for name in names)
     number = "dense_rank() over (order by prompt, coalesce(occasion::varchar, '')) - 1 as number"
     query = f"select distinct {texts}, {number} from {files(study.ratings)} order by number, model"
-    answers = connect().execute(query).fetchall()
-    judge = plan(answers[-1][-1] + 1, crossing.related, seed=seed)
-    for *asked, model, place in answers:
-        judge_of_answer = crossing.judges[judge[place, np.searchsorted(crossing.models, model)]]
-        yield dict(zip(names, (*asked, model), strict=True)) | {"judge": str(judge_of_answer)}
+    answers = records(connect().execute(query))
+    judge = plan(answers[-1]["number"] + 1, crossing.related, seed=seed)
+    for answer in answers:
+        model = np.searchsorted(crossing.models, answer["model"])
+        answer["judge"] = str(crossing.judges[judge[answer.pop("number"), model]])
+        yield answer
 
 
 class PlanSums:
@@ -103,7 +104,8 @@ class PlanSums:
         z = ((rating - self._levels[:, None]) * present).sum(axis=1) / np.maximum(dimensions, 1)
         got = (dimensions > 0).astype(float)
         number = got.sum(axis=-1)
-        score, answered = z.sum(axis=-1) / np.maximum(number, 1), (number > 0).astype(float)
+        score = z.sum(axis=-1) / np.maximum(number, 1)
+        answered = (number > 0).astype(float)
         d = got * (z - score[..., None])
         self.prompts += int(answered.any(axis=1).sum())
         self.ratings += int(dimensions.sum())
@@ -193,24 +195,17 @@ def round_robin_rows(
     if judges is None:
         return
     crossing = judges.crossing
-    bias = {
-        row["panel"]: row.get("bias_left")
-        for row in panels
-        if row.get("family_ratings") == LEFT_OUT
-    }
-    chosen = dict.fromkeys(
-        row["panel"] for row in [panels[0], *(row for row in panels if "recommended" in row)]
-    )
-    chosen = [names for names in chosen if BETWEEN in names]
-    levels = judges.levels + judges.sums.means(judges.levels)[:, None]
-    takers = [
-        PlanSums(
-            crossing, levels, np.isin(crossing.judges, names.split(BETWEEN)) & ~crossing.related
-        )
-        for names in chosen
-    ]
-    crossing.passed(study, *takers)
-    for names, sums in zip(chosen, takers, strict=True):
+    levels = judges.levels + judges.means(judges.levels)[:, None]
+    bias, takers = {}, {}
+    for row in panels:
+        names = row["panel"]
+        if row.get("family_ratings") == LEFT_OUT:
+            bias[names] = row.get("bias_left")
+        if BETWEEN in names and (row is panels[0] or "recommended" in row):
+            counted = np.isin(crossing.judges, names.split(BETWEEN)) & ~crossing.related
+            takers[names] = PlanSums(crossing, levels, counted)
+    crossing.passed(study, *takers.values())
+    for names, sums in takers.items():
         yield from _schemes(names, sums, bias.get(names))
 
 
@@ -231,13 +226,11 @@ def _schemes(names: str, sums: PlanSums, bias: float | None) -> Iterator[dict]:
         (BY_PROMPT, whole + sums.added(), sums.rated),
     ):
         variance = contrast_variance(covariance)
-        row = shared | {
-            "scheme": scheme,
-            "ratings": ratings,
-            "saved": 1 - ratings / sums.ratings,
-            "bias_left": bias,
-        }
-        row |= {"std_error": math.sqrt(variance)} | (
-            {"factor": variance / base} if base > 0 else {}
-        )
-        yield row | ({} if bias is None else {"total_error": math.hypot(bias, math.sqrt(variance))})
+        error = math.sqrt(variance)
+        row = shared | {"scheme": scheme, "ratings": ratings, "bias_left": bias}
+        row |= {"saved": 1 - ratings / sums.ratings, "std_error": error}
+        if base > 0:
+            row["factor"] = variance / base
+        if bias is not None:
+            row["total_error"] = math.hypot(bias, error)
+        yield row

@@ -69,7 +69,9 @@ def fit(study, spec, share, noise=None, selection=None):
     if noise is None:
         noise = KnownReliability(moments, dict.fromkeys(dimension.tolist(), study.reliability))
     rows = np.bincount(design.cell, moments.n, minlength=len(design.layouts))
-    cells = DesignCells(design.layouts, dimension[design.first], rows)
+    cells = DesignCells(
+        design.group, design.cell, design.cells, design.layouts, dimension[design.first], rows
+    )
     fitted = CorrectedFit(solve(moments, design.regressors), design, moments, cells, noise, share)
     add_prompts([(design, [fitted])], study.row_blocks(selection, moments.factors), len(moments.n))
     return design.terms, fitted.result()

@@ -195,25 +195,27 @@ def breakdowns(rows: Iterable[Mapping]) -> Iterator[dict]:
             "lowest": curve[-1]["reliability"],
         }
         for (one, sign), (other, then) in pairwise(zip(curve, signs, strict=True)):
-            if sign != then and "breakdown" not in row:
-                # Where an interval begins or ceases to be above 0, its lower end crosses 0; below,
-                # its upper end.
-                row["breakdown"] = _crossing(
-                    one, other, "ci_low" if (sign or then) > 0 else "ci_high"
-                )
-            if sign != then == -signs[0] != 0 and "reversal" not in row:
-                row["reversal"] = _crossing(one, other, "ci_low" if then > 0 else "ci_high")
+            if sign == then:
+                continue
+            # Where an interval begins or ceases to be above 0, its lower end crosses 0; below, its
+            # upper end.
+            row.setdefault("breakdown", _crossing(one, other, sign or then))
+            if then == -signs[0] != 0:
+                row.setdefault("reversal", _crossing(one, other, then))
         yield row
 
 
-def _crossing(one: Mapping, other: Mapping, end: str) -> float:
-    """The reliability at which the line between these ends of two intervals crosses 0."""
+def _crossing(one: Mapping, other: Mapping, side: int) -> float:
+    """The reliability at which the line between the ends of two intervals on a side of the
+    estimate, -1 above and 1 below it, crosses 0.
+    """
+    end = "ci_low" if side > 0 else "ci_high"
     share = one[end] / (one[end] - other[end])
     return one["reliability"] + (other["reliability"] - one["reliability"]) * share
 
 
 @dataclass(frozen=True)
-class DesignCells:
+class DesignCells(SliceCells):
     """The design cells of one slice; in each, all groups are of one dimension and have one layout
     of terms.
 
@@ -223,6 +225,14 @@ class DesignCells:
     layouts: np.ndarray  # (cells, w, terms), 0 outside the slice
     dimension: np.ndarray  # (cells,) of str
     rows: np.ndarray  # (cells,), 0 outside the slice
+
+    def weights(self, parts: Mapping[tuple[int, int], np.ndarray]) -> np.ndarray:
+        """Weights, (products x cells, terms), of a prompt's sums: `parts`, (cells, terms) each, of
+        some products, and 0 of the others.
+        """
+        nothing = np.zeros_like(self.layouts[:, REFERENCE])
+        every = products(self.layouts.shape[1])
+        return np.concatenate([parts.get(product, nothing) for product in every])
 
 
 class KnownReliability:
@@ -269,14 +279,13 @@ class KnownReliability:
         mean, variance, share = (
             values[place, None] for values in (self.mean, self.variance, self.share)
         )
-        pairs = products(cells.layouts.shape[1])
-        weights = np.zeros((len(pairs), *row.shape))
-        weights[pairs.index((0, 0))] = (
-            share * variance * row_sums + (mean**2 - variance) * by_variance
+        return cells.weights(
+            {
+                (0, 0): share * variance * row_sums + (mean**2 - variance) * by_variance,
+                (0, REFERENCE): -2 * mean * by_variance,
+                (REFERENCE, REFERENCE): by_variance,
+            }
         )
-        weights[pairs.index((0, REFERENCE))] = -2 * mean * by_variance
-        weights[pairs.index((REFERENCE, REFERENCE))] = by_variance
-        return weights.reshape(-1, row.shape[1])
 
 
 class SplitRaters:
@@ -297,10 +306,7 @@ class SplitRaters:
     def weights(self, cells: DesignCells, estimate: np.ndarray) -> np.ndarray:
         """Weights, (products x cells, terms), of a prompt's sums in its part of C @ estimate."""
         row = cells.layouts[:, REFERENCE]
-        pairs = products(cells.layouts.shape[1])
-        weights = np.zeros((len(pairs), *row.shape))
-        weights[pairs.index((0, LENGTH))] = row * (row @ estimate)[:, None]
-        return weights.reshape(-1, row.shape[1])
+        return cells.weights({(0, LENGTH): row * (row @ estimate)[:, None]})
 
 
 Noise = KnownReliability | SplitRaters  # the source of the error variance of the reference
@@ -335,16 +341,19 @@ class CorrectedFit:
         """
         from scipy.sparse import csr_array
 
-        self.plain, self._of_slice = plain, np.flatnonzero(cells.rows)
+        self.plain = plain
+        self._of_slice = np.flatnonzero(cells.rows)
         # X'y, and what multiplies the reference
-        cross, row = plain.gram @ plain.estimate, design.regressors[:, REFERENCE]
+        cross = plain.gram @ plain.estimate
+        row = design.regressors[:, REFERENCE]
         normal = plain.gram - share * (row * noise.sums(rows)[:, None]).T @ row
         inverse, null = inverted(normal)
         estimate = inverse @ cross
         estimate = estimate + inverse @ (cross - normal @ estimate)
         weights = score_weights(cells.layouts, estimate) + share * noise.weights(cells, estimate)
         # Sparse, as a cell carries few of all terms, and there are many corrections
-        self._weights, self._inverse = csr_array(weights), inverse
+        self._weights = csr_array(weights)
+        self._inverse = inverse
         self.identified = plain.identified & determined(null)
         self.estimate = np.where(self.identified, estimate, np.nan)  # (terms,)
         self._squares = np.zeros((len(self.estimate),) * 2)
@@ -372,15 +381,10 @@ class CorrectedFit:
 def _moments(spec: Spec, study: StudyTables) -> Moments:
     """The moments of the rows of all slices."""
     moments = spec_moments(spec, study)
-    return moments.select(
-        np.any(
-            [
-                np.zeros_like(moments.n),
-                *(mask for _, mask in spec.selection.slices(moments.factors)),
-            ],
-            axis=0,
-        )
-    )
+    kept = np.zeros(len(moments.n), dtype=bool)
+    for _, mask in spec.selection.slices(moments.factors):
+        kept |= mask
+    return moments.select(kept)
 
 
 def correct(
@@ -402,58 +406,43 @@ def correct(
         if design is None:
             yield where | {"reason": because(Reason.NO_TERM if len(rows.n) else Reason.NO_ROWS)}
             continue
-        cells, design_cells = _with_others(design, moments)
+        cells = _with_others(design, moments)
         plain = solve(rows, design.regressors)
-        corrected = [
-            CorrectedFit(plain, design, rows, design_cells, *correction)
-            for _, *correction in corrections
-        ]
+        corrected = []
+        for columns, *correction in corrections:
+            fit = CorrectedFit(plain, design, rows, cells, *correction)
+            corrected.append(fit)
+            fits.append((where | columns, design.terms, fit))
         takers.append((cells, corrected))
-        fits += [
-            (where | columns, design.terms, fit)
-            for (columns, *_), fit in zip(corrections, corrected, strict=True)
-        ]
     add_prompts(takers, blocks if takers else (), len(moments.n))
     for columns, terms, fit in fits:
         result = fit.result()
         for place, term in enumerate(terms):
-            row = columns | {
-                "quantity": term.quantity,
-                "term": term.term,
-                "n": result.n,
-                "prompts": fit.prompts,
-            }
+            row = columns | {"quantity": term.quantity, "term": term.term}
+            row |= {"n": result.n, "prompts": fit.prompts}
             if result.identified[place]:
                 error = result.std_error[place]
-                yield row | columns_by_prompt(
-                    result.estimate[place], error, df=result.df, confidence=confidence
-                )
+                df = result.df
+                row |= wald_columns(result.estimate[place], error, df=df, confidence=confidence)
+                yield row | remark_by_prompt(error, df)
+            elif fit.plain.identified[place]:
+                yield row | {"reason": because(Reason.REFERENCE_TOO_NOISY)}
             else:
-                is_identified = fit.plain.identified[place]
-                yield row | {
-                    "reason": because(
-                        Reason.REFERENCE_TOO_NOISY if is_identified else Reason.COLLINEAR
-                    )
-                }
+                yield row | {"reason": because(Reason.COLLINEAR)}
 
 
-def columns_by_prompt(estimate: float, std_error: float, *, df: float, confidence: float) -> dict:
-    """Columns by `wald_columns` of an estimate with an error CR1; `reason` if it has none, `note`
-    of few prompts.
-
-    df: P - 1, of P prompts.
+def remark_by_prompt(std_error: float, df: float) -> dict[str, str]:
+    """The `reason` that an estimate has no error CR1, or the `note` that prompts are few, if
+    either is so; df: P - 1, of P prompts.
     """
-    columns = wald_columns(estimate, std_error, df=df, confidence=confidence)
     if not std_error > 0:
-        return columns | {"reason": because(Reason.NO_STANDARD_ERROR)}
-    return columns | (
-        {"note": FEW_CLUSTERS.format(covariance="CR1", clusters=df + 1, few=FEW)}
-        if df + 1 < FEW
-        else {}
-    )
+        return {"reason": because(Reason.NO_STANDARD_ERROR)}
+    if df + 1 < FEW:
+        return {"note": FEW_CLUSTERS.format(covariance="CR1", clusters=df + 1, few=FEW)}
+    return {}
 
 
-def _with_others(design: SliceDesign, moments: Moments) -> tuple[SliceCells, DesignCells]:
+def _with_others(design: SliceDesign, moments: Moments) -> DesignCells:
     """The cells of a slice, and a last one for the other rows of each of its dimensions, which
     count for the variance there.
     """
@@ -464,5 +453,5 @@ def _with_others(design: SliceDesign, moments: Moments) -> tuple[SliceCells, Des
     cell[np.searchsorted(group, design.group)] = design.cell
     layouts = np.concatenate([design.layouts, np.zeros((len(levels), *design.layouts.shape[1:]))])
     rows = np.bincount(design.cell, moments.n[design.group], len(layouts))
-    design_cells = DesignCells(layouts, np.concatenate([dimension[design.first], levels]), rows)
-    return SliceCells(group, cell, len(layouts)), design_cells
+    of_cells = np.concatenate([dimension[design.first], levels])
+    return DesignCells(group, cell, len(layouts), layouts, of_cells, rows)

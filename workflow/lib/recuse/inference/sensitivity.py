@@ -12,7 +12,7 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.moments import Moments
 from recuse.data.study import StudyTables
-from recuse.inference.measurement_error import columns_by_prompt
+from recuse.inference.measurement_error import remark_by_prompt
 from recuse.model.design import Term, design_layout, estimable_terms
 from recuse.model.estimable import spec_slices
 from recuse.model.fit import PromptErrors, prompt_errors
@@ -46,7 +46,8 @@ def robustness_value(f: float) -> float:
     is a partial correlation, whatever the errors are. Source: Cinelli and Hazlett (2020), J. R.
     Stat. Soc. B 82, equation 18.
     """
-    return (math.sqrt(f**4 + 4 * f**2) - f**2) / 2 if f > 0 else 0.0
+    f = np.maximum(f, 0.0)
+    return float(np.sqrt(f**4 + 4 * f**2) - f**2) / 2
 
 
 def bias_in_errors(strength: Strength, df: float) -> float:
@@ -98,11 +99,9 @@ def sensitivity_rows(spec: Spec, study: StudyTables, *, confidence: float) -> It
 def _rows_of_slice(
     spec: Spec, rows: Moments, errors: PromptErrors, confidence: float
 ) -> Iterator[dict]:
-    terms, solution, result = (
-        estimable_terms(spec, rows.factors),
-        errors.solution,
-        errors.clusters.result(),
-    )
+    terms = estimable_terms(spec, rows.factors)
+    solution = errors.solution
+    result = errors.clusters.result()
     df = solution.n - solution.rank
     residual = float(
         weighted_squares(rows, design_layout(spec, terms, rows), solution)[:, 0, 0].sum()
@@ -115,12 +114,7 @@ def _rows_of_slice(
             yield row | {"reason": because(Reason.COLLINEAR)}
             continue
         estimate, error = float(result.estimate[place]), float(result.std_error[place])
-        by_prompt = columns_by_prompt(estimate, error, df=result.df, confidence=confidence)
-        row |= {
-            name: value
-            for name, value in by_prompt.items()
-            if name in ("estimate", "std_error", "reason", "note")
-        }
+        row |= {"estimate": estimate, "std_error": error} | remark_by_prompt(error, result.df)
         if not residual > 0 or df < 1:
             yield row | {"reason": because(Reason.NO_STANDARD_ERROR)}
             continue
@@ -130,10 +124,8 @@ def _rows_of_slice(
         f = t / math.sqrt(df)
         row |= {"classical_std_error": classical, "df": df}
         row |= {"partial_r2": f**2 / (1 + f**2), "robustness_value": robustness_value(f)}
-        if not math.isnan(half):
-            row["robustness_value_significance"] = robustness_value(
-                (t - half / classical) / math.sqrt(df)
-            )
+        left = (t - half / classical) / math.sqrt(df)
+        row["robustness_value_significance"] = robustness_value(left)
         if spec.selection.length is not None:
             row |= _as_length(
                 _strength_of_length(rows, terms, place, solution, residual),
@@ -152,13 +144,9 @@ def _as_length(length: Strength, estimate: float, half: float, classical: float,
     row = {"length_with_term": length.with_term, "length_with_rating": length.with_rating}
     if (strength := as_strong_as(length)) is None:
         return row | {"reason": because(Reason.LENGTH_LIKE_HALF)}
-    row["bias_as_length"] = moved = bias_in_errors(strength, df) * classical
-    if math.isnan(half):
-        return row
-    return row | {
-        "as_length_ci_low": estimate - moved - half,
-        "as_length_ci_high": estimate + moved + half,
-    }
+    moved = bias_in_errors(strength, df) * classical
+    row |= {"as_length_ci_low": estimate - moved - half, "bias_as_length": moved}
+    return row | {"as_length_ci_high": estimate + moved + half}
 
 
 def _strength_of_length(

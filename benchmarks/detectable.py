@@ -18,7 +18,7 @@ import numpy as np
 from processes import print_table
 
 from recuse.inference.idiosyncrasy import idiosyncrasies
-from recuse.inference.power import noncentrality, reaches
+from recuse.inference.power import detectable_bias, reaches
 from recuse.inference.verdict import Reply, Verdict, verdict_on_reply
 from recuse.model.spec import Spec
 from recuse.validation.world import MonteCarloWorld
@@ -78,8 +78,8 @@ def shares_found(world, key, studies, judges):
         found = []
         for judge in random.permutation([*biases])[:judges]:
             bias = biases[judge]
-            times = noncentrality(bias.df, power=POWER, reach=reach[judge], **LEVEL)
-            sizes.append(times * bias.std_error)
+            asked = {"power": POWER, "reach": reach[judge], **LEVEL}
+            sizes.append(detectable_bias(bias.std_error, bias.df, **asked))
             # (J, M): 1 for the judge's own answers
             models = np.array(world.names)
             own = np.outer(models[world.judge_model] == judge, models == judge)

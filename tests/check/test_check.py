@@ -9,7 +9,7 @@ from rated_tables import ASKED, FIVE, by_subject, findings_from, rated
 from recuse.base.words import percent
 from recuse.check.facts import LEVELS, NOTE, STOP, WARNING, ordered
 from recuse.check.page import check_page
-from recuse.inference.power import noncentrality
+from recuse.inference.power import detectable_bias
 from recuse.inference.reliability import Reliability
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -425,7 +425,7 @@ def test_detectable_size_follows_from_the_errors_of_the_fit(five, check):
     """
     report, facts = five
     findings = by_subject(report)
-    delta = noncentrality(math.inf, power=ASKED["power"], confidence=ASKED["confidence"])
+    asked = {name: ASKED[name] for name in ("power", "confidence")}
     errors = {
         row["term"]: row["std_error"]
         for row in estimate(Spec.of("main"), facts.study, confidence=0.9).estimates
@@ -433,7 +433,9 @@ def test_detectable_size_follows_from_the_errors_of_the_fit(five, check):
     }
     for judge in FIVE:
         one = findings["detectable", f"A {judge}"]
-        assert one.value == pytest.approx(delta * errors[judge], rel=0.15)
+        assert one.value == pytest.approx(
+            detectable_bias(errors[judge], math.inf, **asked), rel=0.15
+        )
         assert (
             f"({4 * one.value:.2f} points) would be found with 80 % power (estimated)" in one.words
         )

@@ -25,9 +25,9 @@ from recuse.inference.power import (
     Expected,
     PlannedStudy,
     _of_every_judge,
+    detectable_bias,
     expected,
     moderated,
-    noncentrality,
     power_by_judge,
     power_rows,
     reaches,
@@ -236,7 +236,7 @@ def test_the_bias_that_is_established_is_found_with_that_power(first):
     errors = np.array([first, 0.02, 0.025, 0.018, 0.03])
     (reach, *_) = reaches(errors, np.full(5, 1e5), confidence=0.9)
     exact = reach / CALIBRATION  # here the sums leave nothing out
-    size = noncentrality(1e5, power=0.8, confidence=0.9, reach=exact) * first
+    size = detectable_bias(first, 1e5, power=0.8, confidence=0.9, reach=exact)
     gaps = errors * default_rng(8).standard_normal((300, 5))
     gaps[:, 0] += size
     found = (supports(gaps, errors) >= 0.95) & (gaps[:, 0] > 1.645 * first)
@@ -384,7 +384,7 @@ def test_errors_are_those_of_the_weights_of_the_rows(estimand, share):
             weights_of_rows(estimand, plan, judge, reference),
         )
         cells = weights.sum(axis=2)
-        floor = left = (plan.preference**2 * cells**2).sum()
+        floor = left = (plan.preferences.spread[:, None] ** 2 * cells**2).sum()
         if estimand == C:
             _, left, df = dense(plan, judge)
             _, floor, _ = dense(replace(plan, prompts=10**9), judge)
@@ -456,7 +456,9 @@ def test_raters_take_the_bias_of_a_away_and_models_add_degrees_of_freedom():
     assert biases[-1] < 1e-8
     copies = [expected(repeated(plan, times), "Model 1", estimand=C) for times in (4, 2, 1)]
     assert copies[2].df < copies[1].df < copies[0].df
-    assert plan.preference[0, 0] < copies[0].floor  # towards the preference itself, never below
+    assert (
+        plan.preferences.spread[0] < copies[0].floor
+    )  # towards the preference itself, never below
     for name in ("std_error", "floor"):
         assert [getattr(each, name) for each in copies] == sorted(
             getattr(each, name) for each in copies
@@ -482,15 +484,15 @@ def test_size_is_how_often_a_biased_estimate_is_rejected(df, bias):
     assert size(planned, confidence=0.9) == pytest.approx(found, abs=0.005)
 
 
-def test_noncentrality_has_the_power():
-    delta = noncentrality(7, power=0.8, confidence=0.9)
+def test_a_detectable_bias_has_the_power():
+    delta = detectable_bias(1.0, 7, power=0.8, confidence=0.9)
     generator = default_rng(3)
     statistic = (generator.standard_normal(100_000) + delta) / np.sqrt(
         generator.chisquare(7, 100_000) / 7
     )
     assert (statistic > t.ppf(0.95, 7)).mean() == pytest.approx(0.8, abs=0.005)
     for df, power, confidence in product((1.0, 1.6, 1e6), (0.5, 0.8, 0.95, 0.999), (0.8, 0.99)):
-        delta = noncentrality(df, power=power, confidence=confidence)
+        delta = detectable_bias(1.0, df, power=power, confidence=confidence)
         assert nct.sf(t.ppf((1 + confidence) / 2, df), df, delta) == pytest.approx(power, abs=1e-5)
 
 
@@ -509,7 +511,7 @@ def test_a_plan_like_a_study_has_the_numbers_that_were_planted():
     drawn = [world.draw(default_rng(seed)) for seed in range(8)]
     plans = [study_like(Spec.of("main"), study, 0.6, 3.0) for study in drawn]
     assert np.mean([plan.slope for plan in plans]) == pytest.approx(0.5, abs=0.005)
-    preference = np.sqrt(np.mean([plan.preference[:, 0] ** 2 for plan in plans], axis=0))
+    preference = np.sqrt(np.mean([plan.preferences.spread**2 for plan in plans], axis=0))
     assert preference == pytest.approx(spread, rel=0.35)
     assert preference.mean() == pytest.approx(0.02, rel=0.1)
     of_three = [replace(plan, raters=3) for plan in plans]

@@ -14,10 +14,10 @@ from conftest import CONFIG
 from picked_rows import fields, keyed
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.inference.idiosyncrasy import idiosyncrasies
-from recuse.inference.power import noncentrality, reaches
+from recuse.inference.power import detectable_bias, reaches
 from recuse.inference.robustness import Robustness, RobustnessCheck, Tables, conclusions
 from recuse.inference.verdict import Verdict, verdicts_on_ratings
-from recuse.inference.wordings import Components, Crossed, Part, wording_rows
+from recuse.inference.wordings import Crossed, Part, errors_with_twice, wording_rows
 from recuse.model.least_squares import quantile
 from recuse.model.spec import Spec
 
@@ -142,7 +142,7 @@ def test_c_is_that_of_the_table_of_idiosyncrasy(study):
             assert fields(row, "estimate one_std_error") == pytest.approx(
                 (test.estimate, test.std_error)
             )
-            assert math.isnan(row["twice_prompts"])
+            assert "twice_prompts" not in row
 
 
 def test_components_of_balanced_variances():
@@ -160,17 +160,13 @@ def test_components_of_balanced_variances():
     again = Crossed(whole, [Part(0.0, math.sqrt(in_one_replicate), 99, 30) for _ in range(2)])
     assert (between.noise, between.spread, again.noise) == pytest.approx((4, 5, 2 / wordings))
     assert between.generalised() == pytest.approx((math.sqrt(variance + 5 / wordings), 2))
-    found = Components.of(whole, between, again)
-    assert vars(found) == pytest.approx(
-        {"prompts": 4, "interaction": 1, "replicates": 1 / 3, "wordings": 5 / 3}
-    )
-    assert found.error() == pytest.approx(math.sqrt(variance + 5 / 3))
-    assert found.error(prompts=2) == pytest.approx(math.sqrt(variance / 2 + 5 / 3))
-    assert found.error(wordings=2) == pytest.approx(math.sqrt(4 + (1 + 1 / 3 + 5 / 3) / 2))
-    assert found.error(replicates=2) == pytest.approx(math.sqrt(4 + 1 + 1 / 6 + 5 / 3))
-    of_one = Components.of(whole, None, again)
-    assert math.isnan(of_one.error(wordings=2))
-    assert of_one.error(replicates=2) == pytest.approx(math.sqrt(variance - 1 / 6))
+    found = errors_with_twice(whole, between, again)
+    assert found["prompts"] == pytest.approx(math.sqrt(variance / 2 + 5 / 3))
+    assert found["wordings"] == pytest.approx(math.sqrt(4 + (1 + 1 / 3 + 5 / 3) / 2))
+    assert found["replicates"] == pytest.approx(math.sqrt(4 + 1 + 1 / 6 + 5 / 3))
+    of_one = errors_with_twice(whole, None, again)
+    assert "wordings" not in of_one
+    assert of_one["replicates"] == pytest.approx(math.sqrt(variance - 1 / 6))
 
 
 def test_a_study_in_one_wording_has_no_rows_and_replicates_alone_no_interval(tmp_path):
@@ -276,9 +272,9 @@ def test_the_verdict_rests_on_intervals_over_wordings():
 def test_an_interval_over_wordings_never_narrows_that_of_the_check():
     row = verdict_from(ci_low="0.08", ci_high="0.12", p_value="0.0001", detectable="0.03")
     (reach,) = reaches(np.array([0.03]), np.array([99.0]), confidence=0.9)
-    times = noncentrality(99, power=0.8, confidence=0.9, reach=reach)
+    least = detectable_bias(0.03, 99, power=0.8, confidence=0.9, reach=reach)
     assert [row[name] for name in ("ci_low", "ci_high", "p_value")] == [0.05, 0.15, 0.001]
-    assert row["detectable"] == pytest.approx(0.03 * times)
+    assert row["detectable"] == pytest.approx(least)
 
 
 def test_verdicts_in_python_are_over_wordings(rows):

@@ -94,15 +94,6 @@ class PlannedStudy:
     share: Sequence[Sequence[float]] | None = None
 
     @property
-    def preference(self) -> np.ndarray:
-        """Standard deviation of each judge's preference for a model, (J, 1), 0 if unknown."""
-        return (
-            np.zeros((len(self.judges), 1))
-            if self.preferences is None
-            else self.preferences.spread[:, None]
-        )
-
-    @property
     def reference_variance(self) -> float:
         """Variance within a model of the mean of the raters."""
         return self.quality_spread**2 + self.rater_error**2 / self.raters
@@ -113,14 +104,16 @@ class PlannedStudy:
         return self.quality_spread**2 / self.reference_variance
 
     @property
+    def shares(self) -> np.ndarray:
+        """Share of the completions of each model that a judge rates, (J, M)."""
+        if self.share is None:
+            return np.ones((len(self.judges), len(self.models)))
+        return np.array(self.share)
+
+    @property
     def rows(self) -> np.ndarray:
         """Ratings of each judge and model, (J, M)."""
-        share = (
-            np.ones((len(self.judges), len(self.models)))
-            if self.share is None
-            else np.array(self.share)
-        )
-        return self.prompts * self.dimensions * share
+        return self.prompts * self.dimensions * self.shares
 
     @cached_property
     def mixed_fit(self) -> MixedFit | None:
@@ -129,15 +122,13 @@ class PlannedStudy:
         """
         if self.preferences is None:
             return None
-        n, of = self.rows.ravel(), self.rated
-        table = CellTable.named(
-            **of, sampling=np.repeat(np.square(self.noise), len(self.models))[n > 0] / n[n > 0]
-        )
-        spread = dict(zip(self.judges, self.preferences.spread, strict=True))
-        effects = dict(zip(self.models, self.preferences.effects, strict=True))
-        of_judges = np.array([spread[name] for name in np.unique(of["judge"])])
-        of_models = np.array([effects[name] for name in np.unique(of["model"])])
-        return MixedFit(table, plan=replace(self.preferences, spread=of_judges, effects=of_models))
+        n = self.rows.ravel()
+        variance = np.repeat(np.square(self.noise), len(self.models))
+        of = self.rated
+        table = CellTable.named(**of, sampling=variance[n > 0] / n[n > 0])
+        present = np.unique(of["judge"]), np.unique(of["model"])
+        plan = reordered(self.preferences, (self.judges, self.models), present)
+        return MixedFit(table, plan=plan)
 
     @cached_property
     def limit(self) -> "PlannedStudy":
@@ -174,11 +165,7 @@ class PlannedStudy:
 
     def own_share(self, judge: str) -> float:
         """Share of the prompts on which a judge rates itself."""
-        return (
-            1.0
-            if self.share is None
-            else float(self.share[self.judges.index(judge)][self.models.index(judge)])
-        )
+        return float(self.shares[self.judges.index(judge), self.models.index(judge)])
 
     @property
     def rated(self) -> dict[str, np.ndarray]:
@@ -242,10 +229,8 @@ class Expected:
         """The self-bias that a test of the right size finds with this power, and under C the
         verdict.
         """
-        return (
-            noncentrality(self.t_df, power=power, confidence=confidence, reach=self.reach)
-            * self.std_error
-        )
+        asked = {"power": power, "confidence": confidence}
+        return detectable_bias(self.std_error, self.t_df, reach=self.reach, **asked)
 
     def limit(self, power: float, confidence: float) -> float:
         """The same with infinitely many prompts."""
@@ -283,7 +268,8 @@ def reaches(errors: np.ndarray, df: np.ndarray, *, confidence: float) -> np.ndar
     off = TRIED[:, None] - POINTS / scale  # (judges, TRIED, POINTS)
     product = np.exp(-(known + 1) / 2 * np.log1p(off**2 / known)) * of_bias[:, None]
     positive = (product * (1 + np.sign(POINTS))).sum(axis=2) / 2 / product.sum(axis=2)
-    level, rising = (1 + confidence) / 2, np.maximum.accumulate(positive, axis=1)
+    level = (1 + confidence) / 2
+    rising = np.maximum.accumulate(positive, axis=1)
     needed = np.array([np.interp(level, each, TRIED) for each in rising]) * scale[:, 0, 0]
     return np.maximum(1.0, CALIBRATION * needed / (stdtrit(df, level) * errors))
 
@@ -296,7 +282,9 @@ def moderated(errors: np.ndarray, df: np.ndarray) -> tuple[np.ndarray, np.ndarra
     prior of h in `recuse.inference.hierarchy`. The new error has the posterior mean of the log, the
     new degrees of freedom its variance (Smyth 2004, with a prior of h in place of an estimate).
     """
-    log, noise, spread = np.log(errors), 1 / (2 * df), SPREAD * SPREADS
+    log = np.log(errors)
+    noise = 1 / (2 * df)
+    spread = SPREAD * SPREADS
     precision = 1 / (noise + spread**2)  # (h, judges)
     whole = precision.sum(axis=1, keepdims=True)
     centre = (precision * log).sum(axis=1, keepdims=True) / whole
@@ -352,8 +340,9 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
     if weights is None:
         return None
     k, slant, df, parts = weights  # (J, M) each
-    n, quality = plan.rows, np.array(plan.quality)
-    slope, noise = np.array(plan.slope)[:, None], np.array(plan.noise)[:, None]
+    n = plan.rows
+    quality = np.array(plan.quality)
+    slope, noise = (np.array(values)[:, None] for values in (plan.slope, plan.noise))
     spread = plan.reference_variance
     left = plan.quality_spread**2 * (1 - plan.reliability)  # variance of q given the reference
     height = k + slant * quality
@@ -373,8 +362,9 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
             *df,
             most,
         )
-    floor = (plan.preference**2 * (n * height) ** 2).sum()
-    nominal = (n * square * (noise**2 + plan.preference**2 + slope**2 * left)).sum()
+    preference = 0.0 if plan.preferences is None else plan.preferences.spread[:, None]
+    floor = (preference**2 * (n * height) ** 2).sum()
+    nominal = (n * square * (noise**2 + preference**2 + slope**2 * left)).sum()
     return Expected(
         math.sqrt(removable + floor), math.sqrt(floor), float(bias), *df, nominal=math.sqrt(nominal)
     )
@@ -408,18 +398,12 @@ def _weights_of_rows(plan: PlannedStudy, names: Sequence[str]) -> dict[str, Weig
     inverse, null = inverted(
         np.einsum("cak,cab,cbl->kl", layout, gram * rows[:, None, None], layout, optimize=True)
     )
-    tried = enumerate(zip(terms, determined(null), strict=True))
-    places = {
-        term.term: place
-        for place, (term, estimable) in tried
-        if estimable and term.quantity == "self_bias"
-    }
-    weights = (layout @ inverse[:, list(places.values())]).T.reshape(
-        len(places), 2, *plan.rows.shape
-    )
+    estimable = np.flatnonzero(determined(null))
+    places = [place for place in estimable if terms[place].quantity == "self_bias"]
+    weights = (layout @ inverse[:, places]).T.reshape(len(places), 2, *plan.rows.shape)
     return {
-        judge: (*of_judge, (math.inf, math.inf), None)
-        for judge, of_judge in zip(places, weights, strict=True)
+        terms[place].term: (*of_judge, (math.inf, math.inf), None)
+        for place, of_judge in zip(places, weights, strict=True)
     }
 
 
@@ -433,9 +417,8 @@ def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
     ((cell,),) = np.nonzero((rated["judge"] == judge) & (rated["model"] == judge))
     weights, variance, df = plan.mixed_fit.gap(cell)
     left = variance - float(weights**2 @ plan.mixed_fit.table.sampling)
-    contrast = np.zeros(n.size)
-    contrast[n.ravel() > 0] = weights
-    contrast = contrast.reshape(n.shape)
+    contrast = np.zeros(n.shape)
+    contrast[n > 0] = weights
     quality = np.array(plan.quality)
     moved = contrast @ quality  # (J,) derivative of the estimate by each judge's slope
     of_judge = np.where(n.any(axis=1), n.sum(axis=1), 1.0)  # without any, nothing moves
@@ -486,10 +469,8 @@ def power_by_judge(
             )
         most = max(needed.values(), default=math.inf)
         for judge, count in product(estimates, prompts):
-            row, estimate = (
-                {"estimand": estimand, "judge": judge, "prompts": count},
-                known.get(judge),
-            )
+            row = {"estimand": estimand, "judge": judge, "prompts": count}
+            estimate = known.get(judge)
             if estimate is None:
                 reason = plan.refusals.get(judge) if estimand == C else ""
                 yield row | {"reason": reason or because(Reason.NOTHING_TO_COMPARE)}
@@ -556,13 +537,15 @@ def repeated(plan: PlannedStudy, times: int) -> PlannedStudy:
     return replace(plan, judges=judges, models=models, **again)
 
 
-def noncentrality(df: float, *, power: float, confidence: float, reach: float = 1.0) -> float:
-    """The mean of a t with df degrees of freedom that passes `reach` times its critical value with
-    probability `power`.
+def detectable_bias(
+    std_error: float, df: float, *, power: float, confidence: float, reach: float = 1.0
+) -> float:
+    """The bias that a t test with df degrees of freedom finds with probability `power`: the error
+    times the noncentrality at which t passes `reach` times its critical value so often.
     """
     from scipy.special import nctdtrinc
 
-    return float(nctdtrinc(df, 1 - power, reach * quantile(confidence, df)))
+    return float(nctdtrinc(df, 1 - power, reach * quantile(confidence, df))) * std_error
 
 
 def size(estimate: Expected, *, confidence: float) -> float:
@@ -611,10 +594,8 @@ def power_rows(
     plan = study_like(spec, study, *(scores or EXACT))
     if plan is None:
         return
-    target, preferences_known = (
-        {"self_bias": self_bias, "power": power},
-        plan.preferences is not None,
-    )
+    target = {"self_bias": self_bias, "power": power}
+    preferences_known = plan.preferences is not None
     for times in copies:
         larger = repeated(plan, times)
         by_design: dict[tuple, list[dict]] = {}
@@ -640,24 +621,22 @@ def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: flo
     estimable = [row for row in rows if "std_error" in row]
     if not estimable:
         return {"reason": rows[0]["reason"]}
-    largest = {
-        name: max(row[name] for row in estimable)
-        for name in ("detectable", "size", "prompts_needed", "size_needed")
-    }
-    numbers = {
-        "detectable": largest["detectable"],
-        "detectable_least": min(row["detectable"] for row in estimable),
-    }
+
+    def largest(name: str) -> float:
+        return max(row[name] for row in estimable)
+
+    numbers = {"detectable": largest("detectable")}
+    numbers["detectable_least"] = min(row["detectable"] for row in estimable)
     numbers["bias"] = max((row["bias"] for row in estimable), key=abs)
     if not preferences_known:
         return numbers | {"reason": because(Reason.UNKNOWN_PREFERENCES)}
-    numbers |= {"size": largest["size"], "floor": max(row["limit"] for row in estimable)}
-    if math.isinf(largest["prompts_needed"]):
+    numbers |= {"size": largest("size"), "floor": largest("limit")}
+    if math.isinf(largest("prompts_needed")):
         return numbers | {"reason": because(Reason.FLOOR_ABOVE_AIM)}
-    numbers["prompts_needed"] = largest["prompts_needed"]
-    return numbers | (
-        {"reason": because(Reason.OVERSIZED)} if largest["size_needed"] > TOO_OFTEN * level else {}
-    )
+    numbers["prompts_needed"] = largest("prompts_needed")
+    if largest("size_needed") > TOO_OFTEN * level:
+        numbers["reason"] = because(Reason.OVERSIZED)
+    return numbers
 
 
 def study_like(
@@ -673,7 +652,8 @@ def study_like(
     ((_, moments),) = spec_slices(spec, study.scored)
     if not len(moments.n):
         return None
-    factors, sums = moments.factors, moments.tensor[:, 0, 0]
+    factors = moments.factors
+    sums = moments.tensor[:, 0, 0]
     models, first, model = np.unique(factors["model"], return_index=True, return_inverse=True)
     rows, total, squares = (
         np.bincount(model, sums[:, a, b])
@@ -682,25 +662,26 @@ def study_like(
     quality = total / rows
     variance = float((squares - rows * quality**2).sum() / rows.sum())
     noise, slopes = _noise_and_slopes(spec, moments)
-    judges = [name for name in map(str, models) if name in slopes]
+    names = models.tolist()
+    judges = [name for name in names if name in slopes]
     if not judges or not variance > 0 or not noise:
         return None
-    dimensions, count = len(np.unique(factors["dimension"])), np.zeros((len(judges), len(models)))
+    dimensions = len(np.unique(factors["dimension"]))
+    count = np.zeros((len(judges), len(models)))
     kept = np.isin(factors["judge"], judges)
-    np.add.at(
-        count, (np.searchsorted(judges, factors["judge"][kept]), model[kept]), moments.n[kept]
-    )
+    judge = np.searchsorted(judges, factors["judge"][kept])
+    np.add.at(count, (judge, model[kept]), moments.n[kept])
     return PlannedStudy(
         judges=judges,
-        models=list(map(str, models)),
-        family=list(map(str, factors["model_family"][first])),
+        models=names,
+        family=factors["model_family"][first].tolist(),
         quality=quality.tolist(),
         slope=[slopes[judge] / reliability for judge in judges],
         prompts=float(count.max()) / dimensions,
         dimensions=dimensions,
         raters=1,
         noise=[noise[judge] for judge in judges],
-        preferences=_preferences(spec, study, judges, list(map(str, models))),
+        preferences=_preferences(spec, study, judges, names),
         quality_spread=math.sqrt(reliability * variance),
         rater_error=math.sqrt(raters * (1 - reliability) * variance),
         share=count / count.max(),
@@ -716,15 +697,24 @@ def _preferences(
     (each,) = idiosyncrasies(spec, study)
     if each.fit is None:
         return None
-    of = each.fit.preferences
-    spread = dict(zip(np.unique(each.cells.judge).tolist(), of.spread, strict=True))
-    effects = dict(zip(np.unique(each.cells.model).tolist(), of.effects, strict=True))
-    usual = float(np.exp(np.log(of.spread).mean()))
-    in_order = (
-        np.array([spread.get(name, usual) for name in judges]),
-        np.array([effects.get(name, 0.0) for name in models]),
-    )
-    return replace(of, spread=in_order[0], effects=in_order[1])
+    names = np.unique(each.cells.judge), np.unique(each.cells.model)
+    return reordered(each.fit.preferences, names, (judges, models))
+
+
+def reordered(
+    preferences: Preferences, names: tuple[Sequence, Sequence], wanted: tuple[Sequence, Sequence]
+) -> Preferences:
+    """The preferences of judges and models with these names, in the order of the names wanted;
+    what is usual for a name without any.
+    """
+    usual = float(np.exp(np.log(preferences.spread).mean())), 0.0
+    found = []
+    for values, known, order, default in zip(
+        (preferences.spread, preferences.effects), names, wanted, usual, strict=True
+    ):
+        by_name = dict(zip(known, values, strict=True))
+        found.append(np.array([by_name.get(name, default) for name in order]))
+    return replace(preferences, spread=found[0], effects=found[1])
 
 
 def over_dimensions(reliability: Sequence[Mapping[str, str]]) -> tuple[float, float] | None:
@@ -752,11 +742,11 @@ def _noise_and_slopes(spec: Spec, moments: Moments) -> tuple[dict[str, float], d
         np.bincount(judge, moments.n),
     )
     df = solution.n - solution.rank
-    noise = np.sqrt(left / rows * solution.n / df) if df > 0 and left.any() else ()
+    noise = np.sqrt(left / rows * solution.n / df).tolist() if df > 0 and left.any() else []
     numbers = zip(terms, solution.estimate, solution.identified, strict=True)
     slopes = {
         term.term: float(value)
         for term, value, identified in numbers
         if term.quantity == "slope" and identified
     }
-    return {str(name): float(value) for name, value in zip(judges, noise, strict=False)}, slopes
+    return dict(zip(judges.tolist(), noise, strict=False)), slopes

@@ -14,7 +14,7 @@ import numpy as np
 from recuse.base.reasons import WITHOUT_PEOPLE, Reason, because, code
 from recuse.base.tables import column_names
 from recuse.inference.measurement_error import BY_RATERS, METHODS
-from recuse.inference.power import noncentrality, with_reaches
+from recuse.inference.power import detectable_bias, with_reaches
 from recuse.inference.verdict import Reply
 from recuse.model.covariance import COVARIANCES, FEW
 from recuse.model.spec import BIASES, Errors, in_place
@@ -240,9 +240,10 @@ class Tables:
         """Index the tables by name; ESTIMATES are those of all specs. wordings: rows whose
         intervals replace narrower ones.
         """
-        known = [row for row in wordings if row["ci_low"]]
         self._wordings = {
-            (row["check"], row["spec"], row["quantity"], row["term"]): row for row in known
+            (row["check"], row["spec"], row["quantity"], row["term"]): row
+            for row in wordings
+            if row["ci_low"]
         }
         self._rows: dict[tuple, Mapping[str, str]] = {}
         self._reasons: dict[tuple, str] = {}
@@ -250,7 +251,8 @@ class Tables:
         self.biases: dict[tuple[str, str], set[tuple[str, str]]] = {}
         for name, rows in (*tables.items(), (ESTIMATES, not_estimable)):
             for row in rows:
-                key, is_bias = _key(row), row["quantity"] in BIASES
+                key = _key(row)
+                is_bias = row["quantity"] in BIASES
                 if row.get("reason") and not row.get("estimate"):
                     self._reasons.setdefault((name, *key), row["reason"])
                 elif is_bias:
@@ -404,8 +406,8 @@ def _columns(check: RobustnessCheck, spec: str, estimate: Estimate, robustness: 
     row["note"] = _note(check, check.errors(robustness.specs[spec]), estimate)
     if estimate.std_error > 0:
         asked = {"power": robustness.power, "confidence": robustness.confidence}
-        times = noncentrality(estimate.t_df, reach=estimate.reach, **asked)
-        least = np.fmax(estimate.std_error * times, estimate.detectable)
+        found = detectable_bias(estimate.std_error, estimate.t_df, reach=estimate.reach, **asked)
+        least = np.fmax(found, estimate.detectable)
         row["detectable"] = least + np.nan_to_num(estimate.missing)
     return row
 

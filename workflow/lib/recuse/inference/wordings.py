@@ -17,7 +17,7 @@ from recuse.base.tables import column_names
 from recuse.data.files import ASKED
 from recuse.data.study import StudyTables
 from recuse.inference.idiosyncrasy import idiosyncrasies
-from recuse.inference.power import REACH, noncentrality
+from recuse.inference.power import REACH, detectable_bias
 from recuse.inference.robustness import ESTIMATES, OF_C, RobustnessCheck
 from recuse.model.estimable import estimable_specs, sliced_by, study_for
 from recuse.model.fit import fitted_slices
@@ -106,47 +106,30 @@ class Crossed:
         )
 
 
-@dataclass(frozen=True)
-class Components:
-    """Variances of an estimate by what may be drawn anew, as in balanced data; NaN where the rows
-    do not show it.
+def errors_with_twice(
+    whole: Part, wordings: Crossed | None, replicates: Crossed | None
+) -> dict[str, float]:
+    """Standard errors over wordings with twice as many prompts, wordings or replicates, of those
+    whose number the rows show to matter.
+
+    As in balanced data, the variance V of an estimate is by prompts, by prompts and wordings, and
+    by requests; that of the bias by wording adds to it. Twice as many halve what they average.
     """
-
-    prompts: float  # the rest
-    # Of prompts and wordings, with the noise of requests if there is one replicate
-    interaction: float
-    replicates: float
-    wordings: float
-
-    @classmethod
-    def of(cls, whole: Part, wordings: Crossed | None, replicates: Crossed | None) -> "Components":
-        """Divide the variance V of an estimate, and add that of the bias by wording."""
-        variance = whole.std_error**2
-        by_replicate = (
-            math.nan if replicates is None else min(variance, replicates.kish * replicates.noise)
-        )
-        noisy = by_replicate if wordings is None else min(variance, wordings.kish * wordings.noise)
-        noisy = float(np.fmax(noisy, by_replicate))
-        return cls(
-            prompts=variance - np.nan_to_num(noisy),
-            interaction=math.nan if wordings is None else noisy - np.nan_to_num(by_replicate),
-            replicates=by_replicate,
-            wordings=math.nan if wordings is None else wordings.kish * wordings.spread,
-        )
-
-    def error(self, *, prompts: float = 1, wordings: float = 1, replicates: float = 1) -> float:
-        """Standard error with this many times as many of each; NaN if the rows do not show what
-        more of them would change.
-        """
-        if (wordings != 1 and math.isnan(self.wordings)) or (
-            replicates != 1 and math.isnan(self.replicates)
-        ):
-            return math.nan
-        known = {name: float(np.nan_to_num(value)) for name, value in vars(self).items()}
-        sampled = (
-            known["prompts"] + (known["interaction"] + known["replicates"] / replicates) / wordings
-        )
-        return math.sqrt(sampled / prompts + known["wordings"] / wordings)
+    variance = whole.std_error**2
+    by_request = by_wording = 0.0
+    if replicates is not None:
+        by_request = min(variance, replicates.kish * replicates.noise)
+    # By prompts and wordings, with requests
+    noise = by_request
+    if wordings is not None:
+        noise = max(by_request, min(variance, wordings.kish * wordings.noise))
+        by_wording = wordings.kish * wordings.spread
+    halved = {"prompts": variance}
+    if wordings is not None:
+        halved["wordings"] = noise + by_wording
+    if replicates is not None:
+        halved["replicates"] = by_request
+    return {name: math.sqrt(variance + by_wording - part / 2) for name, part in halved.items()}
 
 
 def widening(wordings: int, *, confidence: float) -> float:
@@ -229,8 +212,8 @@ def _bias_rows(
         row = _columns(whole, of_bias, estimand, confidence)
         if "df" in row:
             reach = REACH if estimand == C else 1.0
-            times = noncentrality(row["df"], power=power, confidence=confidence, reach=reach)
-            row["detectable"] = row["std_error"] * times
+            asked = {"power": power, "confidence": confidence, "reach": reach}
+            row["detectable"] = detectable_bias(row["std_error"], row["df"], **asked)
         yield {"estimand": estimand, "quantity": bias[0], "term": bias[1], **row}
 
 
@@ -251,13 +234,12 @@ def _biases(spec: Spec, study: StudyTables, estimand: str) -> dict[_Bias, Part]:
     """The biases that the rows of a spec determine, with their errors."""
     if estimand == C:
         (each,) = idiosyncrasies(spec, study)
-        return {
-            (bias.quantity, bias.term): Part(
-                bias.estimate, bias.std_error, bias.df, each.cells.n[bias.among].sum()
-            )
-            for bias in (() if each.cells is None else each.tests())
-            if not bias.reason
-        }
+        found = {}
+        for bias in each.tests():
+            if not bias.reason:
+                n = each.cells.n[bias.among].sum()
+                found[bias.key] = Part(bias.estimate, bias.std_error, bias.df, n)
+        return found
     return {
         (row.quantity, row.term): Part(row.estimate, row.std_error, row.df, row.n_term)
         for fitted in fitted_slices(spec, study_for(spec, study), seed=None)
@@ -273,7 +255,6 @@ def _columns(
     wordings, replicates = (
         Crossed(whole, parts[column]) if len(parts[column]) > 1 else None for column in ASKED
     )
-    components = Components.of(whole, wordings, replicates)
     as_asked = wald_columns(whole.estimate, whole.std_error, df=whole.df, confidence=confidence)
     row = {
         f"one_{name}": as_asked.get(name) for name in ("std_error", "ci_low", "ci_high", "p_value")
@@ -287,8 +268,7 @@ def _columns(
         row |= {"sd_wordings": math.sqrt(wordings.spread)}
     if replicates is not None:
         row |= {"sd_replicates": math.sqrt(replicates.noise)}
-    for name in ("prompts", "wordings", "replicates"):
-        row[f"twice_{name}"] = (
-            math.nan if (estimand, name) == (C, "prompts") else components.error(**{name: 2})
-        )
+    for name, error in errors_with_twice(whole, wordings, replicates).items():
+        if (estimand, name) != (C, "prompts"):
+            row[f"twice_{name}"] = error
     return row | {"note": NOTES.get(row["wordings"], "")}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recuse.base.database import connect, files
+from recuse.base.database import connect, files, records
 from recuse.base.errors import DataError
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
@@ -18,6 +18,7 @@ from recuse.base.words import counted
 from recuse.data.cells import read_levels
 from recuse.data.files import PROBABILITY
 from recuse.data.study import LEAST_SCORED, StudyTables
+from recuse.inference.judge_model import means_by_code
 from recuse.model.least_squares import ROUNDING, wald_p_value
 
 if TYPE_CHECKING:
@@ -55,10 +56,6 @@ class AnswerScores:
         """Which answers have a human score, (answers,) of bool."""
         return ~np.isnan(self.human)
 
-    def scored_prompts(self) -> np.ndarray:
-        """Number of prompts with a scored answer of each model, (M,)."""
-        return self._prompts_by_model(self.is_scored)
-
     def prompt_shares(self) -> np.ndarray:
         """Share of each prompt in the weights, 1 / probability, of a model's scored answers,
         (prompts, M).
@@ -73,7 +70,7 @@ class AnswerScores:
         equally likely ones that would say as much, 1 / sum of squared shares (Kish).
         """
         if self.labelling_probability is None:
-            return self.scored_prompts()
+            return self._prompts_by_model(self.is_scored)
         squares = np.square(self.prompt_shares()).sum(axis=0)
         return np.divide(1, squares, out=np.zeros_like(squares), where=squares > 0)
 
@@ -97,8 +94,7 @@ class AnswerScores:
 
     def centred(self, values: np.ndarray) -> np.ndarray:
         """Values of answers less their means over the answers of the model in the dimension."""
-        mean = np.bincount(self.stratum, values) / np.maximum(np.bincount(self.stratum), 1)
-        return values - mean[self.stratum]
+        return values - means_by_code(values, np.ones(len(values)), self.stratum)
 
     def _prompts_by_model(self, among: np.ndarray) -> np.ndarray:
         pairs = np.unique(np.stack([self.prompt[among], self.model[among]]), axis=1)
@@ -148,7 +144,7 @@ def read_answer_scores(study: StudyTables, rows: str) -> AnswerScores:
             " a scored answer"
         )
     return AnswerScores(
-        prompt=np.asarray(table["prompt"]).astype(np.int64),
+        prompt=table["prompt"].astype(np.int64),
         model=model,
         dimension=dimension,
         human=human,
@@ -172,7 +168,8 @@ def scored_gap(answers: AnswerScores) -> tuple[float, float]:
     normal. No variance is estimated from the few prompts with scores. Source: Hoeffding (1951), "A
     combinatorial central limit theorem", where P_kl is the number of all prompts.
     """
-    prompt, stratum = indicators(answers.prompt).T, indicators(answers.stratum)
+    prompt = indicators(answers.prompt).T
+    stratum = indicators(answers.stratum)
     score, rating = map(answers.centred, (answers.is_scored.astype(float), answers.panel))
     scored, rated = (prompt @ (stratum * values[:, None]) for values in (score, rating))
     present = (prompt @ stratum).sign()  # (prompts, strata), as `scored` and `rated`
@@ -210,14 +207,8 @@ class HumanScaleMeans:
     """Mean human scores of models over all their answers."""
 
     score: np.ndarray  # (M,)
-    # (prompts, M): what each prompt adds to the error; the covariance is the sum of its products
-    influence: np.ndarray
+    covariance: np.ndarray  # (M, M) of the scores, by prompt
     slope: np.ndarray  # (D,) of the human score on the panel's rating
-
-    @property
-    def covariance(self) -> np.ndarray:
-        """Of the scores, by prompt, (M, M)."""
-        return self.influence.T @ self.influence
 
 
 def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
@@ -243,15 +234,16 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     """
     from scipy.sparse import hstack
 
-    model, panel = answers.model, answers.centred(answers.panel)
-    of_model, of_dimension = indicators(model), indicators(answers.dimension)
+    model, scored = answers.model, answers.is_scored
+    panel = answers.centred(answers.panel)
+    of_model = indicators(model)
+    of_dimension = indicators(answers.dimension)
     design = hstack([of_model, of_dimension, of_dimension * panel[:, None]], format="csr")
-    number, scored = of_dimension.sum(axis=0), answers.is_scored
-    rate = number / np.maximum(of_dimension.T @ scored, 1)
+    rate = of_dimension.sum(axis=0) / np.maximum(of_dimension.T @ scored, 1)
     known = answers.labelling_probability
     rates = rate[answers.dimension] if known is None else 1 / known
-    weight, human = np.where(scored, rates, 0.0), np.nan_to_num(answers.human)
-    weighted = design * weight[:, None]
+    human = np.nan_to_num(answers.human)
+    weighted = design * np.where(scored, rates, 0.0)[:, None]
     inverse = np.linalg.pinv((weighted.T @ design).toarray(), hermitian=True)
     coefficients = inverse @ (weighted.T @ human)
     fitted = design @ coefficients
@@ -266,7 +258,8 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
         # A model with all of its weight on one prompt has too few of them for a score.
         influence /= np.maximum(1 - answers.prompt_shares(), ROUNDING)
     score[of_model.T @ scored == 0] = np.nan
-    return HumanScaleMeans(score, influence, coefficients[-len(answers.dimensions) :])
+    slope = coefficients[-len(answers.dimensions) :]
+    return HumanScaleMeans(score, influence.T @ influence, slope)
 
 
 def widened_covariance(means: HumanScaleMeans, varied: np.ndarray, kept: np.ndarray) -> np.ndarray:
@@ -293,12 +286,13 @@ def next_label_rows(study: StudyTables, *, seed: int) -> Iterator[dict]:
     rows = f"from {files(study.ratings)}"
     is_judge = f"(model::varchar in (select judge::varchar {rows}))::integer as {own}"
     query = f"select {texts}, {is_judge} {rows} group by all having count(gt) = 0 order by all"
-    answers = connect().execute(query).fetchall()
+    answers = records(connect().execute(query))
     taken: Counter[tuple[str, str]] = Counter()
     turns = []
     for number in np.random.default_rng(seed).permutation(len(answers)).tolist():
-        dimension, *_, model, is_own = answers[number]
-        taken[dimension, model] += 1
-        turns.append((taken[dimension, model] / (1 + is_own), number))
+        answer = answers[number]
+        stratum = answer["dimension"], answer["model"]
+        taken[stratum] += 1
+        turns.append((taken[stratum] / (1 + answer[own]), number))
     for _, number in sorted(turns)[:BATCH]:
-        yield dict(zip(NEXT_LABELS[1:], answers[number], strict=True))
+        yield answers[number]

@@ -53,7 +53,8 @@ def one_way(count: np.ndarray, total: np.ndarray, squares: np.ndarray) -> Reliab
     squares.
     Source: Shrout and Fleiss (1979), case 1; Donner (1986) for unequal numbers of raters.
     """
-    scores, completions = count.sum(), len(count)
+    scores = count.sum()
+    completions = len(count)
     if completions < 2 or scores <= completions:
         return None
     within = float(np.maximum(squares - total**2 / count, 0.0).sum() / (scores - completions))
@@ -63,7 +64,8 @@ def one_way(count: np.ndarray, total: np.ndarray, squares: np.ndarray) -> Reliab
     spread = between + (raters - 1) * within
     if not spread > 0:
         return None
-    single, harmonic = (between - within) / spread, float(1 / np.mean(1 / count))
+    single = (between - within) / spread
+    harmonic = float(1 / np.mean(1 / count))
     return Reliability(single, harmonic, spearman_brown(single, harmonic), OF_RATERS)
 
 
@@ -93,13 +95,12 @@ def reliability_of_raters(path: str) -> dict[str, Reliability]:
     rows = connect().execute(query).fetchnumpy()
     sums = [np.asarray(rows[name]).astype(float) for name in ("count", "total", "squares")]
     dimension = rows["dimension"].astype(str)
-    by_level = {
-        str(level): one_way(*(column[dimension == level] for column in sums))
-        for level in np.unique(dimension)
-    }
-    return {
-        level: reliability for level, reliability in by_level.items() if reliability is not None
-    }
+    found = {}
+    for level in np.unique(dimension).tolist():
+        reliability = one_way(*(column[dimension == level] for column in sums))
+        if reliability is not None:
+            found[level] = reliability
+    return found
 
 
 def reliability_of_alphas(path: str, *, raters: int) -> dict[str, Reliability]:

@@ -10,7 +10,7 @@ A and B also find ordinary preferences, so they never decide where C can. Each k
 decisive question, whose estimate and interval are the ones to show; the others stand beside it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isnan, nan, sqrt
@@ -117,20 +117,21 @@ class Kind:
 
     name: str
     decisive: str  # the question whose reply decides
-    # p-values over judges or families; None establishes nothing
-    adjust: Callable[[Sequence[float]], Sequence[float]] | None
+    establishes: bool = True  # by its test, corrected for the number of judges or families
 
 
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("ratings", BEYOND, holm),
-        Kind("pairs", BEYOND, holm),  # the regression of verdicts on two answers
-        Kind("shares", AGAINST_PEOPLE, None),  # shares of verdicts less those of the human labels
+        Kind("ratings", BEYOND),
+        Kind("pairs", BEYOND),  # the regression of verdicts on two answers
+        Kind(
+            "shares", AGAINST_PEOPLE, establishes=False
+        ),  # shares of verdicts less those of the human labels
         # The share of verdicts for the answer shown first, less one half
-        Kind("position", "first", holm),
-        Kind("gold", "both", holm),  # answers that are right or wrong by a key
-        Kind("randomised", "contrast", holm),  # the same answer, shown with one thing changed
+        Kind("position", "first"),
+        Kind("gold", "both"),  # answers that are right or wrong by a key
+        Kind("randomised", "contrast"),  # the same answer, shown with one thing changed
     )
 }
 
@@ -176,7 +177,7 @@ def verdict_rows(
     )
     decisive = [each.get(kind.decisive, nothing) for each in replies.values()]
     p_values = [nan if reply.reason else reply.p_value for reply in decisive]
-    adjusted = [nan] * len(p_values) if kind.adjust is None else kind.adjust(p_values)
+    adjusted = holm(p_values) if kind.establishes else [nan] * len(p_values)
     for (term, each), reply, adjusted_p in zip(replies.items(), decisive, adjusted, strict=True):
         found = verdict_on_reply(reply, adjusted_p, confidence=confidence)
         row = {

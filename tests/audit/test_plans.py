@@ -1,5 +1,6 @@
 """What an audit asks, in which order, what survives a kill, and what is refused."""
 
+import math
 import os
 import re
 import subprocess
@@ -18,6 +19,7 @@ from conftest import ROOT
 from mutations import examples
 from recuse.audit.inputs import page_before
 from recuse.audit.observations import observations
+from recuse.audit.size import prompts_needed
 from recuse.audit.treatments import REGISTRY, rich_content, words
 from recuse.base.errors import CollectError, ConfigError, DataError
 from recuse.base.log import listening
@@ -210,6 +212,16 @@ def test_the_page_before_counts_what_is_asked(mock):
     assert "Judgments on 12 prompts by treatment: " in page
     assert "label 72" in page
     assert not mock.seen
+
+
+def test_the_page_before_assumes_the_spread_of_a_difference_of_differences(mock):
+    """`style` compares one own answer with one of another model in each of 12 prompts."""
+    plan = written_plan(mock, {"style": {"column": "other_words"}})
+    page = page_before(Collected.in_ledger(plan), confidence=0.9)
+    spread = math.sqrt(2 * (0.05**2 + 0.2**2))
+    needed = prompts_needed(spread, bias=plan.collect.self_bias, confidence=0.9)
+    assert f"you need about {needed:,} prompts" in page
+    assert needed > 500
 
 
 def test_replies_that_cannot_be_read_are_observations_with_a_reason(mock):

@@ -1,5 +1,7 @@
 """Prompts needed, against statsmodels and against the estimator; and what a mitigation buys."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,7 +13,6 @@ from recuse.audit.mitigation import CHANGES, by_wording, change_rows
 from recuse.audit.size import (
     assumed_spread,
     half_width,
-    observed_spread,
     power_at,
     prompts_needed,
 )
@@ -43,7 +44,9 @@ def test_prompts_are_the_fewest_that_are_enough():
     assert prompts_needed(0.2, bias=0.03, width=0.02, **settings) == max(needed, for_width)
     assert prompts_needed(0.2, bias=0.9, **settings) == LEAST_PROMPTS
     assert prompts_needed(0.2, bias=0.0, **settings) is None
-    assert assumed_spread("ratings", 4) < assumed_spread("ratings") < assumed_spread("verdicts")
+    one = assumed_spread("ratings", 1)
+    assert assumed_spread("ratings", 4) < one < assumed_spread("verdicts", 1)
+    assert assumed_spread("ratings", 1, 1) == pytest.approx(math.sqrt(2) * one)
 
 
 @pytest.mark.parametrize(("tests", "few", "many"), [(1, 60, 1000), (10, 10, 400)])
@@ -57,7 +60,7 @@ def test_power_at_3_percent_with_600_prompts_is_as_promised(long, tests, few, ma
         rows = world.observations(rng, dict.fromkeys(names, 0.0) | {names[0]: latent})
         row = next(effect_rows(rows, TREATMENTS, confidence=0.9, seed=1))
         found += row["verdict"] in FOUND
-        spreads.append(observed_spread(row))
+        spreads.append(row["standard_error"] * math.sqrt(row["prompts"]))
     promised = power_at(truth, np.mean(spreads), 600, confidence=0.9, tests=tests)
     print(tests, "power", found / count, "promised", promised, "spread", np.mean(spreads))
     error = np.sqrt(promised * (1 - promised) / count)

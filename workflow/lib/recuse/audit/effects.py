@@ -9,6 +9,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -134,12 +135,12 @@ def by_prompt(pairs: Iterable[Pair], contrast: Contrast) -> dict[str, float]:
     }
 
 
-def by_writer(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
-    """The pairs by writer, in the order of their names."""
-    parts: dict[str, list[Pair]] = {}
-    for pair in sorted(pairs, key=lambda pair: pair.writer):
-        parts.setdefault(pair.writer, []).append(pair)
-    return parts
+def grouped(pairs: Iterable[Pair], field: str) -> dict[str, list[Pair]]:
+    """The pairs by a field, such as the writer, in the order of its values."""
+    groups: dict[str, list[Pair]] = {}
+    for pair in sorted(pairs, key=attrgetter(field)):
+        groups.setdefault(getattr(pair, field), []).append(pair)
+    return groups
 
 
 def mean_over_prompts(differences: Sequence[float], units: int) -> Part:
@@ -330,7 +331,7 @@ def effect_columns(
         return row | {"reason": because(Reason.ONE_VALUE)}
     parts = (
         ([*by_prompt(those, contrast).values()], len(those))
-        for those in by_writer(complete).values()
+        for those in grouped(complete, "writer").values()
     )
     part = over_writers(parts, whole)
     row["standard_error"] = part.std_error
@@ -385,9 +386,9 @@ def _parts(pairs: Sequence[Pair]) -> Iterator[tuple[str, str, list[Pair]]]:
     more.
     """
     for column in ("dimension", "wording"):
-        names = sorted({getattr(pair, column) for pair in pairs})
-        for name in names if len(names) > 1 else ():
-            yield column, name, [pair for pair in pairs if getattr(pair, column) == name]
+        groups = grouped(pairs, column)
+        for name, those in groups.items() if len(groups) > 1 else ():
+            yield column, name, those
     thirds = _thirds(pairs)
     for those in thirds if len(thirds) > 1 else ():
         yield "length", f"{those[0].words} to {those[-1].words} words", those
@@ -397,7 +398,7 @@ def _thirds(pairs: Sequence[Pair]) -> list[list[Pair]]:
     """The pairs in thirds by the length of the target, the shortest first; answers of one length
     stay together, so thirds may be uneven, or absent.
     """
-    by_words = sorted(pairs, key=lambda pair: pair.words)
+    by_words = sorted(pairs, key=attrgetter("words"))
     words = [pair.words for pair in by_words]
     thirds: dict[int, list[Pair]] = {}
     for pair in by_words:

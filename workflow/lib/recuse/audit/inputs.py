@@ -1,8 +1,9 @@
 """Reads the plan of an audit, and says what it will ask and cost."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 from recuse.audit.effects import POWER
@@ -12,6 +13,7 @@ from recuse.audit.settings import PAPERS, Audit
 from recuse.audit.size import assumed_spread, prompts_needed
 from recuse.collect.dry_run import ABSENT
 from recuse.collect.estimate import cost_page, estimates
+from recuse.collect.requests import Request
 from recuse.collect.study import merged_in_words
 from recuse.collect.table import Collected
 from recuse.collect.texts import prices_in, table_path
@@ -73,23 +75,34 @@ def page_before(collected: Collected, *, confidence: float) -> str:
     treatments = ", ".join(f"{name} {number:,}" for name, number in shown.items())
     prompts = len({request.about["prompt"] for request in requests})
     notes = [f"Judgments on {prompts:,} prompts by treatment: {treatments}."]
-    notes.append(_prompts_in_words(plan, shown, prompts, confidence))
+    notes.append(_prompts_in_words(plan, requests, prompts, confidence))
     notes += merged_in_words(plan, requests, answers)
     return cost_page(estimates(every, known), requests[0], spent=entries.spent, notes=notes)
 
 
 def _prompts_in_words(
-    plan: AuditPlan, shown: Mapping[str, int], prompts: int, confidence: float
+    plan: AuditPlan, requests: Iterable[Request], prompts: int, confidence: float
 ) -> str:
-    """Say how many prompts the plan's `self_bias` needs; shown: requests of each treatment."""
+    """Say how many prompts the plan's `self_bias` needs.
+
+    A difference between own answers and others' has the variances of both. Effects that cannot be
+    tested, because a judge has no such answers, do not count.
+    """
     sought = plan.collect.self_bias
     tests = sum(len(treatment.contrasts) for treatment in plan.treatments)
+    shown = Counter()
+    for about in (request.about for request in requests):
+        shown[about["treatment"], about["judge"], about["model"] == about["judge"]] += 1
     needed = []
-    for treatment in plan.treatments:
-        arms = shown[treatment.name] / len(treatment.arms)
-        spread = assumed_spread(plan.kind, max(1, arms / len(plan.judges) / prompts))
+    for treatment, judge in product(plan.treatments, plan.judges):
+        own, others = (shown[treatment.name, judge, is_own] for is_own in (True, False))
+        counts = [own, others] if treatment.contrasts[0].beyond_others else [own + others]
+        if 0 in counts:
+            continue
+        units = [max(1, count / len(treatment.arms) / prompts) for count in counts]
+        spread = assumed_spread(plan.kind, *units)
         needed.append(prompts_needed(spread, bias=sought, confidence=confidence, tests=tests))
-    if None in needed:
+    if None in needed or not needed:
         return f"No number of prompts is enough to find an effect of {sought:g} in every treatment."
     return (
         f"To find an effect of {sought:g} in any treatment with probability {POWER:.0%}, you need"

@@ -7,7 +7,7 @@ from recuse.audit.effects import (
     Observation,
     Pair,
     by_prompt,
-    by_writer,
+    grouped,
     interval_columns,
     mean_over_prompts,
     over_writers,
@@ -71,8 +71,8 @@ def _change_columns(
         return {}
     changes = _changes(earlier, later)
     parts = []
-    later_pairs = by_writer(after)
-    for writer, pairs in by_writer(before).items():
+    later_pairs = grouped(after, "writer")
+    for writer, pairs in grouped(before, "writer").items():
         theirs = by_prompt(later_pairs.get(writer, ()), contrast)
         part = _changes(by_prompt(pairs, contrast), theirs)
         parts.append((part, len(part)))

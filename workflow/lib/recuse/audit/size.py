@@ -1,7 +1,6 @@
 """How many prompts an audit needs, for a chosen width of an interval or size of an effect."""
 
 import math
-from collections.abc import Mapping
 
 from recuse.audit.effects import LEAST_PROMPTS, POWER
 from recuse.base.products import RATINGS, VERDICTS
@@ -13,19 +12,13 @@ ASSUMED = {RATINGS: (0.05, 0.2), VERDICTS: (0.1, 0.6)}
 MOST_PROMPTS = 2**30  # beyond which no number is enough
 
 
-def assumed_spread(kind: str, units: float = 1) -> float:
+def assumed_spread(kind: str, *units: float) -> float:
     """Standard deviation of a prompt's mean difference over its units, for ratings or verdicts:
-    sqrt(by_prompt^2 + by_unit^2 / units).
+    sqrt(by_prompt^2 + by_unit^2 / units). For a difference of several such means, with the units of
+    each, the variances add up.
     """
     by_prompt, by_unit = ASSUMED[kind]
-    return math.sqrt(by_prompt**2 + by_unit**2 / units)
-
-
-def observed_spread(row: Mapping) -> float:
-    """Standard deviation of a prompt's mean difference, from a row of the table of effects with one
-    wording and one writer.
-    """
-    return float(row["standard_error"]) * math.sqrt(float(row["prompts"]))
+    return math.sqrt(sum(by_prompt**2 + by_unit**2 / each for each in units))
 
 
 def half_width(spread: float, prompts: int, *, confidence: float) -> float:
@@ -56,8 +49,9 @@ def prompts_needed(
     """The fewest prompts, at least LEAST_PROMPTS, for an interval of estimate +- `width`, and to
     find `bias` with probability `power`, if these are given; None if no number is enough.
 
-    spread: standard deviation of a prompt's mean difference, from `assumed_spread` or
-    `observed_spread`. tests: contrasts of a judge, for Holm's correction.
+    spread: standard deviation of a prompt's mean difference: from `assumed_spread`, or
+    standard_error sqrt(prompts) in the table of effects, with one wording and one writer. tests:
+    contrasts of a judge, for Holm's correction.
     """
 
     def is_enough(prompts: int) -> bool:

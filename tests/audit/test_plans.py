@@ -190,6 +190,7 @@ def test_a_killed_audit_loses_no_answer():
         assert kept >= sum(mock.answered.values()) - 4
         printed, complaints = started().communicate()
         assert f"verdicts: {kept:,} of 144 requests answered before" in printed, complaints
+        assert printed.splitlines()[-1] == "Card: results/audits/plan/card.html"
         assert len(read_table("results/audits/plan/observations.csv")) == 216
         assert len(answers_in(plan.ledger)) == PROMPTS * 12
         assert sum(number > 1 for number in mock.seen.values()) <= 4

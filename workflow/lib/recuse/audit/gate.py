@@ -206,7 +206,7 @@ def _run(targets: Iterable[str], limit: float) -> int:
     status, beyond, unclear = gated(biases, limit)
     tested = sum(bias.is_tested for bias in biases)
     lines = [f"{status.name.lower()}: {counted(tested, 'bias', 'biases')} tested, limit {limit:g}"]
-    for heading, group in (("beyond the limit", beyond), ("could be on either side", unclear)):
+    for heading, group in (("beyond the limit", beyond), ("may be beyond the limit", unclear)):
         lines += [f"  {heading}: {bias.in_words()}" for bias in group]
     if biases:
         level = percent((1 - biases[0].confidence) / 2)

@@ -81,13 +81,16 @@ def stopping_rule(plan: AuditPlan, config: Mapping) -> Callable[[Collected], boo
 
 
 def write_results(plan: AuditPlan, rows: list[dict], config: Mapping) -> str:
-    """Write the results of an audit, and return the card for the terminal."""
+    """Write the results of an audit, and return the card for the terminal, with the
+    path of its page.
+    """
     folder = results_folder(plan)
     settings = {"confidence": config["confidence"], "seed": plan.seed}
     write_observations(folder, rows)
     if plan.paper and plan.kind == VERDICTS:
         write_paper_metrics(folder, rows, **settings)
-    return write_card(folder, rows, plan.treatments, **settings)
+    card = write_card(folder, rows, plan.treatments, **settings)
+    return f"{card}\nCard: {folder / 'card.html'}"
 
 
 def _replies(plan: AuditPlan, before: AuditPlan) -> list[dict]:

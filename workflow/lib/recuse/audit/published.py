@@ -147,7 +147,7 @@ def published_texts(name: str, config: Mapping, released: Path | None = None) ->
     if reader is not None and released is not None:
         verdicts = read_table(MANIFEST.with_name(source["manifest"]))
     with TemporaryDirectory() as folder:
-        with redirect_stderr(StringIO()):  # `fetch` prints a line for each of up to 128 files
+        with redirect_stderr(StringIO()):  # `fetch` prints a line for each of up to 127 files
             for row in steps([*files, *verdicts], "fetching", unit="files"):
                 fetch(
                     repository=source["repository"],

@@ -315,11 +315,7 @@ def as_texts(
 def missing_as_null(column: str, words: Sequence[str]) -> str:
     """SQL for a column as text, NULL where it is one of `words` (lower case)."""
     value, listed = f"{column}::varchar", ", ".join(text(word) for word in words)
-    # To trim every text is slow: one of the words begins with a blank (perhaps beyond ASCII) or
-    # with its own first letter.
-    least = min((word[0].upper() for word in words if word), default="\x7f")
-    may_be = f"({value} < '!' or {value} >= {text(least)})"
-    return f"case when {may_be} and lower(trim({value})) in ({listed}) then null else {value} end"
+    return f"case when lower(trim({value})) in ({listed}) then null else {value} end"
 
 
 def as_number(column: str) -> str:

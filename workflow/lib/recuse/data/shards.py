@@ -36,8 +36,6 @@ COUNTED = {  # SQL
 }
 COUNTS = ", ".join(f"{count} as {name}" for name, count in COUNTED.items())
 KEY = "summary"  # of the metadata in a summary's footer
-# Whose levels have these
-AXIS = {"judge_family": "judge", "model_family": "model", "task_type": "dataset"}
 TWICE = "two rows are about the same rating"  # DuckDB's error
 
 
@@ -273,33 +271,32 @@ def write_sorted(
     codes = (
         f"({first} + prompt)::uinteger as prompt, gt as reference_code, occasion as occasion_code"
     )
-    rows = f"select * exclude (prompt), {codes} from ({_with_prompts(ordered, coded)})"
+    rows = (
+        f"select prompt_id, occasion, gt, rating, length, {PROBABILITY}, group_code, {codes} from"
+        f" ({_with_prompts(ordered, coded)})"
+    )
     named = coded.named(rows, [column for column in COLUMNS if column not in AXES])
-    joins = ""
-    for axis in AXES:
-        columns = {
-            factor: getattr(levels, factor)
-            for factor in FACTORS
-            if AXIS.get(factor, factor) == axis
-        }
-        values = [f"unnest({_enums(names)}) as {factor}" for factor, names in columns.items()]
-        if axis == "dimension":
-            low, high = ([scale[end] for scale in levels.scale] for end in (0, 1))
-            values += [
-                f"unnest({low}::integer[]) as scale_low",
-                f"unnest({high}::integer[]) as scale_high",
-            ]
-        listed = ", ".join([*values, f"unnest(range({len(getattr(levels, axis))})) as place"])
-        connection.execute(f"create or replace temp table {axis}_names as select {listed}")
-        joins += f" left join {axis}_names on sorted.{axis} = {axis}_names.place"
+    groups = connection.execute("select distinct group_code from coded").fetchnumpy()["group_code"]
+    low, high = levels.scales(groups).T
+    factors = {factor: names.astype(object) for factor, names in levels.factors(groups).items()}
+    connection.register(
+        "numbered", {"group_code": groups, **factors, "scale_low": low, "scale_high": high}
+    )
+    # As enums, which are written as fast as numbers are
+    enums = ", ".join(
+        f"{factor}::{_enum(getattr(levels, factor))} as {factor}" for factor in FACTORS
+    )
+    ends = "scale_low::integer as scale_low, scale_high::integer as scale_high"
+    connection.execute(
+        f"create or replace temp table groups as select group_code, {enums}, {ends} from numbered"
+    )
     rating, gt = (f"({score} - scale_low) / (scale_high - scale_low)" for score in ("rating", "gt"))
     query = f"""
-        select judge_names.judge, model_names.model, judge_family, model_family,
-               dimension_names.dimension, dataset_names.dataset, task_type, prompt_id,
+        select judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id,
                rating, gt, {rating} as rating_unit, {gt} as gt_unit,
                length, {PROBABILITY}, scale_low, scale_high, group_code, reference_code, prompt,
                {", ".join(asked_in("occasion"))}, occasion_code
-        from ({named}) as sorted {joins}"""
+        from ({named}) as sorted left join groups using (group_code)"""
     try:
         write_rows(connection, query, ratings, as_metadata(levels))
     except error_of_duckdb("InvalidInputException") as error:
@@ -320,7 +317,6 @@ def write_sorted(
     return None
 
 
-def _enums(names: Sequence[str]) -> str:
-    """SQL for a list of names, each an enum, which is written as fast as numbers are."""
-    listed = [text(each) for each in names]
-    return f"[{', '.join(listed)}]::enum({', '.join(dict.fromkeys(listed))})[]"
+def _enum(names: Sequence[str]) -> str:
+    """SQL for the type of these names."""
+    return f"enum({', '.join(map(text, dict.fromkeys(names)))})"

@@ -750,8 +750,8 @@ def test_a_configuration_without_files(alone):
             "mine.yaml, line 8: judged.csv, line 1, column gradr: missing; found",
         ),
         (("judged.csv", "jugded.csv"), "mine.yaml, line 7: jugded.csv: no such file; name an"),
-        (("second]", "secnd]"), "mine.yaml, line 10: human.csv, line 1, column secnd: missing;"),
-        (("    scales", "    figures: [verdict]\n    scales"), "mine.yaml, line 12: studies: ours"),
+        (("second]", "secnd]"), "mine.yaml, line 12: human.csv, line 1, column secnd: missing;"),
+        (("    scales", "    figures: [verdict]\n    scales"), "mine.yaml, line 14: studies: ours"),
     ],
 )
 def test_a_run_stops_before_it_starts_with_the_line_of_check(

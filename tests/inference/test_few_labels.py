@@ -112,6 +112,47 @@ def test_probabilities_that_do_not_fit_are_refused(frame, changed, message):
         recuse.leaderboard(recuse.ratings(stated, scale=(1, 10)))
 
 
+def with_people(frame, people):
+    """The leaderboard of ratings whose human scores are in a table of their own."""
+    ratings = frame.drop(columns="human")
+    study = recuse.ratings(ratings, references=people, human="human", scale=(1, 10))
+    return recuse.leaderboard(study).frame
+
+
+def people_in(frame, *raters):
+    """A row for each scored answer and rater, with a probability that differs by prompt."""
+    people = frame.dropna().drop_duplicates(["model", "prompt"])
+    people = people.assign(labelling_probability=0.1 + people.prompt.str[1:].astype(int) / 100)
+    columns = ["model", "prompt", "human", "labelling_probability"]
+    return pd.concat([people[columns].assign(rater=rater) for rater in raters or ("one",)])
+
+
+def test_a_probability_is_read_beside_human_scores_in_a_table_of_their_own(frame):
+    people = people_in(frame)
+    chances = people.drop_duplicates("prompt").set_index("prompt")["labelling_probability"]
+    stated = frame.assign(labelling_probability=frame.prompt.map(chances))
+    whole = recuse.leaderboard(recuse.ratings(stated, scale=(1, 10))).frame
+    apart, unstated = (
+        with_people(frame, each) for each in (people, people.drop(columns="labelling_probability"))
+    )
+    assert (whole["scores"] == "as_people").any()
+    pd.testing.assert_frame_equal(apart, whole, check_exact=True)
+    assert not unstated.equals(whole)
+
+
+@pytest.mark.parametrize(
+    ("chance", "message"),
+    [(0.9, "one of several for this answer"), (1.5, "which is not a probability")],
+)
+def test_a_wrong_probability_beside_human_scores_is_refused(frame, chance, message):
+    people = people_in(frame, "one", "two")
+    people["labelling_probability"] = np.where(
+        np.arange(len(people)) == 3, chance, people["labelling_probability"]
+    )
+    with pytest.raises(DataError, match=rf"labelling_probability: found '{chance}', {message}"):
+        with_people(frame, people)
+
+
 @pytest.mark.parametrize("found", ["0", "1.5", "-0.1", "likely"])
 def test_a_probability_that_is_none_is_refused(tmp_path, found):
     rows = [row | {"labelling_probability": 0.5} for row in rated(prompts=12)]

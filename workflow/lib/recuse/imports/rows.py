@@ -66,7 +66,8 @@ MISSING_IN_SHEETS = (*MISSING, "#n/a")
 # Bytes of one object among many; a file that is one object may be of any size
 LARGEST_LINE = 64_000_000
 GIVEN_UP = Setting("missing")
-MOST_IN_ORDER = 10_000  # values that a join surely holds beside its rows
+# Of this many rows with fewer for each value, a join may turn round and give them in another order
+MANY_ROWS, ROWS_PER_VALUE = 10_000, 4
 NAME = "nullif(trim(value), '')"  # SQL for a text, `value`, as a name
 NEAR = 1e-9  # of a step: values are decimals, steps may be 0.1
 
@@ -503,6 +504,7 @@ class Table:
                     f"create or replace temp table {self._table} as from {self.rows}"
                 )
             self.rows, self._is_csv = self._table, False
+        (rows,) = self._connection.execute(f"select count(*) from {self.rows}").fetchone()
         joined, most = self.rows, 0
         for place, (column, meanings) in enumerate(self._meanings.items()):
             value, values = self.texts[column], name(f"values of {self.path}, {place}")
@@ -525,8 +527,8 @@ class Table:
                 f" left join (select value as v{place}, {found} from {values})"
                 f" on {value} is not distinct from v{place}"
             )
-        # A join keeps the order of rows only if the other side is small.
-        return f"(from {joined} {'order by record' if most > MOST_IN_ORDER else ''})"
+        may_turn = MANY_ROWS < rows < ROWS_PER_VALUE * most
+        return f"(from {joined} {'order by record' if may_turn else ''})"
 
     def _meaning(self, column: str, meaning: str) -> str:
         """SQL for what the values of a column mean; meaning: SQL for that of a text, `value`."""

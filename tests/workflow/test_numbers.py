@@ -210,7 +210,7 @@ def test_the_page_on_the_judges_of_2026_has_the_numbers_of_its_tables(rows):
     assert [name for name, row in shown.items() if row["verdict"] == "established"] == ["Anthropic"]
     assert families["MiniMax"]["verdict"] == "inconclusive"
     probability = 100 * float(shown["Anthropic"]["probability_positive"])
-    assert f"in its favour a probability of {probability:.1f} %" in JUDGES
+    assert f"in its favour a probability of {probability:.0f} %" in JUDGES
     least, largest = (10 * float(shown[name]["detectable"]) for name in ("Anthropic", "Qwen"))
     assert f"from {least:.2f} points (Anthropic) to {largest:.2f} (Qwen)" in JUDGES
     pooled = {row["left_out"]: row for row in rows("multivac", "pooled", quantity="family_bias")}

@@ -128,18 +128,6 @@ def test_further_columns_of_verdicts_have_any_name(tmp_path, suffix):
     ]
 
 
-def test_rows_stay_in_order_however_many_values_they_have(tmp_path):
-    """Joins of that many names, ratings and lengths would give them in another order."""
-    number = 200_000
-    duckdb.sql(
-        f"""copy (select 'a' as judge, 'b' as model, 'p' || hash(i) as prompt, i / {number} as rating, hash(i) % 1e9 as length
-                  from range({number}) t(i)) to '{tmp_path}/own.csv'"""
-    )
-    rated(tmp_path, f"{tmp_path}/own.csv", {"round": True}, scales={"quality": [0, 1]})
-    rows = duckdb.sql(f"select source_record from '{tmp_path}/ratings.parquet'").fetchnumpy()
-    assert rows["source_record"].tolist() == [*range(1, number + 1)]
-
-
 @pytest.mark.parametrize(
     "word", ["NaN", "inf", "-inf", "1e999", "Infinity", float("inf"), float("nan")]
 )

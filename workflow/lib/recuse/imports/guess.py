@@ -341,7 +341,7 @@ def profiled(connection: Connection, path: str) -> list[GuessedColumn]:
     """The columns of a table, and the values in its columns of objects, by its first rows;
     DataError if it cannot be read.
     """
-    file, columns = Table(connection, path, {}), []
+    file, columns = Table(connection, path, {}, table="guessed_objects"), []
     with reading(path):
         for name in dict.fromkeys(file.columns):
             if file.columns.count(name) == 1:
@@ -354,7 +354,7 @@ def _profiled(
 ) -> Iterator[GuessedColumn]:
     rows = (
         f"(select {missing_as_null(f'trim({file.texts[name]})', MISSING)} as value from"
-        f" {file.rows} limit {ROWS})"
+        f" {file.source} limit {ROWS})"
     )
     objects = (
         "select count(value), count(*) filter (case when json_valid(value) then json_type(value)"

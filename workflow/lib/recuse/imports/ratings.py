@@ -7,7 +7,6 @@ dimension: one for each completion.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress
 from os.path import isfile
 
 from recuse.base.database import (
@@ -59,7 +58,6 @@ from recuse.data.registry import (
     declared_in,
     finest_step,
     fits,
-    named_as,
     scale_for,
     shared_scale,
 )
@@ -72,7 +70,6 @@ from recuse.imports.rows import (
     WORD,
     Table,
     between_steps,
-    case_when,
     further,
     in_steps,
     scores_in,
@@ -166,16 +163,13 @@ def import_ratings(
     create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
     dimensions = [dimension for dimension in scales if dimension != DEFAULT]
     named, kept = create_imported(connection, paths, settings, RATED, scales=dimensions)
-    spelt = "select distinct judge from imported union select distinct model from imported"
-    listed = connection.execute(f"{spelt} order by all").fetchall()
-    names = {spelling: registry.names.get(spelling, spelling) for (spelling,) in listed}
-    renamed = {spelling: who for spelling, who in names.items() if spelling != who}
-    judge_name, model_name = (case_when(who, renamed, who) for who in ("judge", "model"))
     connection.execute(f"""
         create temp view named as
-        select *, {judge_name} as judge_name, {model_name} as model_name,
+        select imported.*, coalesce(judges.name, judge) as judge_name, coalesce(models.name, model) as model_name,
                {as_number("rating")} as rating_number, {as_number("gt")} as gt_number
-        from imported""")
+        from imported
+        left join registry as judges on imported.judge = judges.id
+        left join registry as models on imported.model = models.id""")
     rated = (
         "select distinct dimension from imported where dimension is not null order by all limit 2"
     )
@@ -214,12 +208,15 @@ def import_ratings(
         _write_raters(connection, outputs["raters"], key=key)
     rows = [*counts_by_kind(connection), *_score_counts(connection, key, settings, raters=raters)]
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in rows))
+    spelt = "select distinct judge from imported union select distinct model from imported"
+    listed = connection.execute(f"{spelt} order by all").fetchall()
+    names = {spelling: registry.names.get(spelling, spelling) for (spelling,) in listed}
     for who in sorted({*names.values()} - models.keys()):
         print(visible(f"{who}: {NOT_IN_CONFIG} {registry.family(who)}"))
     of_project = project_settings()["models"]
-    for spelling, who in renamed.items():
+    for spelling, who in names.items():
         # Not where the user wrote the name
-        if models[who] == of_project.get(who):
+        if spelling != who and models[who] == of_project.get(who):
             of_config = f"taken as {who} of the family {registry.family(who)}, as config has it"
             place = Setting("families").place
             print(visible(f"{spelling}: {of_config}; to keep its name, write it {place}"))
@@ -335,12 +332,11 @@ def _create_declared(
         select dimension, judge_name, [{multiples}]
         from (select dimension, judge_name, rating_number as x from named{marks})
         where dimension is not null group by all order by all"""
-    # Dimension -> judge -> the steps of which all ratings are multiples
-    seen: dict[str, dict[str | None, set[float]]] = {
+    seen: dict[str, dict[str | None, list[bool]]] = {
         dimension: {} for dimension in scales if dimension != DEFAULT
     }
     for dimension, judge, flags in connection.execute(query).fetchall():
-        seen.setdefault(dimension, {})[judge] = {*compress(SEEN_STEPS, flags)}
+        seen.setdefault(dimension, {})[judge] = flags
     _check_judges(scales, registry, seen)
     finest, rounded, rows = finest_step(declared_in(scales)), settings.get("round", False), []
     for dimension, of_dimension in seen.items():
@@ -361,8 +357,19 @@ def _create_declared(
             declared, step = [] if ends == OBSERVED else [ends], settings.get("step")
             if step is None and not rounded:
                 rated_by = [judge] if judge is not None else of_dimension.keys() - of_judges.keys()
-                shown = {*SEEN_STEPS}.intersection(*(of_dimension[one] for one in rated_by))
-                step = next((s for s in SEEN_STEPS if s in shown and fits(s, declared)), 1)
+                flags = zip(
+                    *(of_dimension[one] or [True] * len(SEEN_STEPS) for one in rated_by),
+                    strict=True,
+                )
+                multiple = [all(of_step) for of_step in flags] or [True] * len(SEEN_STEPS)
+                step = next(
+                    (
+                        s
+                        for s, fit in zip(SEEN_STEPS, multiple, strict=True)
+                        if fit and fits(s, declared)
+                    ),
+                    1,
+                )
             inferred, ends = (
                 step not in (None, 1, settings.get("step")),
                 (0, None) if ends == OBSERVED else ends,
@@ -518,8 +525,8 @@ def _create_marks(
         verb = "insert into marks by name" if place else "create temp table marks as"
         with reading(path):
             (count,) = connection.execute(f"""
-                {verb} select *, {named_as("model")} as model_name, {as_number("rating")} as rating_number
-                from ({rows})""").fetchone()
+                {verb} select texts.*, coalesce(registry.name, model) as model_name, {as_number("rating")} as rating_number
+                from ({rows}) as texts left join registry on model = id""").fetchone()
         check_lines(
             path,
             count // len(scores),
@@ -641,7 +648,7 @@ def _scores_in(
             )
         connection.execute(f"create temp table {name(path)} as {rows.scores}")
         return _log_scores(connection, path, f"(from {name(path)})")
-    file = Table(connection, path, references, within=("references",))
+    file = Table(connection, path, references, table="human_objects", within=("references",))
     scores = spread(file, "rating", ("model", "dimension"), of_list="rater")
     texts = {
         "dimension": text(dimensions[0] if len(dimensions) == 1 else OVERALL),
@@ -664,7 +671,7 @@ def _scores_in(
     texts |= scores_in(file, scores)
     picked = ", ".join(f"({expression})::varchar as {name}" for name, expression in texts.items())
     named = file.named | {"rating": ", ".join(scores.columns)}
-    return path, f"select file, record, {picked} from {file.source}", named, scores.columns
+    return path, f"select file, record, {picked} from {scores.source}", named, scores.columns
 
 
 def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[str]) -> None:

@@ -175,7 +175,7 @@ def read_ratings_table(
     settings: config's `import`. scales: the dimensions that the study names; a file without a
     column for them has the only one.
     """
-    file = Table(connection, path, settings)
+    file = Table(connection, path, settings, table="objects")
     taken = {key: file.take(key, column, named=column) for key, column in RATING_KEYS.items()}
     scores = spread(file, "rating", ROLES)
     texts = scores_in(file, scores)
@@ -196,14 +196,13 @@ def read_ratings_table(
     named = named | {"rating": ", ".join(scores.columns)}
     used = {*file.named.values(), *scores.columns}
     return as_rows(
-        file.source,
+        scores.source,
         texts,
         RATING_COLUMNS,
         named=named,
         texts=file.column_texts(),
         used=used,
         scores=scores.columns,
-        enums=RATING_KEYS.values(),
     )
 
 
@@ -217,7 +216,7 @@ def read_verdicts_table(
     ba, or the name of the model that was shown first; without that column, model_a was. settings:
     config's `import`.
     """
-    file = Table(connection, path, settings)
+    file = Table(connection, path, settings, table="objects")
     outcomes = spread(file, "outcome", outcome_roles(settings))
     texts = dict(outcomes.levels)
     for column in VERDICT_COLUMNS:
@@ -229,12 +228,13 @@ def read_verdicts_table(
     texts |= {
         column: f"trim({file.number(columns[column])})" for column in LENGTHS if column in columns
     }
-    texts["outcome"] = file.answer(outcomes.column)
+    texts["outcome"] = outcomes.each(file.answer)
     if "human" in columns:
         texts["human"] = file.answer(columns["human"])
     is_error = f"lower({texts['outcome']}) = 'error'"
-    failure = file.failure(outcomes.column)
-    texts["failure"] = f"coalesce({failure}, case when {is_error} then 'outcome error' end)"
+    texts["failure"] = (
+        f"coalesce({outcomes.each(file.failure)}, case when {is_error} then 'outcome error' end)"
+    )
     texts["outcome"] = (
         f"case when {texts['failure']} is not null then 'error' else"
         f" {winner(texts['outcome'], texts)} end"
@@ -245,12 +245,12 @@ def read_verdicts_table(
         for model, order in (("model_a", "ab"), ("model_b", "ba"))
     )
     with reading(path):
-        check_letters(connection, file.source, texts)
+        check_letters(connection, outcomes.source, texts)
     texts["order"] = f"case {named_as(shown)} {' '.join(models)} else lower({shown}) end"
     if "human" in texts:
         texts["human"] = winner(texts["human"], texts)
     return as_rows(
-        file.source,
+        outcomes.source,
         texts,
         VERDICT_COLUMNS,
         named=columns | {"outcome": ", ".join(outcomes.columns)},

@@ -6,7 +6,7 @@ of steps.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os.path import isfile
@@ -51,7 +51,6 @@ RATING_COLUMNS = (
 )
 VERDICT_COLUMNS = COMPARISONS
 KEPT = "kept: "  # before the name of a further column, until the table is written
-SPREAD = object()  # the name of the values of several columns, which no file has
 ALL = "all"  # the dataset of judgments that name none
 FAILURE = "failure"  # column of an imported table: why a judgment is missing, else empty
 # Of a rating in a table: the file's name of its column, and the file's word for it if `values:`
@@ -66,9 +65,6 @@ MISSING_IN_SHEETS = (*MISSING, "#n/a")
 # Bytes of one object among many; a file that is one object may be of any size
 LARGEST_LINE = 64_000_000
 GIVEN_UP = Setting("missing")
-# Of this many rows with fewer for each value, a join may turn round and give them in another order
-MANY_ROWS, ROWS_PER_VALUE = 10_000, 4
-NAME = "nullif(trim(value), '')"  # SQL for a text, `value`, as a name
 NEAR = 1e-9  # of a step: values are decimals, steps may be 0.1
 
 
@@ -107,14 +103,13 @@ def as_rows(
     used: Collection[str],
     besides: Mapping[str, str] | None = None,
     scores: Sequence[str] = (),
-    enums: Collection[str] = (),
 ) -> ImportedRows:
     """Rows of a `source`, a relation (SQL) with file and record.
 
     columns: SQL for the columns of the `table`, for `failure` and for those in OF_SCORE; NULL if
     absent. texts: SQL for each column of the file; those not `used` are kept, with a number after a
     name that is taken, in any case; so is what is in `besides`. scores: the file's columns of
-    scores, if each of its rows has several. enums: columns that stay enums, of `Table.name`.
+    scores, if each of its rows has several.
     """
     taken, kept = {column.lower() for column in (*table, *SOURCE, FAILURE)}, {}
     for column in (column for column in texts if column not in used):
@@ -125,13 +120,9 @@ def as_rows(
         taken.add(free.lower())
         kept[free] = texts[column]
     kept |= dict(besides or {})
-    every = (*table, FAILURE, *OF_SCORE)
-    values = {column: columns.get(column, "null::varchar") for column in every}
+    values = {column: columns.get(column, "null") for column in (*table, FAILURE, *OF_SCORE)}
     values |= {f"{KEPT}{column}": value for column, value in kept.items()}
-    picked = ", ".join(
-        f"{value if column in enums else f'({value})::varchar'} as {name(column)}"
-        for column, value in values.items()
-    )
+    picked = ", ".join(f"({value})::varchar as {name(column)}" for column, value in values.items())
     return ImportedRows(
         f"select file, record, {picked} from {source}", named, tuple(kept), columns=tuple(scores)
     )
@@ -156,7 +147,7 @@ def spellings(word: object) -> tuple[float | str, ...]:
 def case_when(value: str, words: Mapping[str, str], otherwise: str = "null") -> str:
     """SQL for the word that `words` give for a value (SQL), else `otherwise` (SQL)."""
     whens = " ".join(f"when {text(one)} then {text(other)}" for one, other in words.items())
-    return f"case {value} {whens} else {otherwise} end" if words else otherwise
+    return f"case {value} {whens} else {otherwise} end"
 
 
 def has_key(field: str, words: str) -> Check:
@@ -320,41 +311,50 @@ class Table:
     `decimal` say that it is read.
 
     columns: their names. texts: SQL for each column as text, and for each value within one that was
-    asked for. rows: SQL for file, record and the columns that `texts` read. named: column of the
+    asked for. source: SQL for file, record and the columns that `texts` read. named: column of the
     project's table -> its name in the file. keys: path to a value within a column -> its last key.
-
-    What a value means is found once, however many rows have it: `name`, `number`, `score` and the
-    like are columns of `source` alone, which is made when all are asked for.
     """
 
     def __init__(
-        self, connection: Connection, path: str, settings: Mapping, within: Keys = ()
+        self,
+        connection: Connection,
+        path: str,
+        settings: Mapping,
+        *,
+        table: str,
+        within: Keys = (),
     ) -> None:
-        """Open the file, and create a temporary table of its objects if it is JSON; DataError if it
-        cannot be read.
+        """Open the file, and create the temporary `table` of its objects if it is JSON; DataError
+        if it cannot be read.
 
         settings: config's `import`, or what is under the keys `within` there.
         """
         if not frame_at(path):
             check_name(path)
         self.path, self.settings, self.named, self.keys = path, settings, {}, {}
-        self._within_import, self._table, self._is_csv = within, name(f"rows of {path}"), False
+        self._within_import = within
         self._connection, self._asked = connection, settings.get("columns", {})
-        # Column -> what its values mean, SQL for the text `value`
-        self._meanings: dict[str, list[str]] = {}
         if path.endswith((".jsonl", ".json")):
-            self.texts = create_objects(connection, path, (), (), table=self._table)
-            self.columns, self.rows = [*self.texts], self._table
+            self.texts = create_objects(connection, path, (), (), table=table)
+            self.columns, self.source = [*self.texts], table
             return
         file = RawFile.open(path)
-        self.columns, self._is_csv = [*file.columns], file.lines is not None
-        # By place: a column may have the name of one of the two that are added.
-        stored = [f"{column} as c{place}" for place, column in enumerate(file.stored.values())]
-        columns = f"{', '.join(stored)} from {file.relation}"
-        self.rows = f"(select {text(path)} as file, row_number() over () as record, {columns})"
-        described = connection.execute(f"describe select {columns}").fetchall()
-        kinds = zip(file.stored, described, strict=True)
-        self.texts = {column: _as_text(place, kind) for column, (place, kind, *_) in kinds}
+        self.columns = [*file.columns]
+        kinds: dict[str, str] = {}
+        if path.endswith(".parquet") or frame_at(path):
+            described = connection.execute(f"describe from {file.relation}").fetchall()
+            kinds = {name(column): kind for column, kind, *_ in described}
+        # By place: a column may have the name of one of the two that are added. Each is written as
+        # text once, however often it is read.
+        listed = ", ".join(
+            f"{_as_text(stored, kinds.get(stored, ''))} as c{place}"
+            for place, stored in enumerate(file.stored.values())
+        )
+        self.source = (
+            f"(select {text(path)} as file, row_number() over () as record, {listed} from"
+            f" {file.relation})"
+        )
+        self.texts = {column: f"c{place}" for place, column in enumerate(file.stored)}
 
     def has(self, key: str, *others: str) -> bool:
         """Whether there is a column or a constant for what config calls `key`, or a column named so
@@ -442,7 +442,7 @@ class Table:
         """
         given = (
             f"(select file, record, {missing_as_null(f'({self.texts[outer]})', MISSING)} as value"
-            f" from {self.rows})"
+            f" from {self.source})"
         )
         # A type of what is no JSON is an error
         kind = "case when json_valid(value) then json_type(value) else '' end"
@@ -495,96 +495,51 @@ class Table:
             {} if frame_at(self.path) else {column: self.texts[column] for column in self.columns}
         )
 
-    @property
-    def source(self) -> str:
-        """SQL for the `rows` with what their values mean, of all that was asked for."""
-        if self._meanings and self._is_csv:  # which is read slowly
-            with reading(self.path):
-                self._connection.execute(
-                    f"create or replace temp table {self._table} as from {self.rows}"
-                )
-            self.rows, self._is_csv = self._table, False
-        (rows,) = self._connection.execute(f"select count(*) from {self.rows}").fetchone()
-        joined, most = self.rows, 0
-        for place, (column, meanings) in enumerate(self._meanings.items()):
-            value, values = self.texts[column], name(f"values of {self.path}, {place}")
-            names = name(f"names of {self.path}, {place}")
-            created = self._connection.execute(
-                f"create or replace temp table {values} as select distinct {value} as value from"
-                f" {self.rows}"
-            )
-            most = max(most, *created.fetchone())
-            if NAME in meanings:
-                self._connection.execute(
-                    f"create or replace temp type {names} as enum (select distinct {NAME} as name"
-                    f" from {values} where name is not null order by name)"
-                )
-            found = ", ".join(
-                f"({meaning})::{names if meaning == NAME else 'varchar'} as m{place}_{number}"
-                for number, meaning in enumerate(meanings)
-            )
-            joined += (
-                f" left join (select value as v{place}, {found} from {values})"
-                f" on {value} is not distinct from v{place}"
-            )
-        may_turn = MANY_ROWS < rows < ROWS_PER_VALUE * most
-        return f"(from {joined} {'order by record' if may_turn else ''})"
-
-    def _meaning(self, column: str, meaning: str) -> str:
-        """SQL for what the values of a column mean; meaning: SQL for that of a text, `value`."""
-        meanings = self._meanings.setdefault(column, [])
-        if meaning not in meanings:
-            meanings.append(meaning)
-        return f"m{[*self._meanings].index(column)}_{meanings.index(meaning)}"
-
     def name(self, column: str) -> str:
         """SQL for a column of names, trimmed: NULL where empty."""
-        return self._meaning(column, NAME)
+        return f"nullif(trim({self.texts[column]}), '')"
 
     def number(self, column: str) -> str:
         """SQL for a column of numbers: NULL where missing, however spelled."""
-        number = missing_as_null(f"({self._with_points('value')})", MISSING_IN_SHEETS)
-        return self._meaning(column, number)
+        return missing_as_null(f"({self._with_points(self.texts[column])})", MISSING_IN_SHEETS)
 
     def failure(self, column: str) -> str:
         """SQL for the failure that a column reports, by being empty or a value listed under
         `missing:`; else NULL.
         """
-        return self._meaning(column, self._failure())
+        return failure_in(self._with_points(self.texts[column]), self.settings.get("missing", ()))
 
     def score(self, column: str) -> str:
         """SQL for a column of scores, trimmed, by `values:`; NULL where `failure` is not."""
-        number = f"trim({self._with_points('trim(value)')})"
-        score = f"coalesce({self._read_as()}, {number})"
-        return self._meaning(column, f"case when {self._failure()} is null then {score} end")
+        value, read_as = f"trim({self.texts[column]})", self.read_as(column)
+        return (
+            f"case when {self.failure(column)} is null then coalesce({read_as},"
+            f" trim({self._with_points(value)})) end"
+        )
 
     def answer(self, column: str) -> str:
         """SQL for a column that names an answer, trimmed, by `values:`; NULL where empty."""
-        return self._meaning(column, f"coalesce({self._read_as()}, {NAME})")
+        return f"coalesce({self.read_as(column)}, {self.name(column)})"
 
-    def word(self, column: str) -> str:
-        """SQL for the file's own word, trimmed, if `values:` gives it a meaning; else NULL."""
-        return self._meaning(
-            column, f"case when {self._read_as()} is not null then trim(value) end"
-        )
-
-    def _failure(self) -> str:
-        return failure_in(self._with_points("value"), self.settings.get("missing", ()))
-
-    def _read_as(self) -> str:
-        """SQL for what `values:` read a value as, in any case, numbers by their value; else
-        NULL.
+    def read_as(self, column: str) -> str:
+        """SQL for what `values:` read a column's value as, in any case, numbers by their value;
+        else NULL.
         """
-        number, whens = as_number(self._with_points("trim(value)")), []
+        value, whens = f"trim({self.texts[column]})", []
+        number = as_number(self._with_points(value))
         for word, meaning in self.settings.get("values", {}).items():
             for spelling in spellings(word):
                 equal = (
                     f"{number} = {spelling!r}::double"
                     if isinstance(spelling, float)
-                    else f"lower(trim(value)) = {text(spelling)}"
+                    else f"lower({value}) = {text(spelling)}"
                 )
                 whens.append(f"{equal} then {text(str(meaning))}")
         return f"case when {' when '.join(whens)} end" if whens else "null::varchar"
+
+    def word(self, column: str) -> str:
+        """SQL for the file's own word, trimmed, if `values:` gives it a meaning; else NULL."""
+        return f"case when {self.read_as(column)} is not null then trim({self.texts[column]}) end"
 
     def _with_points(self, value: str) -> str:
         """SQL for a text in which, with `decimal: ","`, a decimal comma is a point, and a point
@@ -602,10 +557,17 @@ class Table:
 
 
 def _as_text(column: str, kind: str) -> str:
-    """SQL for a column of a `kind`, DuckDB's type, as text; nested ones as JSON."""
-    if kind.startswith(("STRUCT", "MAP")) or kind.endswith("]"):
-        return f"to_json({column})::varchar"
-    return column if kind == "VARCHAR" else whole_as_text(column)
+    """SQL for a column of a `kind`, DuckDB's type, as text; nested ones as JSON; without kind it is
+    text.
+    """
+    nested = kind.startswith(("STRUCT", "MAP")) or kind.endswith("]")
+    return (
+        f"to_json({column})::varchar"
+        if nested
+        else column
+        if kind in ("", "VARCHAR")
+        else whole_as_text(column)
+    )
 
 
 def whole_in_json(value: str) -> str:
@@ -620,13 +582,17 @@ def whole_in_json(value: str) -> str:
 class Spread:
     """The values of one key of `columns:` as rows, one for each of the `columns` that hold them.
 
-    column: the table's name for the values. levels: SQL for what a row's column stands for, by the
-    roles that have no column of their own; empty if one column holds all values.
+    source: the rows, SQL as of Table. levels: SQL for what a row's column stands for, by the roles
+    that have no column of their own; empty if one column holds all values.
     """
 
-    column: str
+    source: str
     levels: Mapping[str, str]
     columns: Sequence[str]
+
+    def each(self, value: Callable[[str], str]) -> str:
+        """SQL for a value of each row, from the function that gives SQL for that of a column."""
+        return _by_place([value(column) for column in self.columns])
 
 
 def _by_place(values: Sequence[str]) -> str:
@@ -647,8 +613,7 @@ def spread(file: Table, key: str, roles: Sequence[str], *, of_list: str | None =
     """
     asked = file.settings.get("columns", {}).get(key)
     if asked is None or isinstance(asked, str):
-        column = file.needed(key)
-        return Spread(column, {}, [column])
+        return Spread(file.source, {}, [file.needed(key)])
     columns = {}
     for names, column in names_and_columns(asked):
         file.existing(key, column)
@@ -667,10 +632,8 @@ def spread(file: Table, key: str, roles: Sequence[str], *, of_list: str | None =
         file.needed("judge")
     places = ", ".join(f"({place})" for place in range(len(columns)))
     levels = zip(absent, zip(*columns.values(), strict=True), strict=False)
-    file.rows = f"(from {file.rows} cross join (values {places}) as listed(wide))"
-    file.texts[SPREAD] = _by_place([file.texts[column] for column in columns])
     return Spread(
-        SPREAD,
+        f"(from {file.source} cross join (values {places}) as listed(wide))",
         {role: _by_place([*map(text, names)]) for role, names in levels},
         [*columns],
     )
@@ -693,10 +656,10 @@ def names_and_columns(asked: Sequence | Mapping) -> Iterator[tuple[tuple[str, ..
 def scores_in(file: Table, scores: Spread) -> dict[str, str]:
     """SQL for the columns of the table that a row's score fills."""
     return {
-        "rating": file.score(scores.column),
-        FAILURE: file.failure(scores.column),
-        COLUMN: _by_place([*map(text, scores.columns)]),
-        WORD: file.word(scores.column),
+        "rating": scores.each(file.score),
+        FAILURE: scores.each(file.failure),
+        COLUMN: scores.each(text),
+        WORD: scores.each(file.word),
     }
 
 

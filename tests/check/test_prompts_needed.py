@@ -107,8 +107,9 @@ def test_the_power_is_reached_with_so_many_prompts_and_not_with_one_less(number)
             law = norm(shift) if math.isinf(each.t_df) else nct(each.t_df, shift)
             critical = norm.ppf(0.95) if math.isinf(each.t_df) else t.ppf(0.95, each.t_df)
             powers.append(law.sf(each.reach * critical))
-        # Of half a million prompts, one makes a difference of less than 1e-6
-        assert powers[0] - 1e-6 < 0.8 <= powers[1] + 1e-6
+        # Of many prompts, one makes hardly a difference
+        rounding = 1e-6 if row["prompts"] > 100_000 else 0.0
+        assert powers[0] - rounding < 0.8 <= powers[1] + 1e-6
 
 
 def test_a_plan_of_the_same_judges_and_models_is_the_study_it_is_like():

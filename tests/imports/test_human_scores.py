@@ -298,3 +298,9 @@ def test_scale_may_end_between_whole_numbers(tmp_path):
         "found '5.5', which is off the scale of the dimension; write a number from 0.5 to 5 in"
         " steps of 0.5" in message
     )
+
+
+def test_scores_in_several_files_of_json_lines_are_read_from_each(tmp_path):
+    line = '{{"model": "{}", "prompt": "1", "rating": {}}}\n'
+    human = {"b.jsonl": line.format("b", 6), "c.jsonl": line.format("c", 3)}
+    assert imported(tmp_path, RATED, human) == [(6,), (None,), (3,)]

@@ -31,8 +31,8 @@ from recuse.model.least_squares import (
 
 UNIT = column_names("prompt model other order writer dimension wording replicate")
 EFFECTS = column_names(
-    "judge treatment contrast dimension wording length estimate ci_low ci_high standard_error df p_value",
-    "randomisation_p_value adjusted_p_value verdict favours detectable prompts units turned_up",
+    "judge treatment contrast dimension wording length estimate ci_low ci_high standard_error df",
+    "p_value randomisation_p_value adjusted_p_value verdict favours detectable prompts units turned_up",
     "turned_down failed_treated failed_control failure_p_value reason note",
 )
 # Taken from the rows of recuse.inference.verdict
@@ -54,7 +54,7 @@ class Pair:
     dimension: str
     wording: str
     is_own: bool  # the target is the judge's own answer
-    words: int  # in the target as it is
+    words: int  # in the target before treatment
     treated: float  # the value of the target; NaN if the reply could not be read
     control: float
 

@@ -10,8 +10,8 @@ from recuse.collect.requests import Criterion
 from recuse.collect.table import Collected, read_scores
 
 OBSERVATIONS = column_names(
-    "judge treatment arm prompt model other order writer dimension wording replicate own words value",
-    "reason",
+    "judge treatment arm prompt model other order writer dimension wording replicate own words",
+    "value reason",
 )
 
 
@@ -21,11 +21,10 @@ def observations(collected: Collected) -> list[dict]:
 
     Columns are OBSERVATIONS. model: whose answer is the target, treated or not. order: its place
     beside `other`, "" if the arm is the place or there is no other. own: 1 if the target is the
-    judge's answer, 0 if another's, "" if the judge has no answers. words: in the target as it is.
-    value: a rating as a share of
-    the scale, (rating − lowest) / (highest − lowest); a verdict as 1 for the target, 0.5 for
-    neither and 0 against it; "" if missing. Then `reason` says why, as one of REASONS in
-    recuse.collect.parse.
+    judge's answer, 0 if another's, "" if the judge has no answers. words: of the target before
+    treatment. value: a rating as a share of the scale, (rating − lowest) / (highest − lowest); a
+    verdict as 1 for the target, 0.5 for neither and 0 against it; "" if missing. Then `reason` says
+    why, as one of REASONS in recuse.collect.parse.
     """
     place = {wording.name: place for place, wording in enumerate(collected.plan.wordings)}
     return sorted(_rows(collected), key=lambda row: place[row["wording"]])

@@ -117,7 +117,7 @@ def write_paper_metrics(
     """Write attack_rates.csv, cognitive_biases.csv and the tables LABELLED into a folder: values of
     the audit's judges, from recuse.papers.attacks.success_rates, cognitive_biases and
     recuse.pairwise.verbosity, then published values with their `source`. A table is left out if the
-    audit has none of its treatments, or the paper none of its labels.
+    audit has none of its treatments, or if the paper has no labels.
     """
     rows = [*as_comparisons(observations)]
     with TemporaryDirectory() as place:
@@ -140,7 +140,11 @@ def write_paper_metrics(
                 found = [_with_source(row) for row in tabulate(pairs, **settings)]
                 if name == "verbosity":
                     found += _printed_verbosity()
-                write_table(folder / f"{name}.csv", [*columns[2:], "source"], found)
+                _, _, *shown = columns  # without study and experiment
+                write_table(folder / f"{name}.csv", [*shown, "source"], found)
+        else:
+            for name in LABELLED:
+                (folder / f"{name}.csv").unlink(missing_ok=True)
     if rates:
         write_table(folder / "attack_rates.csv", RATES, [*rates, *_printed_rates()])
     if shares := [row for row in shares if row["share"] is not None]:
@@ -177,12 +181,16 @@ def _with_source(row: dict) -> dict:
 
 
 def _printed_verbosity() -> Iterator[dict]:
-    """Verbosity biases that Saito et al. print, of other verdicts than the released ones."""
+    """Verbosity biases that Saito et al. print, for verdicts that were not released."""
     for row in read_table(PRINTED_VALUES):
         if row["quantity"] == "verbosity_bias":
-            rules = {"order": "debiased", "draws": "excluded"}
-            printed = {"judge": row["judge"], "verbosity_bias": row["value"]}
-            yield rules | printed | {"source": row["place"]}
+            yield {
+                "order": "debiased",
+                "draws": "excluded",
+                "judge": row["judge"],
+                "verbosity_bias": row["value"],
+                "source": row["place"],
+            }
 
 
 def _text(value: object) -> str | None:

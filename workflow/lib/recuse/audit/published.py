@@ -1,12 +1,10 @@
 """The prompts and answers of papers: fetched and verified like all published files, and written as
-tables that a plan reads. So are the verdicts that papers released, with the labels of people.
+tables that a plan reads. Released verdicts, with people's labels, are fetched in the same way.
 """
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import redirect_stderr
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -147,18 +145,18 @@ def published_texts(name: str, config: Mapping, released: Path | None = None) ->
     if reader is not None and released is not None:
         verdicts = read_table(MANIFEST.with_name(source["manifest"]))
     with TemporaryDirectory() as folder:
-        with redirect_stderr(StringIO()):  # `fetch` prints a line for each of up to 127 files
-            for row in steps([*files, *verdicts], "fetching", unit="files"):
-                fetch(
-                    repository=source["repository"],
-                    commit=source["commit"],
-                    path=row["path"],
-                    blob=row["blob"],
-                    mirror=mirror_location(config["mirror"], os.environ),
-                    cache=cache_folder(os.environ),
-                    destination=Path(folder, row["path"]),
-                    largest=int(parse_bytes(config["download_limit"])),
-                )
+        for row in steps([*files, *verdicts], "fetching", unit="files"):
+            fetch(
+                repository=source["repository"],
+                commit=source["commit"],
+                path=row["path"],
+                blob=row["blob"],
+                mirror=mirror_location(config["mirror"], os.environ),
+                cache=cache_folder(os.environ),
+                destination=Path(folder, row["path"]),
+                largest=int(parse_bytes(config["download_limit"])),
+                is_quiet=True,
+            )
         if verdicts:
             normalise(
                 name,

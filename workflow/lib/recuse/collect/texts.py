@@ -38,7 +38,7 @@ def _rows(
     path = table_path(settings)
     connection = connect()
     named = {} if isinstance(settings, str) else settings.as_written()
-    file = Table(connection, path, named, table="objects")
+    file = Table(connection, path, named)
     columns = {key: file.needed(key) for key in needed}
     values = [
         file.texts[column] if key == "text" else file.name(column)

@@ -341,7 +341,7 @@ def profiled(connection: Connection, path: str) -> list[GuessedColumn]:
     """The columns of a table, and the values in its columns of objects, by its first rows;
     DataError if it cannot be read.
     """
-    file, columns = Table(connection, path, {}, table="guessed_objects"), []
+    file, columns = Table(connection, path, {}), []
     with reading(path):
         for name in dict.fromkeys(file.columns):
             if file.columns.count(name) == 1:

@@ -648,7 +648,7 @@ def _scores_in(
             )
         connection.execute(f"create temp table {name(path)} as {rows.scores}")
         return _log_scores(connection, path, f"(from {name(path)})")
-    file = Table(connection, path, references, table="human_objects", within=("references",))
+    file = Table(connection, path, references, within=("references",))
     scores = spread(file, "rating", ("model", "dimension"), of_list="rater")
     texts = {
         "dimension": text(dimensions[0] if len(dimensions) == 1 else OVERALL),

@@ -175,7 +175,7 @@ def read_ratings_table(
     settings: config's `import`. scales: the dimensions that the study names; a file without a
     column for them has the only one.
     """
-    file = Table(connection, path, settings, table="objects")
+    file = Table(connection, path, settings)
     taken = {key: file.take(key, column, named=column) for key, column in RATING_KEYS.items()}
     scores = spread(file, "rating", ROLES)
     texts = scores_in(file, scores)
@@ -216,7 +216,7 @@ def read_verdicts_table(
     ba, or the name of the model that was shown first; without that column, model_a was. settings:
     config's `import`.
     """
-    file = Table(connection, path, settings, table="objects")
+    file = Table(connection, path, settings)
     outcomes = spread(file, "outcome", outcome_roles(settings))
     texts = dict(outcomes.levels)
     for column in VERDICT_COLUMNS:

@@ -321,11 +321,10 @@ class Table:
         path: str,
         settings: Mapping,
         *,
-        table: str,
         within: Keys = (),
     ) -> None:
-        """Open the file, and create the temporary `table` of its objects if it is JSON; DataError
-        if it cannot be read.
+        """Open the file, and create a temporary table of its objects if it is JSON; DataError if it
+        cannot be read.
 
         settings: config's `import`, or what is under the keys `within` there.
         """
@@ -335,6 +334,7 @@ class Table:
         self._within_import = within
         self._connection, self._asked = connection, settings.get("columns", {})
         if path.endswith((".jsonl", ".json")):
+            table = f"objects_{path.encode().hex()}"  # several files are open at a time
             self.texts = create_objects(connection, path, (), (), table=table)
             self.columns, self.source = [*self.texts], table
             return

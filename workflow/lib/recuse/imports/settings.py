@@ -100,7 +100,8 @@ class ColumnsOfJudgments(SomeKeys):
     )
     length: Name = optional("Ratings: tokens of the answer.")
     labelling_probability: Name = optional(
-        "Ratings: the probability, above 0 and at most 1, with which an answer was chosen for a human score."
+        "Ratings: the probability, above 0 and at most 1, with which an answer was chosen for a"
+        " human score."
     )
     item: Name = optional("Verdicts: id of the question.")
     model_a: Name = optional("Verdicts: model of one answer.")

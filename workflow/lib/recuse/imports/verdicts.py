@@ -87,7 +87,7 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
     connection.execute(f"create temp table votes ({names})")
     by_experiment: dict[bool, str] = {}  # whether a file has experiments -> the first such file
     for path in paths:
-        file = Table(connection, path, references, table="human_objects", within=("references",))
+        file = Table(connection, path, references, within=("references",))
         texts = {
             column: file.take(column, *BY_LMARENA.get(column, ()), needed=True)
             for column in COLUMNS

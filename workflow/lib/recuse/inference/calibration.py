@@ -25,7 +25,6 @@ def calibrated(connection: Connection, ratings: str, rating: str) -> str:
     ratings: with the columns judge, dimension, prompt, gt_unit. connection: on which the SQL is to
     run; it gets two temporary tables.
     """
-    slope = f"if(var_pop({rating}) > {FLAT}, regr_slope(gt_unit, {rating}), 0)"
     scored = f"({ratings}) where gt_unit is not null and {rating} is not null"
     connection.execute(f"""
         create temp table folds as
@@ -35,10 +34,16 @@ def calibrated(connection: Connection, ratings: str, rating: str) -> str:
         qualify count(*) over (partition by judge, dimension) >= {LEAST_SCORED}""")
     connection.execute(f"""
         create temp table lines as
+        with sums as (
+          select judge, dimension, fold, count(*) as n, sum({rating}) as x, sum(gt_unit) as y,
+                 sum({rating} ** 2) as xx, sum({rating} * gt_unit) as xy
+          from (from {scored}) join folds using (judge, dimension, prompt) group by all)
         select judge::varchar as of_judge, dimension::varchar as of_dimension, of_fold,
-               {slope} as slope, avg(gt_unit) - slope * avg({rating}) as intercept, avg(gt_unit) as mean
-        from (from {scored}) join folds using (judge, dimension, prompt)
-        join (select unnest(range({EVERY}, {FOLDS})) as of_fold) on fold <> of_fold
+               sum(x) / sum(n) as mean_rating, sum(y) / sum(n) as mean,
+               sum(xx) / sum(n) - mean_rating ** 2 as variance,
+               if(variance > {FLAT}, (sum(xy) / sum(n) - mean_rating * mean) / variance, 0) as slope,
+               mean - slope * mean_rating as intercept
+        from sums join (select unnest(range({EVERY}, {FOLDS})) as of_fold) on fold <> of_fold
         group by all""")
     return f"""
         select of_rating.*, intercept + slope * {rating} as human_scale_unit, mean as mean_unit

@@ -40,7 +40,7 @@ from recuse.inference.mixed import MixedFit
 from recuse.model.spec import BIASES
 
 # Chains, and sweeps of each: at first, at a time, and at most
-CHAINS, BURN_IN, KEPT, MOST = 64, 20, 12, 128
+CHAINS, BURN_IN, KEPT, MOST = 64, 20, 12, 132
 POINTS = 5  # of a lattice
 CACHED = 2**15  # densities of residuals at a time
 STEP = (0.2, 0.9)  # of a lattice of logarithms: least and largest

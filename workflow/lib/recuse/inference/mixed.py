@@ -160,7 +160,7 @@ class Block:
     @cached_property
     def by_judge(self) -> list[np.ndarray]:
         """Places among the cells of the block of those of each judge."""
-        return [np.flatnonzero(of) for of in self.of_judge.T]
+        return [np.flatnonzero(is_judge) for is_judge in self.of_judge.T]
 
 
 class CellCovariance:
@@ -313,7 +313,7 @@ class MixedFit:
         )
         self._columns = np.sort(order[:rank])  # that determine all others
         self._design = table.effects[:, self._columns]
-        # By block: the columns that its cells carry, and these by its fitted cells
+        # By block: the columns that its cells carry, and the same, for its fitted cells
         self._carried = [
             np.flatnonzero(self._design[block.places].any(axis=0)) for block in table.blocks
         ]

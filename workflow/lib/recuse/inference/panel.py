@@ -276,7 +276,7 @@ def panel_rows(
     better = [rows[0]]
     for row in rows:
         is_doubted = row["family_ratings"] == KEPT and doubted & {*row["panel"].split(BETWEEN)}
-        if row["square_difference_ci_high"] < 0 and not is_doubted:
+        if not is_doubted and row["square_difference_ci_high"] < 0:
             better.append(row)
     min(better, key=lambda row: row["square_difference"])["recommended"] = "yes"
     return rows + notes
@@ -291,8 +291,7 @@ def doubted_judges(judges: LinkedJudges, verdicts: Iterable[Mapping]) -> set[str
     crossing = judges.crossing
     doubted = set()
     for row in verdicts:
-        is_shown = row["verdict"] != Verdict.NOT_SHOWN
-        if not is_shown or code(row.get("reason", "")) in WITHOUT_RATINGS:
+        if row["verdict"] == Verdict.NOT_SHOWN or code(row.get("reason", "")) in WITHOUT_RATINGS:
             continue
         if row["quantity"] == SELF:
             doubted.add(row["term"])

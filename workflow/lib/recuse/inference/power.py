@@ -49,8 +49,8 @@ TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that a
 EXACT = 1.0, 1.0  # reliability and raters of human scores taken as exact
 TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-bias is oversized
 EVER = 1e12  # prompts: as good as infinitely many
-# How many times what `reaches` sums the estimate of a judge needs, found by simulation
-# (benchmarks/detectable.py): the sums leave out spreads by model and what families have in common.
+# Factor on the value that `reaches` computes, found by simulation (benchmarks/detectable.py): its
+# sums ignore spreads by model and what families have in common.
 CALIBRATION = 1.05
 # Over wordings, which all judges together know nothing of: critical values to be established
 REACH = 2.0
@@ -239,7 +239,7 @@ class Expected:
 
 def reaches(errors: np.ndarray, df: np.ndarray, *, confidence: float) -> np.ndarray:
     """How many critical values of its own test the estimate of each judge has to reach for its bias
-    to be established, if no other judge is biased, (judges,); of families likewise.
+    to be established, if no other judge is biased, (judges,); the same for families.
 
     errors, df: (judges,) of the estimates by C, in points of the unit scale. An estimate has to
     reach one, and the value at which all judges together give a bias above 0 the probability
@@ -707,7 +707,8 @@ def reordered(
     """The preferences of judges and models with these names, in the order of the names wanted;
     what is usual for a name without any.
     """
-    usual = float(np.exp(np.log(preferences.spread).mean())), 0.0
+    known_spreads = preferences.spread[preferences.spread > 0]
+    usual = float(np.exp(np.log(known_spreads).mean())) if len(known_spreads) else 0.0, 0.0
     found = []
     for values, known, order, default in zip(
         (preferences.spread, preferences.effects), names, wanted, usual, strict=True

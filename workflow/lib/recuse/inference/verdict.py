@@ -125,9 +125,8 @@ KINDS = {
     for kind in (
         Kind("ratings", BEYOND),
         Kind("pairs", BEYOND),  # the regression of verdicts on two answers
-        Kind(
-            "shares", AGAINST_PEOPLE, establishes=False
-        ),  # shares of verdicts less those of the human labels
+        # Shares of verdicts less those of the human labels
+        Kind("shares", AGAINST_PEOPLE, establishes=False),
         # The share of verdicts for the answer shown first, less one half
         Kind("position", "first"),
         Kind("gold", "both"),  # answers that are right or wrong by a key

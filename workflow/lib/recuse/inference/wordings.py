@@ -109,11 +109,11 @@ class Crossed:
 def errors_with_twice(
     whole: Part, wordings: Crossed | None, replicates: Crossed | None
 ) -> dict[str, float]:
-    """Standard errors over wordings with twice as many prompts, wordings or replicates, of those
-    whose number the rows show to matter.
+    """Standard errors over wordings with twice as many prompts, wordings or replicates, for each of
+    these that the rows can separate.
 
-    As in balanced data, the variance V of an estimate is by prompts, by prompts and wordings, and
-    by requests; that of the bias by wording adds to it. Twice as many halve what they average.
+    As in balanced data, the variance V of an estimate has three parts: prompts, prompts x wordings,
+    and requests; that of the bias by wording adds to it. Twice as many halve what they average.
     """
     variance = whole.std_error**2
     by_request = by_wording = 0.0

@@ -56,6 +56,7 @@ def fetch(
     attempts: int = 4,
     wait: float = 1.0,
     largest: int = 200_000_000,
+    is_quiet: bool = False,
 ) -> None:
     """Put the file `path` of `repository` at `commit` at `destination`, if its git blob id is
     `blob`.
@@ -64,7 +65,7 @@ def fetch(
     a folder, laid out <repository>/<commit>/<path>. `timeout`: seconds to connect, seconds of
     silence; `deadline`: seconds for a whole attempt; `wait`: seconds before the second of
     `attempts`, doubled for each further one; only transient failures are attempted again;
-    `largest`: bytes of the largest file that is taken.
+    `largest`: bytes of the largest file that is taken; `is_quiet`: print only what goes wrong.
     Raises FetchError, and then leaves nothing at `destination` and nothing unverified in the cache.
     """
     import tenacity
@@ -113,9 +114,12 @@ def fetch(
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
         destination.unlink(missing_ok=True)  # a failure must not leave an older file in its place
-        if not _take_from_cache(cached, destination, blob):
+        is_cached = _take_from_cache(cached, destination, blob)
+        if not is_cached:
             retrying(obtain)
-            print(f"fetched {path}: {destination.stat().st_size} bytes", file=sys.stderr)
+        if not is_quiet:
+            came = f"taken from {cached}" if is_cached else f"fetched {path}"
+            print(f"{came}: {destination.stat().st_size} bytes", file=sys.stderr)
     except (_Failure, OSError) as failure:
         tried = counted(retrying.statistics.get("attempt_number", 0), "attempt")
         expected = f"blob {blob}" if isinstance(place, Path) else f"status 200 and blob {blob}"
@@ -185,7 +189,6 @@ def _take_from_cache(cached: Path, destination: Path, blob: str) -> bool:
         print(f"removed the damaged {cached}: {failure}", file=sys.stderr)
         cached.unlink(missing_ok=True)
         return False
-    print(f"taken from {cached}: {destination.stat().st_size} bytes", file=sys.stderr)
     return True
 
 

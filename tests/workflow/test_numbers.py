@@ -118,7 +118,7 @@ def test_the_paper_page_has_the_numbers_of_its_tables(rows):
     shown = [name for name, row in judges.items() if row["verdict"] != "not shown"]
     assert (shown, judges["Mistral Large"]["verdict"]) == (["Mistral Large"], "likely")
     size, low, high = with_interval(judges["Mistral Large"], ".3f")
-    assert f"only Mistral Large favours itself ({size}, {low} to {high})" in PAPER
+    assert f"only Mistral Large's interval excludes 0 ({size}, {low} to {high})" in PAPER
     size, low, high = with_interval(judges["Llama 3 8B"], ".3f")
     gap = float(judges["Llama 3 8B"]["A"])
     assert f"Llama 3 8B's {gap:.3f} by Equation 1 becomes {size} ({low} to {high})" in PAPER

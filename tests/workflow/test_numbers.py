@@ -175,7 +175,7 @@ def test_the_page_on_comparisons_has_the_numbers_of_its_tables(rows):
     others, people = (f"{50 + 100 * float(own['GPT-4'][gap]):.0f}" for gap in "BA")
     tests = [float(own["GPT-4"][name]) for name in ("p_value", "adjusted_p_value")]
     assert (
-        f"in {size} % of the verdicts that choose (90 % interval {low} to {high} %" in COMPARISONS
+        f"in {size} % of verdicts other than ties (90 % interval {low} to {high} %" in COMPARISONS
     )
     assert f"B {others} %, A {people} %; p = {tests[0]:.2f}, but {tests[1]:.2f}" in COMPARISONS
     rest = [50 + 100 * float(row["estimate"]) for name, row in own.items() if name != "GPT-4"]

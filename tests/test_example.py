@@ -108,7 +108,7 @@ def test_check_says_what_the_pages_say(page, run):
     status, text, _ = run("check")
     assert status == 0
     assert (
-        "Likewise: judge claude-haiku-4 (4.9 %), all ratings (3.0 %), model command-a (3.0 %),"
+        "Also: judge claude-haiku-4 (4.9 %), all ratings (3.0 %), model command-a (3.0 %),"
         in " ".join(text.split())
     )
     place = 0

@@ -103,7 +103,7 @@ def _entry(mark: str, group: Sequence[Finding]) -> Iterator[str]:
     blank = " " * len(mark)
     yield _wrapped(words, mark, blank)
     if others:
-        yield _wrapped(f"Likewise: {enumerated(others, most=5)}", blank, blank + "  ")
+        yield _wrapped(f"Also: {enumerated(others, most=5)}", blank, blank + "  ")
     if first.advice:
         yield _wrapped(f"-> {first.advice}", blank, blank + "   ")
 

@@ -62,9 +62,10 @@ Values = Annotated[
 ]
 VALUES = (
     "What words stand for, in any case: `{yes: 1, no: 0}`, `{poor: 1, good: 2}`; of verdicts,"
-    " `{left: a, right: b}`. `true` and `false` without quotes are also yes and no, on and off."
+    " `{left: a, right: b}`. `true` without quotes stands for true, yes and on in the file, `false`"
+    " for false, no and off."
 )
-DECIMAL = "What marks decimals, `,` for 7,5; default: a point."
+DECIMAL = "Decimal separator: `,` for 7,5; default: a point."
 JudgeOrJudges = by_kind(
     {"text": Name, "a mapping": Annotated[dict[str, Name], Field(min_length=1)]}
 )
@@ -79,10 +80,10 @@ class ColumnsOfJudgments(SomeKeys):
     model: ColumnOrConstant = optional("Ratings: the model that wrote the answer.")
     prompt: Name = optional("Ratings: id of the prompt.")
     rating: ColumnOrColumns = optional(
-        "Ratings: the judge's rating; or several columns, one for each judge, model or dimension,"
-        " whichever has no column of its own: a list of columns named like these, or a mapping from"
-        " their names to the columns. With a column for each judge and model, `{<judge>: {<model>:"
-        " <column>}}`."
+        "Ratings: the judge's rating; or several columns, one for each judge, model or dimension"
+        " (whichever has no column of its own): a list of columns named like these, or a mapping"
+        " from their names to the columns. With a column for each judge and model, `{<judge>:"
+        " {<model>: <column>}}`."
     )
     dimension: ColumnOrConstant = optional(
         "Ratings: what was rated; required if `scales` names several dimensions."
@@ -197,7 +198,7 @@ class Import(Section):
     step: float = optional(
         "Step of the rating scales, such as 0.5; default: the coarsest of 1, 0.5, 0.25, 0.2, 0.1,"
         " 0.05, 0.02 and 0.01 of which all ratings are multiples, which is reported unless it is 1."
-        " A scale has at most 101 levels.",
+        " A scale can have at most 101 levels.",
         gt=0,
     )
     round: bool = optional(
@@ -210,8 +211,8 @@ class Import(Section):
     )
     judge: JudgeOrJudges = optional(
         "Logs of tools: the judge, or the judge of each scorer that is one, where the log does not"
-        " name it. `Human` is a scorer of human scores, `Gold` one that compares with a key. If a"
-        " judge is also one of the models, write its name as the log does."
+        " name it. `Human` marks a scorer whose scores come from people, `Gold` one that compares"
+        " with an answer key. If a judge is also one of the models, write its name as the log does."
     )
     baseline: Name = optional(
         "Arena-Hard 0.1, whose judgments omit it: the model with which all others are compared."
@@ -260,9 +261,9 @@ class ImportOfRatings(Import):
     holds = RATED
 
     gold: bool = optional(
-        "Whether the human scores are gold labels: right or wrong by a key, or by spans that humans"
-        " marked. The check, the report and the figures then say so, and a further table compares"
-        " own right and wrong answers."
+        "Whether the human scores are gold labels: right or wrong according to an answer key, or by"
+        " spans that humans marked. The check, the report and the figures then say so, and a further"
+        " table compares own right and wrong answers."
     )
 
     def _check(self) -> None:

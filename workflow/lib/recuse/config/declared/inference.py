@@ -261,7 +261,7 @@ class Inference(Section):
         "Human raters per completion where only their published agreement is known.", ge=1
     )
     pass_mark: Proportion = required(
-        "With gold labels: share of the scale from which on a rating passes an answer as right."
+        "With gold labels: share of the scale at or above which a rating counts as a pass."
     )
     sensitivity: NamesOrNone = required(
         "Specs that are tested for sensitivity to an omitted variable."

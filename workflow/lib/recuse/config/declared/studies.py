@@ -60,8 +60,8 @@ class Declared(SomeKeys):
 
 
 VERIFY = (
-    "With `files` or `import`: checksums or numbers of rows of files, by path; a file with others is"
-    " an error. CSV and JSON have no checksum of their own."
+    "With `files` or `import`: checksums or numbers of rows of files, by path; a file that does not"
+    " match is an error. CSV and JSON have no checksum of their own."
 )
 Verified = Annotated[dict[File, Declared], Field(min_length=1)]
 
@@ -171,7 +171,7 @@ class RatedStudy(Section):
         min_length=1,
     )
     simulated: bool = optional(
-        "The ratings of these files are simulated: the report and all figures are marked so.",
+        "Whether the ratings are simulated; if so, the report and all figures are marked.",
         default=False,
     )
     raters: Name = optional(
@@ -188,17 +188,17 @@ class RatedStudy(Section):
         le=1000,
     )
     specs: dict[Key, SpecSettings] = optional(
-        "Models fitted to this study, with `main` and `by_dimension`, in place of the other"
-        " `specs`. Its `inference` then has every key that names specs.",
+        "Specs that are fitted to this study, as well as `main` and `by_dimension`, in place of"
+        " the other `specs`. Its `inference` must then set every key that names specs.",
         min_length=1,
     )
     inference: dict[str, Any] = optional(
-        "Keys of `inference` that differ for this study.", min_length=1
+        "Keys of `inference` that have other values for this study.", min_length=1
     )
     figures: Names = optional("The figures of this study; default: all that are possible.")
     trusted: Names = optional(
-        "Judges whose ratings count although `check` doubts them, see docs/own-data.md, Judges in"
-        " doubt.",
+        'Judges whose ratings count although `check` doubts them; see docs/own-data.md, "Judges in'
+        ' doubt".',
         default=[],
     )
     scales: dict[Name, Scale] = required(
@@ -210,7 +210,7 @@ class RatedStudy(Section):
         min_length=1,
     )
     task_types: dict[Name, Names] = optional(
-        "Datasets of each task type; default: any datasets, no task types.",
+        "Datasets of each task type; default: no task types, and any datasets.",
         default={},
         min_length=1,
     )
@@ -498,7 +498,7 @@ class ComparedStudy(Section):
     )
     families: dict[Name, ModelsOfFamily] = optional(
         "The models of each family, as the files spell them, or each model with its other"
-        " spellings. A model listed neither here nor under `models:` is alone.",
+        " spellings. A model listed neither here nor under `models:` is a family of its own.",
         default={},
         min_length=1,
     )

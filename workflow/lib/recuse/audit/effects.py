@@ -54,7 +54,7 @@ class Pair:
     dimension: str
     wording: str
     is_own: bool  # the target is the judge's own answer
-    words: int  # in the target before treatment
+    words: int  # how many the target has before treatment
     treated: float  # the value of the target; NaN if the reply could not be read
     control: float
 

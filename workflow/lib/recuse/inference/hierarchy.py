@@ -178,7 +178,8 @@ class Sampler:
         self.spread = np.tile(grid.spreads[:, None], CHAINS)
         self.factor = np.ones((models, CHAINS))
         self.centre = np.log(self.spread).mean(axis=0)
-        self.stretch = np.ones((len(grid.known), CHAINS))  # of tau, which makes the tails heavy
+        # A factor of tau for each bias, which makes the tails heavy
+        self.stretch = np.ones((len(grid.known), CHAINS))
         self._weigh()
 
     def start(self, estimates: np.ndarray) -> None:

@@ -242,7 +242,7 @@ def label_noise(of: Choices, *, confidence: float, seed: int) -> Iterator[dict]:
 
       judge_share - (h - q) / (1 - 2 q)
 
-    The judge's own inconsistency pulls its share to one half likewise, so q is by how
+    The judge's own inconsistency also pulls its share to one half, so q is by how
     much labels flip more often than the judge does. Draws count as in MAIN. Where single votes are
     known, q is the rate at which these are flipped.
 

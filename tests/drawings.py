@@ -10,8 +10,7 @@ from numpy.random import default_rng
 from recuse.model.estimates import ESTIMATES, MULTIPLICITY, NOT_ESTIMABLE
 from recuse.plot.biases import self_family_bias
 from recuse.plot.colours import Palette
-from recuse.plot.rows import NO_ERROR
-from recuse.plot.style import EDGE, SINGLE_COLUMN, SMALL, Subject, interval_text, language, wrap
+from recuse.plot.style import EDGE, SINGLE_COLUMN, SMALL, Subject, language, wrap
 
 FAMILIES = {"Claude": {"colour": "#D55E00"}, "GPT": {"colour": "#009E73"}, "Llama 3": {}}
 MODELS = {
@@ -31,7 +30,7 @@ SIX = [
     "Logical robustness",
 ]
 WALD = {"confidence": 0.9, "covariance": "HC0"}
-INTERVAL = interval_text(0.9, "HC0")
+INTERVAL = "90 % Wald interval, HC0"
 CLUSTERED = {
     "spec": "clustered",
     "tests": "self- and family-biases",
@@ -178,18 +177,3 @@ def self_and_family_bias(table, study=None, *, reasons=None, multiplicity=None, 
     return self_family_bias(
         table, nothing, others, study or subject(), spec="a", simultaneous=clustered, **WALD
     )
-
-
-def words_are_beside_the_point(figure, point, count=1):
-    """`count` rows say that there is no standard error; that of `point` within its panel, and not
-    over the point.
-    """
-    figure.draw_without_rendering()
-    words = [text for text in figure.findobj(Text) if text.get_text() == NO_ERROR]
-    assert len(words) == count
-    x, y = point.axes.transData.transform((point.get_xdata()[0], point.get_ydata()[0]))
-    boxes = [text.get_window_extent() for text in words if text.axes is point.axes]
-    box = next(box for box in boxes if box.y0 < y < box.y1)
-    panel = point.axes.get_window_extent()
-    assert panel.x0 <= box.x0 < box.x1 <= panel.x1
-    assert not box.x0 <= x <= box.x1

@@ -19,7 +19,8 @@ from recuse.base.reasons import Reason, because, in_words
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
 from recuse.model.spec import C
 from recuse.plot import leaderboard, power, reliability
-from recuse.plot.leaderboard import finding
+from recuse.plot.leaderboard import rank_changes
+from recuse.plot.page import head
 from tables_of_inference import BY_MODEL, board, curves, plans, reliability_tables
 
 KINDS = (RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY, HUMAN)
@@ -242,4 +243,5 @@ def test_models_without_a_score_are_left_out_of_both_rankings():
     table = table.assign(
         spec="main", slice=None, estimand="A", score=0.5, note="", rank_low=1, rank_high=1
     )
-    assert finding(table) == "Removing the estimated biases changes the rank of none of 2 models"
+    words = head("leaderboard", level=0.9, **rank_changes(table)).finding
+    assert words == "Removing the estimated biases changes the rank of none of 2 models"

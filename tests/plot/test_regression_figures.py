@@ -4,7 +4,7 @@ import pandas as pd
 
 from drawings import artists, is_page_with, prose, subject
 from recuse.pairwise.strengths import STRENGTHS
-from recuse.plot.regression import NO_STRENGTHS, strengths
+from recuse.plot.leaderboard import NO_STRENGTHS, strengths
 
 
 def test_pages_of_words_where_there_is_nothing():

@@ -10,13 +10,13 @@ from io import BytesIO
 import pytest
 from fontTools.ttLib import TTFont
 
+from recuse.base.templates import said
 from recuse.report.html import (
     font_rules,
     inlined,
     picture_facts,
     rendered,
     rendered_caption,
-    said,
 )
 from report_pages import LABEL, SVG
 

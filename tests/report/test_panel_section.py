@@ -4,10 +4,10 @@ import pytest
 from numpy.random import default_rng
 
 from recuse.base.reasons import Reason, because, in_words
+from recuse.base.templates import said
 from recuse.inference.judge_levels import linked_judges
 from recuse.inference.panel import PANEL, panel_rows
 from recuse.inference.round_robin import ROUND_ROBIN, round_robin_rows
-from recuse.report.html import said
 from recuse.report.panel import LIMITS, panel_section
 from recuse.report.verdict import scale_unit
 from recuse.validation.world import MonteCarloWorld

@@ -41,6 +41,7 @@ def attempt(function, *arguments):
 
 
 WORKFLOW = os.path.relpath(places.WORKFLOW)
+FIGURE_WORDS = f"{WORKFLOW}/report/figures.j2"
 PROJECT = project_settings()  # without a user's additions
 settings = attempt(checked, merged(PROJECT, config), PROJECT)
 config.clear()
@@ -192,11 +193,12 @@ def of_drawings(function, *names):
 
 
 def contents_of_drawings(drawings):
-    """The contents of the script of figures, of what draws these, and of the published values in
-    them.
+    """The contents of the script of figures, of what draws these, of their words, and of the
+    published values in them.
     """
     functions = {drawing["draw"] for drawing in drawings.values()}
-    return checked_contents(code_files("figure.py", *functions), drawing_inputs(drawings))
+    files = [FIGURE_WORDS, *drawing_inputs(drawings)]
+    return checked_contents(code_files("figure.py", *functions), files)
 
 
 wildcard_constraints:

@@ -552,7 +552,7 @@ def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
             applies=with_key,
         ),
         "strengths": figure_from_table(
-            "recuse.plot.regression:strengths",
+            "recuse.plot.leaderboard:strengths",
             "Models ranked by the judges' verdicts",
             "strengths",
             level,

@@ -12,17 +12,17 @@ from matplotlib.figure import Figure
 from recuse.papers.attack_values import attack_key, read_attacks
 from recuse.plot.colours import BLUE, INK, ORANGE, VERMILION
 from recuse.plot.page import (
-    BY_CONDITION,
     NO_EXPERIMENT,
     Entry,
-    Head,
+    extremes,
+    head,
     name_in_words,
     page_of_words,
     tally,
     with_text_names,
 )
 from recuse.plot.rows import CROSS, Block, Column, Kind, Row, rows_figure
-from recuse.plot.style import Subject, language, percent_as_given
+from recuse.plot.style import Subject, language
 
 CONDITION = ["condition", "model_a", "model_b"]  # of an experiment
 LIMITS = (-0.04, 1.04)
@@ -45,10 +45,6 @@ SHARES = [
     Entry("tie", "■", "#D9D9D9"),
     Entry("second", "▨", ORANGE),
 ]
-PREFERS = (
-    ("prefers the answer shown first", "prefer the answer shown first"),
-    ("prefers the second", "prefer the second"),
-)
 NO_VOTES = "No votes by position: there is no vote about perturbed answers."
 
 
@@ -90,29 +86,16 @@ def attack_success(
         _block(own, ranks[ranks["experiment"] == name])
         for name, own in marks.groupby("experiment", sort=False)
     ]
-    interval = f"exact {percent_as_given(confidence)} interval"
-    unit = f"share of attacks that succeed, lower is more robust; {interval}"
+    means = extremes(rates.groupby("judge", sort=False)["asr"].mean())
     return rows_figure(
         pd.concat([marks, printed]),
         subject,
-        Head(_most_robust(rates), unit),
+        head("attack_success", means=means, level=confidence),
         blocks,
         kinds=KINDS if len(printed) else {RATE: Kind(colour=BLUE)},
         most=4,
         absent="not judged",
     ).figure
-
-
-def _most_robust(rates: pd.DataFrame) -> str:
-    """The judges on whom attacks succeed least and most, by their mean rates."""
-    means = rates.groupby("judge", sort=False)["asr"].mean().dropna()
-    if means.empty:
-        return "No attack can be judged"
-    best, worst = means.idxmin(), means.idxmax()
-    if best == worst:
-        return f"Attacks on {best} succeed in {100 * means[best]:.0f} % of the samples"
-    least, most = (f"{judge} ({100 * means[judge]:.0f} %)" for judge in (best, worst))
-    return f"Attacks succeed least on {least} and most on {most}, on average"
 
 
 def _natural(names: Sequence[str]) -> list:
@@ -183,10 +166,8 @@ def votes_by_position_figure(table: pd.DataFrame, subject: Subject, *, confidenc
     )
     empty = marks.assign(panel=CHOSEN, estimate=np.nan, text=None)
     empty["instead"] = empty["instead"].where(table["n"] == 0)
-    level = percent_as_given(confidence)
-    who = () if table["judge"].is_unique else BY_CONDITION
-    unit = f"share of votes; {level} bootstrap interval over questions; filled: it excludes 0"
-    finding = tally(table, *PREFERS, *who, name="judge", value="difference")
+    counts = tally(table, name="judge", value="difference")
+    several = not table["judge"].is_unique
     columns = [
         Column(CHOSEN, "Answer chosen", across="share of votes", at=None, limits=(0, 1)),
         Column(DIFFERENCE, "First minus second", less="second", more="first", beside="votes"),
@@ -194,7 +175,7 @@ def votes_by_position_figure(table: pd.DataFrame, subject: Subject, *, confidenc
     page = rows_figure(
         pd.concat([marks, empty]),
         subject,
-        Head(finding, unit),
+        head("votes", tally=counts, several=several, level=confidence),
         [Block(rows, columns)],
         row=0.22,
         key=SHARES,

@@ -25,15 +25,14 @@ from recuse.plot.colours import (
 )
 from recuse.plot.page import (
     Entry,
-    Head,
     by_experiment,
+    head,
     joined,
-    outcomes,
     page_of_words,
-    some,
+    written,
 )
 from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
-from recuse.plot.style import Subject, language, percent_as_given
+from recuse.plot.style import Subject, language
 
 BIASES = {  # in the order of the figures: name, colour and hatch
     # Colour is the test, Tol's, as Okabe and Ito's tell whose a share is; hatched is its second
@@ -60,8 +59,6 @@ OF_RANDOM = Entry("random choices", "┆", VERMILION)
 NOTHING = "Nothing to draw: no comparison tests a cognitive bias."
 BIASED = "share of comparisons in which the judge is biased"
 QUARTERS = ((0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1, "1"))
-NO_SHARE = "Without a share, as all comparisons are left out, by number of judges: {}."
-ONCE = "A judge counts once in each experiment."
 
 # Share by bias.
 FENCE = 1.5  # interquartile ranges beyond the quartiles: what is farther out is an outlier (Tukey)
@@ -73,9 +70,7 @@ NAMED = "Named beside a row: the most biased judge and outliers."
 # Average by size.
 ALL = "all judges"
 NO_SIZE = "size unknown"
-PARTLY = "The mean of a bias is over the judges that have a share of it."
 NO_COMMON = "Nothing to draw: the judges of different sizes have no bias in common."
-NOT_AVERAGED = "Not averaged, as not every group has it: {}."
 EDGE = {"edgecolor": "white", "lw": 0.4, "zorder": 3, "height": 0.2}
 
 # Overlap of rankings, as the two published aggregates were computed: systems, form, ties, released
@@ -94,15 +89,7 @@ OVERLAPS = [
     Entry("the list of the systems, blind to the answers", "╎", VERMILION),
     Entry("annotators with one another", "┊", GREEN),
 ]
-RANKS = tuple(
-    f"{verb} the systems more like an annotator than a list made blind"
-    for verb in ("ranks", "rank")
-)
 RBO = "rank-biased overlap"
-OF_RBO = (
-    "rank-biased overlap (p = 0.8) with the annotators, mean over single annotators and"
-    " instructions; beside a row: share of valid verdicts"
-)
 NO_RANKINGS = "Nothing to draw: there are no rankings to compare."
 
 
@@ -114,10 +101,10 @@ def bias_jitter(table: pd.DataFrame, subject: Subject, *, confidence: float, see
     `table`: experiment, judge, bias, origin, share, random; of the humans also ci_low and ci_high.
     Heights within a row are drawn with `seed`.
     """
-    table, words = _drawable(table)
+    table, note = _drawable(table)
     biases = _biases(table)
     if not biases:
-        return page_of_words(subject, joined(NOTHING, words))
+        return page_of_words(subject, joined(NOTHING, note))
     is_human = table["judge"] == HUMAN
     judges, humans = table[~is_human], table[is_human]
     texts = {bias: _named(judges[judges["bias"] == bias]) for bias in biases}
@@ -125,21 +112,18 @@ def bias_jitter(table: pd.DataFrame, subject: Subject, *, confidence: float, see
     beside = pd.DataFrame({"row": biases, "panel": "", "text": [texts[bias] for bias in biases]})
     marks = pd.concat([marks, beside.assign(estimate=np.nan)])
     lines = max(1 + text.count("\n") for text in texts.values())
-    unit = f"{BIASED}; of salience, where it picks the longer answer"
-    if len(humans):
-        level = percent_as_given(confidence)
-        unit = f"{unit}; humans: {level} bootstrap interval over instructions"
+    facts = {"humans": len(humans), "level": confidence}
     across = "share of comparisons"
     column = Column(across=across, at=None, limits=(-0.02, 1.02), ticks=QUARTERS)
     page = rows_figure(
         marks,
         subject,
-        Head(_strongest(judges, biases), unit),
+        head("bias_jitter", **_strongest(judges, biases), **facts),
         [Block([Row(bias, NAMES[bias]) for bias in biases], [column])],
         kinds={"human": HUMANS},
         row=max(0.3, 0.04 + 0.12 * lines),
         key=[*_origins(table), *[OF_HUMANS] * bool(len(humans)), OF_RANDOM],
-        note=joined(NAMED, words),
+        note=joined(NAMED, note),
     )
     generator, axes = np.random.default_rng(seed), page.axes[""]
     for bias in biases:
@@ -157,18 +141,16 @@ def bias_jitter(table: pd.DataFrame, subject: Subject, *, confidence: float, see
     return page.figure
 
 
-def _strongest(judges: pd.DataFrame, biases: Sequence[str]) -> str:
-    """The bias that exceeds random choices by the most, averaged over judges."""
-    excess = (
-        (judges["share"] - judges["random"]).groupby(judges["bias"]).mean().reindex(list(biases))
-    )
-    if not excess.max() > 0:
-        return "On average no bias exceeds random choices"
-    rows = judges[judges["bias"] == excess.idxmax()]
-    exceed = some((rows["share"] > rows["random"]).sum(), len(rows))
-    return (
-        f"The strongest bias is “{NAMES[excess.idxmax()]}”: it exceeds random choices in {exceed}"
-    )
+def _strongest(judges: pd.DataFrame, biases: Sequence[str]) -> dict[str, object]:
+    """The bias that exceeds random choices by the most, averaged over judges, and how many judges
+    have it.
+    """
+    above = judges["share"] - judges["random"]
+    means = above.groupby(judges["bias"]).mean().reindex(list(biases))
+    if not means.max() > 0:
+        return {"bias": ""}
+    own = above[judges["bias"] == means.idxmax()]
+    return {"bias": NAMES[means.idxmax()], "count": (own > 0).sum(), "total": len(own)}
 
 
 @language()
@@ -178,10 +160,10 @@ def bias_profile(table: pd.DataFrame, subject: Subject) -> Figure:
 
     `table`: experiment, judge, bias, origin, share, random. A cell without a share is empty.
     """
-    table, words = _drawable(table)
+    table, note = _drawable(table)
     biases = _biases(table)
     if not biases:
-        return page_of_words(subject, joined(NOTHING, words))
+        return page_of_words(subject, joined(NOTHING, note))
     judges = _judges(table)
     rankers = judges + [HUMAN] * bool((table["judge"] == HUMAN).any())
     random = table.drop_duplicates("bias").set_index("bias")["random"].reindex(biases)
@@ -189,16 +171,14 @@ def bias_profile(table: pd.DataFrame, subject: Subject) -> Figure:
     excess = (values - random).clip(lower=0)
     counts = (excess.loc[judges] > 0).sum(axis=1)
     most, least = counts.idxmax(), counts.idxmin()
-    about = some(counts[most], len(biases), "bias", "biases")
-    finding = f"{most} exceeds random choices in {about}"
-    finding += f", {least} in {counts[least]}" if counts[most] > counts[least] else ""
-    origins = " or ".join(entry.text.partition(", ")[2] for entry in _origins(table))
-    unit = f"{BIASED}; judges' shares {origins}; darker: further beyond random choices"
+    origins = [entry.text.partition(", ")[2] for entry in _origins(table)]
+    found = {"most": most, "least": least, "high": counts[most], "low": counts[least]}
+    words = head("bias_profile", **found, total=len(biases), origins=origins)
     values.loc["random choices"], excess.loc["random choices"] = random, 0.0
     darkness = excess / max(excess.max(axis=None), 1e-9)
     cells = ShadedCells(darkness.rename(columns=NAMES), values)
     apart = len(values) - len(judges)
-    (axes,) = cells_figure({"": cells}, subject, Head(finding, unit), apart=apart, note=words)
+    (axes,) = cells_figure({"": cells}, subject, words, apart=apart, note=note)
     return axes.figure
 
 
@@ -212,7 +192,7 @@ def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
     one bias's. Groups stand as the table names their sizes; where it names none there is one group.
     Only biases that every group has are averaged; the humans are left out.
     """
-    table, words = _drawable(table)
+    table, note = _drawable(table)
     judges = table[table["judge"] != HUMAN]
     sizes = judges["size"].astype(object).fillna(NO_SIZE if judges["size"].notna().any() else ALL)
     order = sorted(dict.fromkeys(sizes), key=lambda name: name == NO_SIZE)
@@ -220,7 +200,7 @@ def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
     everywhere = [set(group["bias"]) for group in groups.values()]
     biases = [bias for bias in _biases(judges) if all(bias in present for present in everywhere)]
     if not biases:
-        return page_of_words(subject, NO_COMMON if groups else joined(NOTHING, words))
+        return page_of_words(subject, NO_COMMON if groups else joined(NOTHING, note))
     random = judges[judges["bias"].isin(biases)].drop_duplicates("bias")["random"].mean()
     parts = {
         size: _shares(group, _judges(group), biases).mean() / len(biases)
@@ -229,14 +209,9 @@ def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
     totals = pd.Series({size: part.sum() for size, part in parts.items()})
     missing = [NAMES[bias] for bias in _biases(judges) if bias not in biases]
     gaps = _shares(judges, _judges(judges), biases).isna().any(axis=None)
-    note = joined(
-        NOT_AVERAGED.format("; ".join(missing)) if missing else "", PARTLY if gaps else "", words
-    )
-    who = f"the most biased judges ({totals.idxmax()})" if len(totals) > 1 else "judges"
-    finding = (
-        f"On average {who} are biased in {totals.max():.3f} of comparisons, random choices in"
-        f" {random:.3f}"
-    )
+    notes = {"missing": missing, "is_part": gaps}
+    note = joined(written("size_note", **notes), note)
+    found = {"most": totals.idxmax() if len(totals) > 1 else "", "share": totals.max()}
     key = [Entry(NAMES[bias], "▨" if BIASES[bias][2] else "■", BIASES[bias][1]) for bias in biases]
     names = {size: f"{size} ({group['judge'].nunique()})" for size, group in groups.items()}
     marks = pd.DataFrame({"row": order, "panel": "", "text": totals.map("{:.3f}".format).values})
@@ -245,7 +220,7 @@ def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
     page = rows_figure(
         marks.assign(estimate=np.nan),
         subject,
-        Head(finding, f"mean over {len(biases)} biases; number of judges in brackets"),
+        head("bias_by_size", **found, random=random, total=len(biases)),
         [Block([Row(size, names[size]) for size in order], [column])],
         row=0.3,
         key=[*key, OF_RANDOM],
@@ -272,9 +247,9 @@ def _drawable(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     several = table["experiment"].nunique(dropna=False) > 1
     named = by_experiment(table.assign(judge=judges))
     empty = named[named["share"].isna()]
-    counts = [f"{NAMES[bias]} ({(empty['bias'] == bias).sum()})" for bias in _biases(empty)]
-    words = [NO_SHARE.format("; ".join(counts)) if counts else "", ONCE if several else ""]
-    return named[named["share"].notna()], joined(*words)
+    counts = {NAMES[bias]: (empty["bias"] == bias).sum() for bias in _biases(empty)}
+    words = written("without_share", counts=counts, several=several)
+    return named[named["share"].notna()], words
 
 
 def _origins(table: pd.DataFrame) -> list[Entry]:
@@ -347,11 +322,10 @@ def rank_overlap_bars(table: pd.DataFrame, valid: pd.DataFrame, subject: Subject
         blocks.append(Block([Row(name, name, BLUE) for name in judges["judge"]], [column]))
     if not blocks:
         return page_of_words(subject, NO_RANKINGS)
-    better = int((~marks[0]["hollow"]).sum())
-    finding = outcomes(len(marks[0]), [(better, RANKS)])
+    better = (~marks[0]["hollow"].astype(bool)).sum()
     kinds = {"": Kind(mark={**POINTS[0], "markersize": 4}, interval=False)}
-    head = Head(finding, OF_RBO)
-    page = rows_figure(pd.concat(marks), subject, head, blocks, kinds=kinds, key=OVERLAPS)
+    words = head("rank_overlap", total=len(marks[0]), counts=[better])
+    page = rows_figure(pd.concat(marks), subject, words, blocks, kinds=kinds, key=OVERLAPS)
     for title, axes in page.axes.items():
         for statistic, line in LINES.items():
             axes.axvline(lines[title][statistic], zorder=3, gid=statistic, **line)

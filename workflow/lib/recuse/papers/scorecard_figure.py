@@ -13,12 +13,12 @@ from recuse.papers.values import JUDGES, ORDER
 from recuse.plot.colours import INK, NEUTRAL, RULE
 from recuse.plot.page import (
     Entry,
-    Head,
     Section,
     family_entries,
+    head,
     page_of_panels,
     page_of_words,
-    some,
+    written,
 )
 from recuse.plot.rows import WORDS, write_beside
 from recuse.plot.style import Subject, language, widest
@@ -30,11 +30,6 @@ COUNT = 0.36  # inches for the number beyond the edge
 SAME = {"marker": "o", "s": 6.8, "lw": 0.0, "alpha": 0.65}
 OTHER = {"marker": "x", "s": 11.6, "lw": 0.9}
 KEY = (Entry("match", "●"), Entry("differs", "×"))
-# Simulated data reproduce nothing of a paper
-SUBJECTS = (
-    "This study reproduces",
-    "Made to be like the published values, simulated ones match",
-)
 NOTHING = "No published value can be compared"
 LEVELS = 7  # heights within a row, so that points on one spot show
 # What the values of each item of the scorecard of comparisons are.
@@ -66,21 +61,19 @@ def scorecard_figure(table: pd.DataFrame, subject: Subject) -> Figure:
         dict.fromkeys(values["figure"]),
         key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER),
     )
-    texts = [verdict_text(values[values["figure"] == name]) for name in figures]
+    texts = [verdict_counts("verdicts", values[values["figure"] == name]) for name in figures]
     key, note = list(KEY), cause_text(values)
     if not values["item"].isin(list(OF_COMPARISONS)).any():  # of which all judges are drawn alike
         human = [Entry("human raters", "■", NEUTRAL)] if HUMAN in set(values["term"]) else []
         key = [*family_entries(subject.palette, JUDGES), *human, *KEY]
-        note = claim_text(claims)
+        note = verdict_counts("claims", claims)
     tested = values[values["verdict"] != ABSENT]
-    match = some((tested["verdict"] == "match").sum(), len(tested), "comparable published value")
-    finding = f"{SUBJECTS[subject.kind == 'simulated']} {match}"
-    if tested.empty:
-        finding = NOTHING
+    match = (tested["verdict"] == "match").sum()
+    facts = {"total": len(tested), "is_simulated": subject.kind == "simulated"}
     strip = Section([""], ROW * len(figures), least=LEAST * len(figures))
     figure, ((panel,),) = page_of_panels(
         subject,
-        Head(finding, "deviations in tolerances; between the dashed lines values match"),
+        head("scorecard", match=match, **facts),
         [strip],
         left=widest(figures) + COUNT + 0.1,
         least=LEAST_WIDTH,
@@ -95,27 +88,11 @@ def scorecard_figure(table: pd.DataFrame, subject: Subject) -> Figure:
     return figure
 
 
-def verdict_text(rows: pd.DataFrame) -> str:
-    """Count verdicts in words, as in `17 match, 1 differs, 36 absent`; verdicts without a row are
-    left out.
+def verdict_counts(name: str, rows: pd.DataFrame) -> str:
+    """Count verdicts in words, as in `17 match, 1 differs, 36 absent`; those without a row are left
+    out.
     """
-    counts = rows["verdict"].value_counts()
-    words = {
-        "match": "match",
-        "differs": "differs" if counts.get("differs") == 1 else "differ",
-        "data absent": "absent",
-    }
-    return ", ".join(
-        f"{counts[verdict]} {word}" for verdict, word in words.items() if verdict in counts
-    )
-
-
-def claim_text(rows: pd.DataFrame) -> str:
-    """Count the claims in words; empty where there are none."""
-    counts = rows["verdict"].value_counts()
-    words = {"match": "hold", "differs": "fail", "data absent": "data absent"}
-    parts = [f"{counts[verdict]} {word}" for verdict, word in words.items() if verdict in counts]
-    return f"Claims of the paper: {', '.join(parts)}." if parts else ""
+    return written(name, counts=rows["verdict"].value_counts().to_dict())
 
 
 def cause_text(values: pd.DataFrame) -> str:

@@ -9,26 +9,23 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from recuse.base.reasons import WITHOUT_PEOPLE, code, in_words
-from recuse.base.words import enumerated, signed
+from recuse.base.words import signed
 from recuse.model.spec import BIASES
 from recuse.plot.axes import SIMULTANEOUS
 from recuse.plot.colours import Palette
 from recuse.plot.page import (
-    ABOVE_ZERO,
-    BELOW_ZERO,
-    Head,
+    head,
     joined,
     not_estimated,
     page_of_words,
-    some,
     tally,
+    written,
 )
 from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
-from recuse.plot.style import UNIT, Subject, interval_text, language, percent_as_given
+from recuse.plot.style import Subject, language
 
 SIDES = ("Self-bias", "Family-bias")
 TARGETS = dict(zip(BIASES, ("itself", "its family"), strict=True))
-FILLED = "filled: the interval excludes 0"
 KEYS = ["slice", "quantity", "term"]
 GAPS = "No point: no such term, or not estimable (tables/not_estimable.csv)."
 USE_OF_SCALE = "Without human scores, B and C include differences in how judges use the scale."
@@ -61,26 +58,16 @@ def self_family_bias(
         return page_of_words(subject, note)
     table, over = with_simultaneous(estimates, multiplicity, simultaneous)
     marks = bias_marks(table, panel="").assign(text=estimates["estimate"].map(estimate_text))
-    interval = interval_text(confidence, covariance)
-    unit = [UNIT, interval, simultaneous_words([over], confidence), FILLED]
-    head = Head(f"{biases_finding(estimates)}, by Equation 1", "; ".join(filter(None, unit)))
-    return rows_figure(marks, subject, head, [Block(rows, [bias_column(rows)])], note=note).figure
+    judges = estimates[estimates["quantity"] == BIASES[0]]
+    facts = {"level": confidence, "errors": covariance, "over": over}
+    own = judges if len(judges) else estimates[estimates["quantity"] == BIASES[1]]
+    words = head("equation_1", tally=tally(own, name="term"), judges=len(judges), **facts)
+    return rows_figure(marks, subject, words, [Block(rows, [bias_column(rows)])], note=note).figure
 
 
 def estimate_text(value: float) -> str | None:
     """The number beside a row; None if there is none."""
     return None if pd.isna(value) else signed(value)
-
-
-def biases_finding(table: pd.DataFrame) -> str:
-    """How many judges, or else families, have a gap above 0, and how many below, whose names
-    are those of the largest.
-    """
-    judges = table[table["quantity"] == BIASES[0]]
-    if len(judges):
-        return tally(judges, ABOVE_ZERO, BELOW_ZERO, name="term")
-    families = table[table["quantity"] == BIASES[1]]
-    return tally(families, ABOVE_ZERO, BELOW_ZERO, "family", "families", name="term")
 
 
 def bias_rows(tables: Iterable[pd.DataFrame], palette: Palette) -> list[Row]:
@@ -134,16 +121,12 @@ def absences(
     listed = not_estimable[not_estimable["spec"].isin(list(fitted))]
     sentences = []
     for quantity in quantities if fitted else ():
-        if quantity in present:
-            continue
-        name, missing = quantity.replace("_", "-"), listed[listed["quantity"] == quantity]
-        terms = missing.groupby("reason", sort=False)["term"].unique()
-        reasons = [f"{', '.join(names)} ({in_words(reason)})" for reason, names in terms.items()]
-        without = [spec for spec in fitted if spec not in set(missing["spec"])]
-        if without:
-            verb = "specs {} have" if len(without) > 1 else "spec {} has"
-            reasons.append(f"the {verb.format(', '.join(without))} no term for {name}")
-        sentences.append(f"No {name}: {'; '.join(reasons)}.")
+        if quantity not in present:
+            missing = listed[listed["quantity"] == quantity]
+            terms = missing.groupby("reason", sort=False)["term"].unique()
+            reasons = {", ".join(names): in_words(reason) for reason, names in terms.items()}
+            without = [spec for spec in fitted if spec not in set(missing["spec"])]
+            sentences.append(written("absent", name=quantity, reasons=reasons, without=without))
     return " ".join(sentences)
 
 
@@ -165,14 +148,9 @@ def with_simultaneous(
     values = intervals.fillna({"slice": ""})[[*KEYS, *SIMULTANEOUS]]
     of_rows = table[KEYS].fillna({"slice": ""}).merge(values, how="left", validate="one_to_one")
     ends = {column: of_rows[column].to_numpy(float) for column in SIMULTANEOUS}
-    tests = joined(f"{int(intervals['tests'].iloc[0])} {settings['tests']}", settings["sliced"])
-    return table.assign(**ends), f"over the {tests}, {settings['errors']}"
-
-
-def simultaneous_words(over: Iterable[str], confidence: float) -> str:
-    """What the fine lines are, from the words of `with_simultaneous`; empty if there are none."""
-    level, present = percent_as_given(confidence), [words for words in over if words]
-    return f"fine lines: {level} simultaneous intervals {enumerated(present)}" if present else ""
+    return table.assign(**ends), written(
+        "over_tests", count=int(intervals["tests"].iloc[0]), **settings
+    )
 
 
 @dataclass(frozen=True)
@@ -215,7 +193,7 @@ def compare(
     *,
     note: str = "",
     words: str = "",
-    unit: str = UNIT,
+    unit: str = "",
 ) -> Figure:
     """Self-bias by judge and family-bias by family, a point for each variant (Play Favorites,
     Figures 7, 9 and 10).
@@ -236,15 +214,16 @@ def compare(
         kinds[str(slot)] = Kind(label, POINTS[slot % len(POINTS)], slot=slot)
         marks.append(bias_marks(variant.table, panel="").assign(kind=str(slot)))
         count += marks[-1].dropna(subset="estimate")["quantity"].isin(BIASES).sum()
-    finding = words or _agreement([variant.table for variant in variants])
-    head = Head(finding, "; ".join([unit, *(intervals if alike else ()), FILLED]))
+    facts = _agreement([variant.table for variant in variants])
+    facts |= {"unit": unit, "interval": "".join(intervals) if alike else ""}
+    words = head("variants", finding=words, **facts)
     gaps = GAPS if count < len(rows) * len(variants) else ""
     blocks = [Block(rows, [bias_column(rows)])]
     note = joined(gaps, note)
-    return rows_figure(pd.concat(marks), subject, head, blocks, kinds=kinds, note=note).figure
+    return rows_figure(pd.concat(marks), subject, words, blocks, kinds=kinds, note=note).figure
 
 
-def _agreement(tables: Sequence[pd.DataFrame]) -> str:
+def _agreement(tables: Sequence[pd.DataFrame]) -> dict[str, object]:
     """About how many judges and families all tables that have an interval for one say the same, and
     about which not.
     """
@@ -252,10 +231,9 @@ def _agreement(tables: Sequence[pd.DataFrame]) -> str:
     rows = rows[(rows["ci_low"] < rows["ci_high"]) & rows["quantity"].isin(BIASES)]
     signs = (rows["ci_low"] > 0).astype(int) - (rows["ci_high"] < 0).astype(int)
     distinct = signs.groupby([rows["quantity"], rows["term"]], sort=False).nunique()
-    about = some((distinct == 1).sum(), len(distinct), "judge or family", "judges and families")
     others = distinct[distinct > 1].sort_index(ascending=False, level=0, sort_remaining=False)
-    names = enumerated([term for _, term in others.index], most=4)
-    return f"The variants draw the same conclusion about {about}" + f", not {names}" * bool(names)
+    names = [term for _, term in others.index]
+    return {"same": (distinct == 1).sum(), "total": len(distinct), "names": names}
 
 
 def spec_variants(
@@ -269,9 +247,10 @@ def spec_variants(
     """
     slices = table["slice"].fillna("")
     chosen = palette.order_families(set(slices) - {""}) if SLICE in entry["label"] else [""]
-    interval = interval_text(confidence, entry["covariance"])
-    if (table["quantity"] == "threshold").any():
-        interval = f"average marginal effect, {interval}"
+    is_ordinal = (table["quantity"] == "threshold").any()
+    errors = entry["covariance"]
+    interval = written("spec_interval", level=confidence, errors=errors, is_ordinal=is_ordinal)
+    if is_ordinal:
         table = table.assign(
             estimate=table["effect"], ci_low=table["effect_ci_low"], ci_high=table["effect_ci_high"]
         )

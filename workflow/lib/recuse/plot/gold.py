@@ -20,11 +20,11 @@ from recuse.inference.gold import (
 )
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
 from recuse.model.spec import FAMILY
-from recuse.plot.axes import value_limits
+from recuse.plot.axes import bias_limits
 from recuse.plot.colours import BLUE, FAINT
-from recuse.plot.page import Head, outcomes, page_of_words
+from recuse.plot.page import head, page_of_words
 from recuse.plot.rows import POINTS, TICK, Block, Column, Kind, Row, rows_figure
-from recuse.plot.style import Subject, language, percent_as_given
+from recuse.plot.style import Subject, language
 
 KINDS = {
     BOTH: Kind("against both baselines", POINTS[0], BLUE),
@@ -37,18 +37,7 @@ TITLES = {
     OVER_MARKING: "Own wrong answers passed",
     UNDER_MARKING: "Own right answers failed",
 }
-VERBS = {  # of the first panel: more than expected, and less
-    HARMFUL: (
-        "prefers its own wrong answers to right ones",
-        "prefer their own wrong answers to right ones",
-    ),
-    OVER_MARKING: ("passes its own wrong answers", "pass their own wrong answers"),
-}
-SHORT = ("does so less often", "do so less often")
 OFTEN = "less often", "more often"
-EXPECTED = "than expected"
-UNIT_OF_PAIRS = "share preferred less that expected, percentage points"
-UNIT_OF_RATINGS = "share over that expected"
 NO_ROWS = "No judge compared answers of its own that are right or wrong by a key."
 RATIOS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 FINER_RATIOS = (0.5, 0.67, 1, 1.5, 2)
@@ -81,10 +70,8 @@ def gold_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
         signed(value, 1) if of_pairs else f"×\N{THIN SPACE}{math.exp(value):.2f}"
         for value in marks["estimate"]
     ]
-    marks.loc[~main, "text"] = None
-    limits = value_limits(
-        [0.0, *marks.loc[main, columns].to_numpy(float).ravel(), *marks["estimate"]]
-    )
+    marks.loc[~main, ["text", "ci_low", "ci_high"]] = None
+    limits = bias_limits(marks)
     panels = [
         Column(
             case,
@@ -96,26 +83,17 @@ def gold_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
         )
         for case in cases
     ]
-    unit = UNIT_OF_PAIRS if of_pairs else UNIT_OF_RATINGS
-    level = percent_as_given(confidence)
-    value = "0" if of_pairs else "1"
-    unit = f"{unit}; {level} interval, errors by question; filled: it excludes {value}"
-    head = Head(_finding(table, cases[0]), unit)
+    words = head("gold", level=confidence, is_pairs=of_pairs, **_facts(table, cases[0]))
     settings = {"kinds": KINDS, "absent": "no such answers"}
-    return rows_figure(marks, subject, head, [Block(rows, panels)], **settings).figure
+    return rows_figure(marks, subject, words, [Block(rows, panels)], **settings).figure
 
 
-def _finding(table: pd.DataFrame, case: str) -> str:
+def _facts(table: pd.DataFrame, case: str) -> dict[str, object]:
     """How many judges do so more, and how many less often than expected."""
     conclusive = table[table["verdict"].isin([*FOUND, Verdict.NOT_SHOWN])]
     conclusive = conclusive[(conclusive["case"] == case) & (conclusive["quantity"] != FAMILY)]
-    more, less = ((conclusive["favours"] == side).sum() for side in (FAVOURS, DISFAVOURS))
-    often, seldom = (
-        tuple(f"{verb} {words} {EXPECTED}" for verb in VERBS[case]) for words in reversed(OFTEN)
-    )
-    if more or not less:
-        seldom = SHORT if less else (OFTEN[0],) * 2
-    return outcomes(len(conclusive), [(more, often), (less, seldom)])
+    counts = [(conclusive["favours"] == side).sum() for side in (FAVOURS, DISFAVOURS)]
+    return {"counts": counts, "total": len(conclusive)}
 
 
 def _ratios(limits: tuple[float, float]) -> Sequence[tuple[float, str]]:

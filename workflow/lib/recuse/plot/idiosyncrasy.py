@@ -10,14 +10,13 @@ from recuse.base.words import capitalised, signed
 from recuse.inference.judge_model import FAMILY, SELF, UNRELATED
 from recuse.plot.axes import bias_limits
 from recuse.plot.page import (
-    Head,
     family_entries,
+    head,
     not_estimated,
-    outcomes,
     page_of_words,
 )
 from recuse.plot.rows import Block, Column, Kind, Row, rows_figure
-from recuse.plot.style import UNIT, Subject, language, percent_as_given
+from recuse.plot.style import Subject, language
 
 BAND = {"facecolor": "#DEDEDE", "edgecolor": "none", "zorder": 1.5}
 KINDS = {  # by what the model is to the judge
@@ -26,14 +25,6 @@ KINDS = {  # by what the model is to the judge
     UNRELATED: Kind("of another family", {"marker": "o", "markersize": 3.2}, slot=2),
 }
 KINDS = {name: kind._replace(interval=False) for name, kind in KINDS.items()}
-MORE, LESS = (
-    (
-        f"rates itself {side} than ordinary preferences explain",
-        f"rate themselves {side} than ordinary preferences explain",
-    )
-    for side in ("higher", "lower")
-)
-FILLED = "band: {} of ordinary preferences; filled: outside it"
 NOTHING = "no cell to draw"
 ALL_REASONS = " The reason of every cell is in tables/residuals.csv."
 
@@ -61,9 +52,6 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     bands.update(drawn[is_own].groupby("judge")["band"].max())
     inside = drawn["residual"].abs() <= drawn["judge"].map(bands)
     beyond = drawn.loc[is_own & ~inside, "residual"]
-    finding = outcomes(is_own.sum(), [((beyond > 0).sum(), MORE), ((beyond < 0).sum(), LESS)])
-    if is_own.any():
-        finding += f"; chance alone would let 1 in {1 / (1 - confidence):.3g} differ as much"
 
     rows = [Row(judge, judge, palette.colour(judge)) for judge in judges]
     marks = pd.DataFrame(
@@ -82,11 +70,11 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     marks = pd.concat([marks, empty.assign(estimate=float("nan"))])
     ends = marks.assign(ci_low=-drawn["band"].max(), ci_high=drawn["band"].max())
     column = Column(less="harsher", more="favours the model", limits=bias_limits(ends))
-    unit = f"{UNIT}; {FILLED.format(percent_as_given(confidence))}"
+    counts = [(beyond > 0).sum(), (beyond < 0).sum()]
     page = rows_figure(
         marks,
         subject,
-        Head(finding, unit),
+        head("residuals", counts=counts, total=is_own.sum(), level=confidence),
         [Block(rows, [column])],
         kinds=KINDS,
         row=0.3,

@@ -19,10 +19,11 @@ from recuse.inference.leaderboard import (
     WITHOUT_SELF,
     debiased_by,
 )
+from recuse.pairwise.strengths import EQUAL_LENGTH
 from recuse.plot.colours import NEUTRAL
-from recuse.plot.page import Head, joined, not_estimated, page_of_words, some
+from recuse.plot.page import Head, head, joined, not_estimated, page_of_words
 from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
-from recuse.plot.style import UNIT, Subject, language, percent_as_given
+from recuse.plot.style import Subject, language
 
 KINDS = {
     RAW: "ratings as they are",
@@ -34,12 +35,15 @@ KINDS = {
 }
 MOST_RANKS = 10  # numbers on the axis of ranks
 NONE = "No leaderboard: no model has a score (tables/leaderboard.csv)."
-CHANGED = {
-    DEBIASED: "Removing the estimated biases",
-    WITHOUT_SELF: "Leaving out judges' ratings of their own answers",
-    WITHOUT_FAMILY: "Leaving out judges' ratings of their family",
-    HUMAN: "Ranking by human scores",
+CHANGED = (DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY, HUMAN)
+KINDS_OF_STRENGTHS = {
+    RAW: "verdicts as they are",
+    DEBIASED: "without own, family and position terms",
+    EQUAL_LENGTH: "and at equal length",
+    HUMAN: "human labels (grey)",
 }
+ACROSS = "chosen over an average answer, % of verdicts that choose"
+NO_STRENGTHS = "No strengths: the verdicts do not link the models."
 
 
 @language()
@@ -63,9 +67,27 @@ def leaderboard_figure(table: pd.DataFrame, subject: Subject, *, confidence: flo
         not_estimated({words[kind]: reason for kind, reason in missing.items()}),
         f"{capitalised(in_short(notes))}." if notes else "",
     )
-    level = percent_as_given(confidence)
-    unit = f"{UNIT}; {level} intervals of scores, rank sets for all models at once"
-    return page_of_ranks(whole, subject, Head(finding(whole), unit), words, "mean score", note)
+    about = head("leaderboard", **rank_changes(whole), level=confidence)
+    return page_of_ranks(whole, subject, about, words, "mean score", note)
+
+
+@language()
+def strengths(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+    """Draw strengths, as the share of choices against an average answer, and ranks, of the verdicts
+    as they are and debiased.
+
+    `table`: see recuse.pairwise.strengths.
+    """
+    whole = table[table["strength"].notna()]
+    whole = whole[whole["model"].isin(whole.loc[whole["scores"] == RAW, "model"])]
+    if whole.empty:
+        return page_of_words(subject, NO_STRENGTHS)
+    shares = {"score": "win_rate", "ci_low": "win_rate_low", "ci_high": "win_rate_high"}
+    whole = whole.assign(**{name: 100 * whole[share] for name, share in shares.items()})
+    missing = table[table["strength"].isna()].groupby("scores")["note"].first()
+    note = not_estimated({KINDS_OF_STRENGTHS[kind]: reason for kind, reason in missing.items()})
+    about = head("strengths", **rank_changes(whole), level=confidence)
+    return page_of_ranks(whole, subject, about, KINDS_OF_STRENGTHS, ACROSS, note)
 
 
 def page_of_ranks(
@@ -114,28 +136,25 @@ def page_of_ranks(
     return page.figure
 
 
-def finding(whole: pd.DataFrame) -> str:
+def rank_changes(whole: pd.DataFrame) -> dict[str, object]:
     """How many ranks change without the biases, whose most, and how many of these go beyond the
-    rank set of the ratings as they are.
+    rank set of the ratings as they are, if all have one.
 
     If no score without the biases is there, by the next of CHANGED. Ranks are among the models that
     both have.
     """
     raw = whole[whole["scores"] == RAW].set_index("model")
-    for kind, words in CHANGED.items():
+    for kind in CHANGED:
         other = whole[(whole["scores"] == kind) & whole["score"].notna()].set_index("model")
         if other.empty:
             continue
         before = raw.loc[other.index]
         ranks = before["rank"].rank(method="min")
         moved = other["rank"] != ranks
-        sentence = f"{words} changes the rank of {some(moved.sum(), len(other), 'model')}"
-        if not moved.any():
-            return sentence
         most = (other["rank"] - ranks).abs().idxmax()
-        sentence += f" (most: {most}, from {ranks[most]:.0f} to {other['rank'][most]:.0f})"
-        if len(other) < len(raw) or before["rank_low"].isna().any():
-            return sentence
         beyond = (moved & ~other["rank"].between(before["rank_low"], before["rank_high"])).sum()
-        return f"{sentence}, {beyond or 'none'} beyond its rank set"
-    return "Only the ratings as they are rank the models"
+        has_sets = len(other) == len(raw) and before["rank_low"].notna().all()
+        places = {"old": ranks[most], "new": other["rank"][most]}
+        counts = {"moved": moved.sum(), "total": len(other), "beyond": beyond}
+        return {"kind": kind, "most": most, "has_sets": has_sets, **counts, **places}
+    return {"kind": ""}

@@ -12,7 +12,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recuse.base.words import counted, enumerated, number, signed
 from recuse.data.registry import HUMAN
 from recuse.pairwise.verbosity import WIDTH
 from recuse.plot.colours import (
@@ -33,19 +32,21 @@ from recuse.plot.page import (
     Entry,
     Head,
     Panel,
+    extremes,
+    head,
     joined,
     name_in_words,
     page_of_words,
     with_conditions,
     with_text_names,
+    written,
 )
 from recuse.plot.rows import LETTERS, POINTS
-from recuse.plot.style import Subject, language, percent_as_given
+from recuse.plot.style import Subject, language
 
 # Comparisons or votes of a bin that is drawn: the mean of fewer swings with each of them
 FEWEST = 10
 LEAST_BINS = 3  # of a curve
-SMALL_BINS = f"bins of fewer than {FEWEST} are not drawn"
 
 # Curves over relative length.
 OPEN = 126.0  # percent: where the bin without upper end is drawn
@@ -54,10 +55,8 @@ BINS = Series(
     line={"lw": 0.9, "alpha": 0.6}, mark={"marker": "o", "markersize": 3.4, "markeredgewidth": 1.0}
 )
 SPREAD = {"lw": 5.0, "alpha": 0.2}  # of scores: no interval of their mean
-BEYOND = "hollow: more than 110 % longer"
 FLOOR = -0.38  # of the unit scale: where the bars of counts begin
 TALLEST = 0.13  # of the unit scale: the bar of the largest count of a panel
-COUNTS = "grey bars: comparisons; dashed: one half"
 CHOSEN_LENGTH = "relative difference in words: (chosen by the humans − rejected) / rejected, in %"
 AGREEMENT = "share of decisions that agree with the humans"
 NO_ALIGNMENT = (
@@ -71,8 +70,6 @@ NO_SCORES = (
     "No score curves: no comparison has the lengths of both answers and a verdict, or a human"
     " label."
 )
-UNKNOWN = "Left out, as a length is unknown: up to {} comparisons of a panel."
-TOO_FEW = "Not drawn: {} of fewer than {} such bins."
 
 # Preference for the longer answer.
 PANEL_WIDTH = 10  # units of length of a bin, if no bin with two ends shows it
@@ -85,7 +82,6 @@ LEFT_OUT = {  # column of the table: words for its votes
     "errors": "errors",
 }
 NO_CURVE = "No length curve: no vote in a control group is on answers of different, known lengths."
-BOOTSTRAP = "{} bootstrap interval over questions"
 
 
 @language()
@@ -97,28 +93,16 @@ def alignment_curves_figure(table: pd.DataFrame, subject: Subject, *, confidence
     """
     if table.empty:
         return page_of_words(subject, NO_ALIGNMENT)
-    longer, shorter = (
-        _percent(_mean(table[rows], "agreement"))
-        for rows in (table["bin_low"] >= 0, table["bin_high"] <= 0)
-    )
-    finding = (
-        f"Judges agree with {longer} of the humans' choices of a longer answer, {shorter} of a"
-        " shorter"
-    )
-    level = percent_as_given(confidence)
-    unit = f"share of decisions in bins of {WIDTH} points of length; {level} exact intervals"
-    head = Head(finding, f"{unit}; {SMALL_BINS}; {BEYOND}; {COUNTS}")
+    longer = _mean(table[table["bin_low"] >= 0], "agreement")
+    shorter = _mean(table[table["bin_high"] <= 0], "agreement")
+    words = head("alignment", longer=longer, shorter=shorter, width=WIDTH, level=confidence)
     table = table.assign(y=table["agreement"], low=table["ci_low"], high=table["ci_high"])
-    return _length_panels(table, subject, head, BINS, _frame_agreement, CHOSEN_LENGTH, AGREEMENT)
+    return _length_panels(table, subject, words, BINS, _frame_agreement, CHOSEN_LENGTH, AGREEMENT)
 
 
-def _mean(table: pd.DataFrame, column: str) -> float:
-    """Mean over comparisons; NaN without any."""
-    return float((table[column] * table["n"]).sum() / table["n"].sum()) if len(table) else np.nan
-
-
-def _percent(share: float) -> str:
-    return "an unknown share" if np.isnan(share) else f"{100 * share:.0f} %"
+def _mean(table: pd.DataFrame, column: str) -> float | None:
+    """Mean over comparisons; None without any."""
+    return (table[column] * table["n"]).sum() / table["n"].sum() if len(table) else None
 
 
 def _frame_agreement(axes: Axes, curve: pd.DataFrame) -> None:
@@ -149,10 +133,7 @@ def score_curves_figure(table: pd.DataFrame, subject: Subject) -> Figure:
     low, high = table["mean"] - spread, table["mean"] + spread
     table = table.assign(y=table["mean"], low=low, high=high)
     highest = max(1.0, float(high.max()), float(-low.min())) + 0.08
-    unit = (
-        f"mean score in bins of {WIDTH} points of length; pale bars: standard deviation of scores"
-    )
-    head = Head(_preference(table), f"{unit}; {SMALL_BINS}; {BEYOND}")
+    words = head("score_curves", gaps=_preference(table), width=WIDTH)
 
     def frame(axes: Axes, _: pd.DataFrame) -> None:
         axes.set_ylim(-highest, highest)
@@ -161,21 +142,20 @@ def score_curves_figure(table: pd.DataFrame, subject: Subject) -> Figure:
         axes.axhline(0, color=INK, lw=0.7, zorder=2)
 
     look = BINS._replace(bar=SPREAD)
-    return _length_panels(table, subject, head, look, frame, FIRST_LENGTH, SCORE)
+    return _length_panels(table, subject, words, look, frame, FIRST_LENGTH, SCORE)
 
 
-def _preference(table: pd.DataFrame) -> str:
+def _preference(table: pd.DataFrame) -> dict[str, float]:
     """By how much longer answers score higher than shorter ones, with the judges and with the
     humans.
     """
-    is_human = table["judge"] == HUMAN
-    parts = []
+    is_human, gaps = table["judge"] == HUMAN, {}
     for who, rows in (("judges", table[~is_human]), ("humans", table[is_human])):
-        gap = _mean(rows[rows["bin_low"] >= 0], "mean") - _mean(rows[rows["bin_high"] <= 0], "mean")
-        parts += [] if np.isnan(gap) else [f"{signed(gap, 2)} with the {who}"]
-    if not parts:
-        return "No judge has answers both longer and shorter"
-    return f"Longer answers score {enumerated(parts)}"
+        longer = _mean(rows[rows["bin_low"] >= 0], "mean")
+        shorter = _mean(rows[rows["bin_high"] <= 0], "mean")
+        if longer is not None and shorter is not None:
+            gaps[who] = longer - shorter
+    return gaps
 
 
 def _length_panels(
@@ -210,11 +190,8 @@ def _length_panels(
                 )
     if not panels:
         return page_of_words(subject, NO_BINS)
-    unknown, absent = table["no_length"].max(), len(groups) - len(panels)
-    note = joined(
-        UNKNOWN.format(unknown) if unknown else "",
-        TOO_FEW.format(counted(absent, "curve"), LEAST_BINS) if absent else "",
-    )
+    absent = {"unknown": table["no_length"].max(), "curves": len(groups) - len(panels)}
+    note = written("length_note", **absent, least=LEAST_BINS)
 
     is_drawn = table["n"] >= FEWEST  # no line over the others
     shown = {name: table[name].where(is_drawn) for name in ("y", "low", "high")}
@@ -253,12 +230,12 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
     table = with_text_names(table[table["n"] > 0], "experiment")
     if table.empty:
         return page_of_words(subject, joined(NO_CURVE, note))
-    finding = _votes_finding(table)
+    sums = table.assign(votes=table["preference"] * table["n"]).groupby("judge")[["votes", "n"]]
+    means = extremes(sums.sum()["votes"] / sums.sum()["n"])
     table = table[table["n"] >= FEWEST]
     if table.empty:
         return page_of_words(subject, joined(f"No length curve: no bin has {FEWEST} votes.", note))
     judges, experiments = subject.palette.order(table["judge"]), [*table["experiment"].unique()]
-    interval = BOOTSTRAP.format(percent_as_given(confidence))
     series, key = {}, []
     for place, name in enumerate(experiments):
         mark, colour = POINTS[place % len(POINTS)], COLOURS[place % len(COLOURS)]
@@ -285,7 +262,7 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
     return curves_figure(
         pd.concat(points).rename(columns=columns),
         subject,
-        Head(finding, f"1 for the longer, 0 for the shorter; {interval}; {SMALL_BINS}"),
+        head("length_bias", means=means, level=confidence),
         [CurvePanel(judge, judge) for judge in judges],
         series,
         frame,
@@ -297,22 +274,9 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
     )
 
 
-def _votes_finding(table: pd.DataFrame) -> str:
-    """The lowest and the highest mean vote of a judge."""
-    sums = (
-        table.assign(votes=table["preference"] * table["n"]).groupby("judge")[["votes", "n"]].sum()
-    )
-    means = (sums["votes"] / sums["n"]).sort_values(kind="stable")
-    ends = dict.fromkeys(f"{number(means[judge], 2)} ({judge})" for judge in means.index[[0, -1]])
-    return f"Mean vote for the longer answer: {' to '.join(ends)}"
-
-
 def _left_out(table: pd.DataFrame) -> str:
     """What the curves leave out, in words; empty if nothing."""
     totals = table.drop_duplicates(["experiment", "judge"])[list(LEFT_OUT)].sum()
-    counts = [f"{total:,} {LEFT_OUT[name]}" for name, total in totals.items() if total]
+    counts = {LEFT_OUT[name]: total for name, total in totals.items() if total}
     nothing = table.loc[table["n"] == 0, "judge"].unique()
-    return joined(
-        f"Left out: {', '.join(counts)}." if counts else "",
-        f"Without any other vote in an experiment: {', '.join(nothing)}." if len(nothing) else "",
-    )
+    return written("votes_left_out", counts=counts, judges=list(nothing))

@@ -7,11 +7,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recuse.base.words import number, signed
+from recuse.base.words import signed
 from recuse.plot.axes import unit_square
 from recuse.plot.colours import INK, WINE
-from recuse.plot.page import Entry, Head, Section, page_of_panels
-from recuse.plot.style import UNIT, Subject, language
+from recuse.plot.page import Entry, Section, head, page_of_panels
+from recuse.plot.style import Subject, language
 from recuse.simulate.ratings import SELF_BIAS, SLOPE, SimulatedPanel, simulate_worlds
 
 OWN = {"color": WINE, "marker": "o", "markersize": 2.6, "markeredgewidth": 0.0}
@@ -56,19 +56,15 @@ def draw_worlds(worlds: Sequence[SimulatedPanel], subject: Subject) -> Figure:
     the study of `subject`.
     """
     shown = replace(subject, kind="simulated", label=SAYS.format(subject.label))
-    estimates = _ends([world.self_bias for world in worlds])
-    gaps = _ends([world.gap for world in worlds])
-    finding = (
-        f"Where {SELF_BIAS:g} is planted, Equation 1 estimates {estimates}; mean ratings differ by"
-        f" {gaps}"
-    )
+    estimates = [world.self_bias for world in worlds]
+    differences = [world.gap for world in worlds]
     under = [
         f"self-bias {signed(world.self_bias)}, means differ by {signed(world.gap)}"
         for world in worlds
     ]
     figure, (panels,) = page_of_panels(
         shown,
-        Head(finding, f"{UNIT}; self-bias by Equation 1; short dashes: means"),
+        head("method", planted=SELF_BIAS, estimates=estimates, differences=differences),
         [Section([world.title for world in worlds], PANEL, under=under)],
         left=0.28,
         right=MARGIN,
@@ -82,10 +78,6 @@ def draw_worlds(worlds: Sequence[SimulatedPanel], subject: Subject) -> Figure:
         for place, values in (("top", world.reference), ("right", world.rating)):
             _densities(axes, values, upright=place == "right")
     return figure
-
-
-def _ends(values: Sequence[float]) -> str:
-    return f"{number(min(values), 2)} to {number(max(values), 2)}"
 
 
 def _scatter(axes: Axes, world: SimulatedPanel, *, first: bool) -> None:

@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.reasons import in_words
-from recuse.base.words import BADGES, WORDS_ALONE, capitalised, enumerated, signed
+from recuse.base.templates import FIGURES, paragraphs
+from recuse.base.words import BADGES, WORDS_ALONE, capitalised, signed
 from recuse.plot.colours import FAINT, INK, Palette
 from recuse.plot.style import (
     BOLD_TITLE,
@@ -44,17 +45,23 @@ CONDITIONS = {  # of CoBBLEr
     "bandwagon": "claimed majority",
     "attentional": "irrelevant sentence",
 }
-BY_CONDITION = "judge in one condition", "judges by condition"
-# What an interval alone shows; that a judge favours itself is said by its verdict.
-ABOVE_ZERO = ("has a gap above 0", "have a gap above 0")
-BELOW_ZERO = ("has a gap below 0", "have a gap below 0")
 
 
 class Head(NamedTuple):
     """What a figure finds, and its unit with the level of its intervals."""
 
     finding: str
-    unit: str
+    unit: str = ""
+
+
+def head(figure: str, /, **facts: object) -> Head:
+    """The head of a figure from its template in workflow/report/figures.j2."""
+    return Head(*paragraphs(FIGURES, figure, **facts))
+
+
+def written(name: str, /, **facts: object) -> str:
+    """Other words of a figure from there."""
+    return " ".join(paragraphs(FIGURES, name, **facts))
 
 
 class Entry(NamedTuple):
@@ -104,7 +111,6 @@ class Panel(NamedTuple):
 
     axes: Axes
     first: bool  # of its line
-    last: bool
     lowest: bool  # of its column
 
 
@@ -248,8 +254,7 @@ def page_of_panels(
             x = start + column * (panel + gap)
             y = bottom + (lines[place] - 1 - row) * steps[place]
             axes = page.axes(x, y, panel, scale * section.height)
-            last = column == columns - 1 or number == count - 1
-            panels[-1].append(Panel(axes, column == 0, last, number + columns >= count))
+            panels[-1].append(Panel(axes, column == 0, number + columns >= count))
             _entitle(panels[-1][-1], titles[place][number], section.under[number : number + 1])
             axes.tick_params(axis="y", labelleft=each or column == 0)
         top -= heights[place]
@@ -324,61 +329,16 @@ def not_estimated(reasons: Mapping[str, str]) -> str:
     """The note on what a page does not show, by name, with reasons as in tables; empty if nothing
     is missing.
     """
-    named = "; ".join(f"{name} ({in_words(reason)})" for name, reason in reasons.items())
-    return f"Not estimated: {named}." if reasons else ""
-
-
-def some(count: int, total: int, one: str = "judge", many: str = "") -> str:
-    """As in `3 of 9 judges`, `none of 9 judges`, `all 9 judges`, `both judges`, `the one judge` or
-    `no judge`.
-    """
-    if total == 1:
-        return f"the one {one}" if count else f"no {one}"
-    share = f"{f'{count:,}' if count else 'none'} of {total:,}"
-    if count == total:
-        share = "both" if total == 2 else f"all {total:,}"
-    return f"{share} {many or one + 's'}"
-
-
-def outcomes(
-    total: int,
-    counts: Sequence[tuple[int, tuple[str, str]]],
-    one: str = "judge",
-    many: str = "",
-    most: Sequence[str] = (),
-) -> str:
-    """As in `3 of 9 judges have a gap above 0 (most: a) and 1 has a gap below 0`; counts: of each
-    outcome, its verb of one and many; most: who does so most, of each.
-    """
-    if not total:
-        return f"No {one} can be tested"
-    present = []
-    for (count, verb), name in zip(counts, most or [""] * len(counts), strict=True):
-        if count:
-            count = int(count)
-            named = f" ({'most: ' * (count > 1)}{name})" if name else ""
-            present.append((count, verb[count > 1] + named))
-    if not present:
-        verbs = " or ".join(verb for _, (verb, _) in counts)
-        return capitalised(f"{some(0, total, one, many)} {verbs}")
-    (first, verb), *rest = present
-    parts = [f"{some(first, total, one, many)} {verb}", *(f"{n} {verb}" for n, verb in rest)]
-    return capitalised(enumerated(parts))
+    return written("not_estimated", reasons={name: in_words(why) for name, why in reasons.items()})
 
 
 def tally(
-    rows: pd.DataFrame,
-    above: tuple[str, str],
-    below: tuple[str, str],
-    one: str = "judge",
-    many: str = "",
-    *,
-    at: float = 0.0,
-    name: str = "",
-    value: str = "estimate",
-) -> str:
-    """`outcomes` of the rows whose interval (ci_low, ci_high) is above `at`, and below; those
-    without one are left out. name: a column, to name who has the greatest `value` on each side.
+    rows: pd.DataFrame, *, at: float = 0.0, name: str = "", value: str = "estimate"
+) -> dict[str, object]:
+    """What `outcomes` in the templates puts in words: how many rows have an interval (ci_low,
+    ci_high), how many have one above `at` and below.
+
+    name: a column, to name who has the greatest `value` on each side.
     """
     wide = rows[rows["ci_low"] < rows["ci_high"]]
     sides = wide[wide["ci_low"] > at], wide[wide["ci_high"] < at]
@@ -389,8 +349,14 @@ def tally(
             most.append(f"{row[name]}, {signed(row[value])}")
         else:
             most.append("")
-    counts = [(len(sides[0]), above), (len(sides[1]), below)]
-    return outcomes(rows["ci_low"].notna().sum(), counts, one, many, most)
+    counts = [len(side) for side in sides]
+    return {"total": rows["ci_low"].notna().sum(), "counts": counts, "most": most}
+
+
+def extremes(values: pd.Series) -> list[tuple[str, float]]:
+    """Name and value of the least and the greatest of some means, once if they are of one name."""
+    ends = values.dropna().sort_values(kind="stable").iloc[[0, -1][: values.count()]]
+    return [*ends[~ends.index.duplicated()].items()]
 
 
 def name_in_words(code: str) -> str:

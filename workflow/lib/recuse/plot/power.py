@@ -14,8 +14,8 @@ from recuse.base.words import counted, enumerated
 from recuse.inference.power import TOO_OFTEN
 from recuse.plot.colours import BLUE, FAINT, GREEN, INK, VERMILION
 from recuse.plot.curves import CurvePanel, Series, curves_figure
-from recuse.plot.page import Entry, Head, page_of_words
-from recuse.plot.style import UNIT, Subject, language, percent_as_given
+from recuse.plot.page import Entry, head, page_of_words
+from recuse.plot.style import Subject, language
 
 TALL = 2.4  # inches of the panel
 STYLES = (("─", "-"), ("╌", (0, (4, 2))), ("┈", (0, (1, 1))))  # by number of models
@@ -37,8 +37,6 @@ LETTERS = {
     "B": Look(BLUE, "■", {"marker": "s", "markersize": 4.0}, 1.04),
     "C": Look(GREEN, "▲", {"marker": "^", "markersize": 4.8}, 1.0),
 }
-EXACT = "human scores taken as exact"
-HOLLOW = "hollow: unbiased judges are called biased more than twice as often as the level"
 AIM = {"color": INK, "lw": 0.9}
 NONE = "No power: no judge with its own slope on human scores rates itself (tables/power.csv)."
 
@@ -71,11 +69,8 @@ def power_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
     key += [
         Entry(f"{n} models, {counted(judges[n], 'judge')}", styles[n][0], FAINT) for n in models
     ]
-    of_raters = f"{counted(int(raters), 'human rater')} of a completion" if raters > 0 else EXACT
-    power, percent = percent_as_given(table["power"].iloc[0]), percent_as_given(level)
-    unit = (
-        f"{UNIT}, detected with {power} probability at the {percent} level; {of_raters}; {HOLLOW}"
-    )
+    facts = {"power": table["power"].iloc[0], "level": level}
+    facts["raters"] = int(raters) if raters > 0 else 0
     series = {}
     for kind, number in drawn[["estimand", "models"]].drop_duplicates().itertuples(index=False):
         letter = LETTERS[kind[0]]
@@ -105,7 +100,7 @@ def power_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
     return curves_figure(
         points,
         subject,
-        Head(_needed(table[table["models"] == models[0]], aim), unit),
+        head("power", aim=aim, **_needed(table[table["models"] == models[0]]), **facts),
         [CurvePanel("")],
         series,
         frame,
@@ -117,25 +112,13 @@ def power_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
     )
 
 
-def _needed(table: pd.DataFrame, aim: float) -> str:
-    """How many prompts the target takes by each estimand, in words."""
+def _needed(table: pd.DataFrame) -> dict[str, list]:
+    """How many prompts the target takes by each estimand, and those by which it is out of reach."""
     rows = table.drop_duplicates("estimand")
-    counts = [
-        f"{row.prompts_needed:,.0f} ({row.estimand[0]})"
-        for row in rows.itertuples()
-        if row.prompts_needed > 0
-    ]
-    never = [row.estimand[0] for row in rows.itertuples() if row.reason == Reason.FLOOR_ABOVE_AIM]
-    enough = f"no number of prompts is enough for {enumerated(never)}" if never else ""
-    if not counts:
-        return (
-            f"A self-bias of {aim:g} cannot be detected:"
-            f" {enough or 'preferences for single models are unknown'}"
-        )
-    return (
-        f"Detecting a self-bias of {aim:g} takes about {enumerated(counts)}"
-        f" prompts{'; ' * bool(enough)}{enough}"
-    )
+    reached = rows[rows["prompts_needed"] > 0]
+    counts = [*zip(reached["prompts_needed"], reached["estimand"].str[0], strict=True)]
+    never = rows.loc[rows["reason"] == Reason.FLOOR_ABOVE_AIM, "estimand"].str[0].tolist()
+    return {"counts": counts, "never": never}
 
 
 def _absent(table: pd.DataFrame) -> str:

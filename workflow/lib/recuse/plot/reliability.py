@@ -8,12 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.reasons import in_words
-from recuse.base.words import enumerated
 from recuse.plot.axes import bias_limits, numbered, put
 from recuse.plot.colours import INK, NEUTRAL
 from recuse.plot.curves import CurvePanel, Series, curves_figure
-from recuse.plot.page import Entry, Head, Panel, page_of_words, some
-from recuse.plot.style import UNIT, Subject, language, percent_as_given
+from recuse.plot.page import Entry, Panel, head, page_of_words
+from recuse.plot.style import Subject, language
 
 TITLES = {"self_bias": "{}", "family_bias": "{} family"}
 RANGE = 0.28, 1.02  # of reliability
@@ -81,7 +80,6 @@ def reliability_figure(
     key += OF_STUDY if len(known) else []
     reasons = measurement_error.loc[measurement_error["quantity"].isna(), "reason"].dropna()
     why = "; ".join(map(in_words, reasons.unique())) if known.empty else ""
-    unit = f"{UNIT}; {percent_as_given(confidence)} bands, errors by prompt; axes differ"
     drawn, series = [], {}
     for place, (spec, (colour, line)) in enumerate(zip(estimands.index, LINES, strict=False)):
         curve, breaks, own = (rows[rows["spec"] == spec] for rows in tables.values())
@@ -105,7 +103,7 @@ def reliability_figure(
     return curves_figure(
         points,
         subject,
-        Head(_finding(tables["breakdown"], estimands.index[0]), unit),
+        head("reliability", level=confidence, **_changes(tables["breakdown"], estimands.index[0])),
         [
             CurvePanel(bias, TITLES[bias[0]].format(bias[1]), "", palette.bias_colour(*bias))
             for bias in biases
@@ -121,13 +119,11 @@ def reliability_figure(
     )
 
 
-def _finding(breakdowns: pd.DataFrame, spec: str) -> str:
+def _changes(breakdowns: pd.DataFrame, spec: str) -> dict[str, object]:
     """About how many judges and families the conclusion changes, and about whom first."""
     rows = breakdowns[breakdowns["spec"] == spec]
     changed = rows.dropna(subset="breakdown").sort_values("breakdown", ascending=False)
-    about = some(len(changed), len(rows), "judge or family", "judges and families")
-    names = f" (first: {enumerated(changed['term'].tolist()[:1])})" if len(changed) > 1 else ""
-    return f"Less reliable human scores would change the conclusion about {about}{names}"
+    return {"changed": changed["term"].tolist(), "total": len(rows)}
 
 
 def _whole(table: pd.DataFrame) -> pd.DataFrame:

@@ -23,8 +23,8 @@ from recuse.model.spec import SELF
 from recuse.plot.axes import put
 from recuse.plot.cells import ShadedCells, cells_figure
 from recuse.plot.colours import FAINT, INK
-from recuse.plot.page import Entry, Head, joined, page_of_words, some
-from recuse.plot.style import UNIT, Subject, language, percent_as_given
+from recuse.plot.page import Entry, head, joined, page_of_words
+from recuse.plot.style import Subject, language
 
 MARKS = {  # look, letter and words of a conclusion
     Conclusion.FAVOURS: ({"marker": "^", "markersize": 4.6}, "▲", "above 0"),
@@ -95,16 +95,14 @@ def conclusions_figure(
     key += [
         Entry(words, letter) for name, (_, letter, words) in BOXES.items() if name in departures
     ]
-    decided = f"decided by {percent_as_given(confidence)} intervals, or p ≤ {1 - confidence:.4g} where a check has none"
-    unit = "; ".join(filter(None, (part, f"{UNIT}, of the first check", decided)))
     shades = pd.DataFrame(0.0, labels, [*titles.values()])
     places = []
     for row in rows:
         bias = row["quantity"], row["term"]
         places.append((biases.index(bias), [*titles].index(row["check"])))
         shades.iloc[places[-1]] = SHADE * (row["verdict"] == LOST)
-    head = Head(_finding(rows, titles), unit)
-    (axes,) = cells_figure({"": ShadedCells(shades)}, subject, head, key=key)
+    words = head("conclusions", part=part, level=confidence, **_changes(rows, titles))
+    (axes,) = cells_figure({"": ShadedCells(shades)}, subject, words, key=key)
     for row, (y, x) in zip(rows, places, strict=True):
         _draw_mark(axes, row, (x, y), palette.bias_colour(row["quantity"], row["term"]))
     return axes.figure
@@ -122,13 +120,10 @@ def _draw_mark(axes: Axes, row: Mapping, corner: tuple[float, float], colour: st
     put(axes, [x + 0.5], [y + 0.5], gid=gid, label=signed(row["estimate"]), **look)
 
 
-def _finding(rows: Sequence[Mapping], titles: Mapping[str, str]) -> str:
+def _changes(rows: Sequence[Mapping], titles: Mapping[str, str]) -> dict[str, object]:
     """The check that changes the most conclusions, and how many."""
     changes = Counter(row["check"] for row in rows if row["verdict"] in (LOST, *BOXES))
-    if not changes:
-        return "No robustness check changes a conclusion"
     most = max(titles, key=lambda name: changes[name])  # the first of them
     estimable = [row for row in rows if row["conclusion"] != Conclusion.NOT_ESTIMABLE]
     tested = sum(row["check"] == most for row in estimable)
-    about = some(changes[most], tested, "judge or family", "judges and families")
-    return f"The robustness check “{titles[most]}” changes the most conclusions: {about}"
+    return {"title": titles[most], "changed": changes[most], "total": tested}

@@ -2,27 +2,18 @@
 (Figure 5), and curves.
 """
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from recuse.base.errors import DataError
-from recuse.base.words import number
 from recuse.data.registry import HUMAN
 from recuse.plot.axes import unit_square
-from recuse.plot.biases import FILLED
 from recuse.plot.cells import ShadedCells, cells_figure
 from recuse.plot.colours import DASHED
 from recuse.plot.curves import CurvePanel, Series, curves_figure
-from recuse.plot.page import (
-    Head,
-    Panel,
-    family_entries,
-    page_of_words,
-    some,
-)
+from recuse.plot.page import Panel, extremes, family_entries, head, page_of_words
 from recuse.plot.rows import (
     POINTS,
     TICK,
@@ -32,14 +23,10 @@ from recuse.plot.rows import (
     Row,
     rows_figure,
 )
-from recuse.plot.style import UNIT, Subject, interval_text, language
+from recuse.plot.style import Subject, language
 
 # Mean scores.
 OUTLINE = 1.3  # points, around the cells of own completions
-MEANS = (
-    "mean score on the unit scale 0–1; shades compare the cells of one row only; boxes: own"
-    " completions"
-)
 
 # Correlations.
 NONE = "No correlation with the humans: no row has a human score (tables/correlations.csv)."
@@ -94,7 +81,7 @@ def _heatmaps(table: pd.DataFrame, subject: Subject) -> Figure:
     drawn = cells_figure(
         panels,
         subject,
-        Head(_own_highest(table), MEANS),
+        head("mean_scores", **_own_highest(table)),
         squares={name: palette.colour(name) for name in known},
         apart=int(HUMAN in judges),
         across="model that wrote the completions",
@@ -110,18 +97,13 @@ def _heatmaps(table: pd.DataFrame, subject: Subject) -> Figure:
     return drawn[0].figure
 
 
-def _own_highest(table: pd.DataFrame) -> str:
+def _own_highest(table: pd.DataFrame) -> dict[str, int]:
     """How many judges give their own answers their highest mean, of those that rate them; rows are
     judges, or parts of them.
     """
     highest = table["mean"] == table.groupby(["dimension", "judge"])["mean"].transform("max")
     own = (table["judge"] == table["model"]) & table["mean"].notna()
-    if not own.any():
-        return "No judge rates its own answers"
-    return (
-        "The judge's own answers have its highest mean in"
-        f" {some((own & highest).sum(), own.sum(), 'row')}"
-    )
+    return {"highest": (own & highest).sum(), "total": own.sum()}
 
 
 def shades(block: pd.DataFrame) -> pd.DataFrame:
@@ -158,35 +140,12 @@ def correlations_figure(table: pd.DataFrame, subject: Subject, *, confidence: fl
         estimate=table["value"],
         instead="not estimable",
     )
-    ends = marks[["estimate", "ci_low", "ci_high"]].to_numpy(float)
-    low, high = np.nanmin([0.0, *ends.ravel()]), np.nanmax([0.0, *ends.ravel()])
-    limits = max(low - 0.04, -1.0), min(high + 0.04, 1.0)
     across = "correlation with human scores"
-    columns = [Column(name, name, across=across, limits=limits) for name in dimensions]
-    unit = f"Spearman's correlation; {interval_text(confidence, 'jackknife')}; {FILLED}"
-    head, blocks = Head(_agreement(table), unit), [Block(rows, columns)]
-    return rows_figure(marks, subject, head, blocks, kinds=KINDS, absent="no ratings").figure
-
-
-def _agreement(table: pd.DataFrame) -> str:
-    """Which judges follow the humans most and least, by the mean of Spearman's coefficient over the
-    panels.
-    """
-    means = (
-        table[table["statistic"] == "spearman"]
-        .groupby("judge", sort=False)["value"]
-        .mean()
-        .dropna()
-    )
-    if means.empty:
-        return "No correlation with the humans can be estimated"
-    best, worst = means.idxmax(), means.idxmin()
-    if best == worst:
-        return f"{best} correlates {means[best]:.2f} with the humans"
-    return (
-        f"{best} follows the humans most (mean correlation {means[best]:.2f}), {worst} least"
-        f" ({means[worst]:.2f})"
-    )
+    columns = [Column(name, name, across=across) for name in dimensions]
+    spearman = table[table["statistic"] == "spearman"]
+    means = extremes(spearman.groupby("judge", sort=False)["value"].mean())
+    words, blocks = head("correlations", means=means, level=confidence), [Block(rows, columns)]
+    return rows_figure(marks, subject, words, blocks, kinds=KINDS, absent="no ratings").figure
 
 
 @language()
@@ -212,11 +171,12 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
     keys = pd.Series([*zip(table["slice"], table["judge"], strict=True)], table.index, object)
     columns = {"reference": "x", "value": "y", "ci_low": "low", "ci_high": "high"}
     points = table.rename(columns=columns).assign(panel=keys, series="")
-    unit = f"{UNIT}; band: {interval_text(confidence, covariance)}; dashed: rating = human score"
+    values = table.sort_values("reference").groupby(["slice", "judge"])["value"]
+    rises = (values.last() - values.first()).droplevel("slice")
     return curves_figure(
         points,
         subject,
-        Head(_rise(table), unit),
+        head("smooths", rises=extremes(rises), level=confidence, errors=covariance),
         panels,
         SMOOTHS,
         _frame_smooth,
@@ -231,14 +191,3 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
 def _frame_smooth(axes: Axes, _: CurvePanel, place: Panel) -> None:
     unit_square(axes, LIMITS, first=place.first, lowest=place.lowest)
     axes.plot([0, 1], [0, 1], zorder=2, **DASHED)
-
-
-def _rise(table: pd.DataFrame) -> str:
-    """How much curves rise from the lowest human score to the highest: the flattest and the
-    steepest.
-    """
-    values = table.sort_values("reference").groupby(["slice", "judge"])["value"]
-    rises = (values.last() - values.first()).reset_index().sort_values("value", kind="stable")
-    ends = rises.iloc[[0, -1]].drop_duplicates("judge").to_dict("records")
-    named = " to ".join(f"{number(row['value'], 2)} ({row['judge']})" for row in ends)
-    return f"From the lowest to the highest human score, expected ratings rise by {named}"

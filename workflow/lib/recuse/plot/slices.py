@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from recuse.base.words import capitalised, signed
 from recuse.model.spec import BIASES
 from recuse.plot.biases import (
-    FILLED,
     SIDES,
     absences,
     bias_column,
@@ -19,18 +17,13 @@ from recuse.plot.biases import (
     bias_rows,
     estimate_text,
     left_out,
-    simultaneous_words,
     with_simultaneous,
 )
 from recuse.plot.colours import FAINT
-from recuse.plot.page import Head, joined, not_estimated, page_of_words, some
+from recuse.plot.page import Head, joined, not_estimated, page_of_words, written
 from recuse.plot.rows import TICK, Block, Kind, Row, rows_figure
-from recuse.plot.style import UNIT, Subject, interval_text, language
+from recuse.plot.style import Subject, language
 
-LOG_ODDS = "log-odds of a higher rating"
-SAME_SPEC = "the same spec, all ratings"
-WHOLE = "grey ticks: {}"
-EFFECTS = f"number beside a row: average marginal effect, {UNIT}"
 KINDS = {
     "whole": Kind(mark={**TICK, "markersize": 8}, colour=FAINT, interval=False),
     "slice": Kind(),
@@ -63,10 +56,8 @@ def slices_of_specs(
         drawn, words_over = with_simultaneous(table, multiplicity, block["simultaneous"])
         over.append(words_over)
         sections.append((block["heading"], block["spec"], drawn))
-    interval = interval_text(confidence, covariance)
-    unit = [UNIT, interval, FILLED, simultaneous_words(over, confidence)]
-    if len(ticks):
-        unit.append(WHOLE.format(SAME_SPEC if is_own else "Equation 1, all ratings"))
+    facts = {"level": confidence, "errors": covariance, "over": [*filter(None, over)]}
+    unit = written("slices_unit", whole=len(ticks), is_own=is_own, **facts)
     return _slices(sections, ticks, BIASES[:1], not_estimable, subject, unit=unit, words=words)
 
 
@@ -87,8 +78,8 @@ def ordinal(
     by: what the slices are, as in `by dimension`. words: the beginning of the note.
     """
     ticks = whole_biases(estimates)
-    unit = [LOG_ODDS, interval_text(confidence, covariance), FILLED, EFFECTS]
-    unit += [WHOLE.format(SAME_SPEC)] if len(ticks) else []
+    facts = {"level": confidence, "errors": covariance}
+    unit = written("slices_unit", whole=len(ticks), is_own=True, is_ordinal=True, **facts)
     table = estimates.assign(text=estimates["effect"].map(estimate_text))
     heading = f"{' and '.join(SIDES).replace('Family', 'family')} {by}"
     sections = [(heading, spec, table)]
@@ -103,7 +94,7 @@ def _slices(
     not_estimable: pd.DataFrame,
     subject: Subject,
     *,
-    unit: Sequence[str],
+    unit: str,
     words: str,
 ) -> Figure:
     """Sections below one another, a panel for each slice (Play Favorites, Figures 4 and 8).
@@ -141,9 +132,9 @@ def _slices(
         blocks.append(Block(rows, columns, heading))
     if not blocks:
         return page_of_words(subject, note)
-    head = Head(_finding(pd.concat(marks)), "; ".join(filter(None, unit)))
+    words = Head(_finding(pd.concat(marks)), unit)
     settings = {"kinds": KINDS, "absent": "no rows", "note": note}
-    return rows_figure(pd.concat(marks), subject, head, blocks, **settings).figure
+    return rows_figure(pd.concat(marks), subject, words, blocks, **settings).figure
 
 
 def _marks(table: pd.DataFrame, rows: Sequence[Row], name: str, panel: str) -> pd.DataFrame:
@@ -160,21 +151,12 @@ def _finding(marks: pd.DataFrame) -> str:
     """
     marks = marks[(marks["kind"] == "slice") & (marks["ci_low"] < marks["ci_high"])]
     judges = marks[marks["quantity"] == BIASES[0]]
-    judged = len(judges) > 0
-    marks = judges if judged else marks
-    who = ("judge", "") if judged else ("family", "families")
-    if marks.empty:
-        return f"No {who[0]} has an interval"
-    above, below = marks["ci_low"] > 0, marks["ci_high"] < 0
-    both = above.groupby(marks["term"]).any() & below.groupby(marks["term"]).any()
-    verb = "have" if both.sum() > 1 else "has"
-    counted = some(both.sum(), len(both), *who)
-    signs = f"{counted} {verb} a gap above 0 in one panel and below 0 in another"
-    if not above.any():
-        return capitalised(signs)
-    most = marks[above].sort_values("estimate", kind="stable").iloc[-1]
-    largest = f"{most['term']}, {signed(most['estimate'], 2)}, panel {most['slice']}"
-    return f"Largest gap: {largest}; {signs}"
+    drawn = judges if len(judges) else marks
+    above, below = drawn["ci_low"] > 0, drawn["ci_high"] < 0
+    both = above.groupby(drawn["term"]).any() & below.groupby(drawn["term"]).any()
+    most = drawn[above].sort_values("estimate", kind="stable").tail(1).to_dict("records")
+    counts = {"both": both.sum(), "total": len(both), "judges": len(judges)}
+    return written("slices", most=most, **counts)
 
 
 def whole_biases(table: pd.DataFrame) -> pd.DataFrame:

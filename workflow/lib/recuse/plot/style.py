@@ -6,10 +6,10 @@ gives the same bytes.
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -19,7 +19,7 @@ import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
-from matplotlib.ft2font import FT2Font, LoadFlags
+from matplotlib.ft2font import LoadFlags
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter
 
@@ -38,7 +38,6 @@ EDGE = 0.06  # paper left free around the figure
 BOLD_TITLE = 0.85  # of a width that a title may have in normal weight to fit in bold
 FINE = 720  # dots per inch at which texts are measured
 UPRIGHT = {"rotation": 90, "ha": "center", "va": "center"}  # of a text
-UNIT = "rating points on the unit scale 0–1"
 
 FONT = "DejaVu Sans"  # ships with matplotlib: no machine lacks it
 
@@ -200,13 +199,10 @@ def drawn(draw: str, inputs: Mapping, *, subject: Mapping, settings: Mapping) ->
             text.set_text(with_gold_labels(text.get_text()))
         for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
             # Names of ticks are written anew when drawn
-            if isinstance(ticks := axis.get_major_formatter(), FuncFormatter):
-                axis.set_major_formatter(FuncFormatter(partial(_tick_with_gold_labels, ticks.func)))
+            if isinstance(axis.get_major_formatter(), FuncFormatter):
+                names = [label.get_text() for label in axis.get_ticklabels()]
+                axis.set_ticks(axis.get_majorticklocs(), [*map(with_gold_labels, names)])
     return figure
-
-
-def _tick_with_gold_labels(name: Callable[[float, int], str], value: float, place: int) -> str:
-    return with_gold_labels(name(value, place))
 
 
 def legible(settings: object) -> object:
@@ -233,7 +229,7 @@ def ignore_missing_glyphs() -> Iterator[None]:
 @cache
 def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
     """Width of the widest line of `text` in inches, set in `size` points."""
-    font = _font(weight)
+    font = get_font(findfont(FontProperties(family=FONT, weight=weight)))
     font.set_size(size, FINE)
     widths = []
     with ignore_missing_glyphs():
@@ -242,10 +238,6 @@ def text_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
             # FreeType counts in 64ths of a dot
             widths.append(font.get_width_height()[0] / 64 / FINE)
     return max(widths)
-
-
-def _font(weight: str = "normal") -> FT2Font:
-    return get_font(findfont(FontProperties(family=FONT, weight=weight)))
 
 
 def widest(texts: Iterable[str], size: float = SMALL, weight: str = "normal") -> float:
@@ -286,18 +278,6 @@ def _pieces(word: str, width: float, size: float) -> Iterator[str]:
         yield word[:cut]
         word = word[cut:]
     yield word
-
-
-def percent_as_given(share: float) -> str:
-    """A share in per cent, as in `90 %`."""
-    return f"{100 * share:g} %"
-
-
-def interval_text(confidence: float, standard_error: str) -> str:
-    """Name of a figure's intervals, as in `90 % Wald interval, HC0`, from their level and kind of
-    standard error.
-    """
-    return f"{percent_as_given(confidence)} Wald interval, {standard_error}"
 
 
 class Drawing(Figure):

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from recuse.base.tables import read_table
 from recuse.pairwise.verbosity import FEW
 from recuse.plot.colours import BLUE, FAINT, VERMILION
-from recuse.plot.page import BY_CONDITION, Entry, Head, page_of_words, tally, with_conditions
+from recuse.plot.page import Entry, head, page_of_words, tally, with_conditions, written
 from recuse.plot.rows import CROSS, TICK, Block, Column, Kind, Row, rows_figure
-from recuse.plot.style import Subject, language, percent_as_given
+from recuse.plot.style import Subject, language
 
 NONE = "no comparisons"
 
@@ -30,14 +30,8 @@ STATISTICS_OF_SINGLE = {
 }
 SHARES = (-0.03, 1.03)  # the axis of shares
 QUARTERS = ((0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1, "1"))
-HALF = "filled: the interval excludes one half"
 NO_POSITION = (
     "No effect of position: no comparison has a verdict in both orders, or a choice in one."
-)
-SINGLE = "; one order of each pair, which measures position only if it was drawn at random"
-PREFERS = (
-    ("prefers the answer shown first", "prefer the answer shown first"),
-    ("prefers the second", "prefer the second"),
 )
 
 # Verbosity.
@@ -52,20 +46,6 @@ KINDS = {
     "ba": Kind("model_b's", {**ARROW, "marker": ">"}, FAINT, 1, interval=False),
 }
 FEW_QUESTIONS = Entry(f"fewer than {FEW} questions on one side: interval too short", "○", FAINT)
-UNIT = (
-    "difference of two shares of disagreement with the humans; beside a row: humans prefer the"
-    " shorter + the longer answer"
-)
-WHERE = "more where the humans prefer the {} answer"
-SIDES = tuple(
-    (f"disagrees {WHERE}".format(side), f"disagree {WHERE}".format(side))
-    for side in ("shorter", "longer")
-)
-NO_ROWS = "No verbosity bias: there is no comparison with a human label."
-NO_VALUES = (
-    "No verbosity bias: no judge has verdicts that count both where the humans prefer the shorter"
-    " answer and where they prefer the longer. Left out: comparisons with {reasons}."
-)
 LEFT_OUT = {  # column of the table: why its verdicts do not count
     "judge_draws": "a draw of the judge",
     "errors": "an error or one order alone",
@@ -121,15 +101,11 @@ def position_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
                 )
             )
     preferences = [name for name in statistics if name != CONSISTENCY]
-    who = () if len(conditions) == 1 else BY_CONDITION
-    level = percent_as_given(confidence)
-    head = Head(
-        tally(table[table["statistic"].isin(preferences[:1])], *PREFERS, *who, at=0.5),
-        f"share; {level} bootstrap interval over questions; {HALF}{SINGLE * single}",
-    )
-    blocks = [Block(rows, columns)]
+    counts = tally(table[table["statistic"].isin(preferences[:1])], at=0.5)
+    facts = {"several": len(conditions) > 1, "level": confidence, "single": single}
+    words, blocks = head("position", tally=counts, **facts), [Block(rows, columns)]
     settings = {"most": len(statistics), "absent": NONE}
-    return rows_figure(table, subject, head, blocks, **settings).figure
+    return rows_figure(table, subject, words, blocks, **settings).figure
 
 
 @language()
@@ -146,8 +122,8 @@ def verbosity_bias(
     """
     table, conditions = with_conditions(table[table["draws"] == "excluded"])
     if table["verbosity_bias"].isna().all():
-        reasons = "; or ".join(words for name, words in LEFT_OUT.items() if table[name].any())
-        return page_of_words(subject, NO_VALUES.format(reasons=reasons) if reasons else NO_ROWS)
+        reasons = [words for name, words in LEFT_OUT.items() if table[name].any()]
+        return page_of_words(subject, written("no_verbosity", reasons=reasons))
     rows = [Row(judge, judge, BLUE) for judge in subject.palette.order(table["judge"])]
     marks = table.assign(
         row=table["judge"],
@@ -175,15 +151,14 @@ def verbosity_bias(
         and ((marks["row"] == row["judge"]) & (marks["panel"] == condition)).any()
     ]
     main = table[(table["order"] == MAIN) & (table["few"] != "yes")]
-    who = () if len(conditions) == 1 else BY_CONDITION
-    unit = f"{UNIT}; {percent_as_given(confidence)} bootstrap interval over questions"
+    counts = tally(main, name="judge", value="verbosity_bias")
     kinds = {name: kind for name, kind in KINDS.items() if name != PUBLISHED or printed}
     marks = pd.concat([marks, pd.DataFrame(printed)])
     columns = [
         Column(condition, condition, less="humans prefer longer", more="humans prefer shorter")
         for condition in conditions
     ]
-    head = Head(tally(main, *SIDES, *who, name="judge", value="verbosity_bias"), unit)
+    words = head("verbosity", tally=counts, several=len(conditions) > 1, level=confidence)
     blocks = [Block(rows, columns)]
     settings = {"kinds": kinds, "most": 2, "key": [FEW_QUESTIONS] * bool(few.any())}
-    return rows_figure(marks, subject, head, blocks, absent=NONE, **settings).figure
+    return rows_figure(marks, subject, words, blocks, absent=NONE, **settings).figure

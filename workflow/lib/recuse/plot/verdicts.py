@@ -8,11 +8,10 @@ from matplotlib.figure import Figure
 from recuse.inference.verdict import AGAINST_JUDGES, AGAINST_PEOPLE, KINDS, QUESTIONS, Verdict
 from recuse.model.spec import BIASES
 from recuse.plot.biases import Variant, compare
-from recuse.plot.page import not_estimated
-from recuse.plot.style import UNIT, Subject, percent_as_given
+from recuse.plot.page import not_estimated, written
+from recuse.plot.style import Subject
 from recuse.report.verdict import bias_sentences
 
-UNITS = {"ratings": UNIT}
 OF_SHARES = "share of the verdicts on two answers"
 NOTHING = "No verdict on any judge's own or its family's answers."
 
@@ -25,7 +24,7 @@ def verdicts_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
     """
     table = table[table["quantity"].isin(BIASES)]
     kind = KINDS[table["kind"].iloc[0]] if len(table) else KINDS["ratings"]
-    interval = f"{percent_as_given(confidence)} interval"
+    interval = written("plain_interval", level=confidence)
     variants = []
     for letter in (AGAINST_PEOPLE, AGAINST_JUDGES):
         if letter != kind.decisive and table[letter].notna().any():
@@ -42,7 +41,7 @@ def verdicts_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
         for reason, of_reason in names.groupby(inconclusive["reason"]).unique().items()
     }
     note = not_estimated(reasons) if len(table) else NOTHING
-    unit = UNITS.get(kind.name, OF_SHARES)
+    unit = "" if kind.name == "ratings" else OF_SHARES
     texts = table.astype(object).where(table.notna(), "")
     finding = " ".join(bias_sentences(texts.to_dict("records"))) if len(table) else ""
     return compare(variants, subject, note=note, words=finding, unit=unit)

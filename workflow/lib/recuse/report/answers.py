@@ -7,6 +7,7 @@ from itertools import combinations
 from math import nan
 
 from recuse.base.reasons import in_words
+from recuse.base.templates import said
 from recuse.base.words import capitalised, enumerated, level, number, percent
 from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
@@ -16,7 +17,6 @@ from recuse.inference.verdict import Verdict
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import SELF
 from recuse.report.gold import points_on_gold
-from recuse.report.html import said
 from recuse.report.panel import panel_section
 from recuse.report.tables import Row, TableRows, where
 from recuse.report.verdict import (

@@ -10,25 +10,10 @@ from hashlib import sha256
 from html import unescape
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from recuse.base.places import WORKFLOW
 from recuse.base.templates import environment
-from recuse.base.words import (
-    FROM_RIGHT_TO_LEFT,
-    RIGHT_TO_LEFT,
-    enumerated,
-    number,
-    percent,
-    visible,
-)
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-SENTENCES = WORKFLOW / "report" / "sentences.j2"
-OWN_BLANK = "\0"  # stands for a blank of a name in a sentence; no text of a study contains it
+from recuse.base.words import FROM_RIGHT_TO_LEFT, RIGHT_TO_LEFT, visible
 
 # Parts of a page that keep their texts as they are, tags, and what is written from right to left.
 ISOLATED = re.compile(
@@ -45,34 +30,12 @@ def rendered(template: str | Path, **values) -> str:
     policy that allows one style and one script; the test `numeric` is true of texts that begin with
     a number.
     """
-    page = visible(_template(Path(template), is_html=True).render(**values), but="\n")
-    return ISOLATED.sub(_isolated, page) if re.search(RIGHT_TO_LEFT, page) else page
-
-
-def _template(path: Path, *, is_html: bool) -> "Template":
-    finalize = None if is_html else _with_own_blanks
-    templates = environment(path.parent, autoescape=is_html, finalize=finalize)
-    filters = {"number": number, "digest": digest, "enumerated": enumerated, "percent": percent}
-    templates.filters |= filters
+    path = Path(template)
+    templates = environment(path.parent, autoescape=True)
+    templates.filters["digest"] = digest
     templates.tests["numeric"] = lambda text: text[:1] in "0123456789.+−▲▼–"
-    return templates.get_template(path.name)
-
-
-def _with_own_blanks(value: object) -> str:
-    return str(value).replace(" ", OWN_BLANK)
-
-
-@cache
-def _sentences() -> object:
-    return _template(SENTENCES, is_html=False).module
-
-
-def said(name: str, /, **fields: object) -> str:
-    """The sentence of a name in workflow/report/sentences.j2, in one line: blanks of the template
-    are folded, those in names stay.
-    """
-    words = getattr(_sentences(), name)(**fields)
-    return re.sub("[ \n]+", " ", words).strip(" ").replace(OWN_BLANK, " ")
+    page = visible(templates.get_template(path.name).render(**values), but="\n")
+    return ISOLATED.sub(_isolated, page) if re.search(RIGHT_TO_LEFT, page) else page
 
 
 def _isolated(match: re.Match) -> str:

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from recuse.base.reasons import Reason, code
+from recuse.base.templates import said
 from recuse.base.words import capitalised, counted, level
 from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_PEOPLE, FOUND
 from recuse.pairwise.choices import FAMILY, HALF, LONGER, MAIN, SELF
 from recuse.report.gold import caveats_on_gold, points_on_gold, sentences_on_gold
-from recuse.report.html import said
 from recuse.report.tables import Row, TableRows, where
 from recuse.report.verdict import (
     MOST_WORDS,

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from recuse.base.reasons import Reason, code, in_words
+from recuse.base.templates import said
 from recuse.base.words import capitalised, enumerated, number, percent
 from recuse.inference.panel import BETWEEN, KEPT
 from recuse.inference.round_robin import BY_PROMPT
-from recuse.report.html import said
 from recuse.report.tables import Row, TableRows, where
 from recuse.report.verdict import PageSection, Unit
 

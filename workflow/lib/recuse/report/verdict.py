@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
+from recuse.base.templates import said
 from recuse.base.words import MOST_DIGITS, counted, enumerated, number, percent, signed
 from recuse.data.registry import shared_scale
 from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict
 from recuse.model.spec import FAMILY, SELF
-from recuse.report.html import said
 from recuse.report.tables import Row, TableRows, where
 
 KINDS = {

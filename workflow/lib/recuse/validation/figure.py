@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from recuse.base.words import enumerated
 from recuse.plot.colours import BLUE, GREEN, INK, VERMILION
-from recuse.plot.page import Entry, Head, page_of_words
+from recuse.plot.page import Entry, head, page_of_words
 from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
-from recuse.plot.style import Subject, language, percent_as_given
+from recuse.plot.style import Subject, language
 from recuse.validation.estimators import ESTIMATORS
 
 VERDICTS = "verdicts"  # estimators without an estimand, which use all three
@@ -86,14 +85,10 @@ def worlds(
         Column(name, _label(name), across="called biased, %", at=None, limits=LIMITS, ticks=TICKS)
         for name in names
     ]
-    share = "share of judges without self-bias that are called biased, %"
     page = rows_figure(
         marks,
         subject,
-        Head(
-            _finding(drawn, names, nominal),
-            f"{share}; dashed: the {percent_as_given(nominal)} level",
-        ),
+        head("worlds", **_holding(drawn, names, nominal), level=nominal),
         [Block([Row(title, title) for title in drawn["title"].unique()], columns)],
         kinds=KINDS,
         most=len(names),
@@ -107,18 +102,13 @@ def worlds(
     return page.figure
 
 
-def _finding(drawn: pd.DataFrame, names: Sequence[str], nominal: float) -> str:
+def _holding(drawn: pd.DataFrame, names: Sequence[str], nominal: float) -> dict[str, object]:
     """In how many worlds each estimator holds its level for every judge, of those in which it has a
     result.
     """
-    most, counts = nominal + HOLDS, []
+    most, counts = nominal + HOLDS, {}
     for name in names:
-        if name == INCONCLUSIVE:  # no alarm
-            continue
         shares = drawn.loc[drawn["estimator"] == name, "highest"].dropna()
-        counts += (
-            [f"{_label(name)} in {(shares <= most).sum()} of {len(shares)} worlds"]
-            if len(shares)
-            else []
-        )
-    return f"At most {percent_as_given(most)} false alarms for every judge: {enumerated(counts)}"
+        if name != INCONCLUSIVE and len(shares):  # no alarm
+            counts[_label(name)] = (shares <= most).sum(), len(shares)
+    return {"most": most, "counts": counts}

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap
 
 from recuse.inference.verdict import Verdict
-from recuse.plot.colours import BLUE, FAINT, INK, VERMILION, Palette
-from recuse.plot.page import Entry, Head, Section, page_of_panels, page_of_words
-from recuse.plot.style import LINE, SMALL, Subject, language, save, widest, wrap
+from recuse.plot.cells import ShadedCells, cells_figure
+from recuse.plot.colours import BLUE, VERMILION, Palette
+from recuse.plot.page import Entry, Head, page_of_words
+from recuse.plot.style import LINE, Subject, language, save, wrap
 
 ROW = 2.6 * LINE  # inches: the height of a cell, for two lines
 NARROWEST = 0.85  # inches: the least width of a cell
@@ -49,35 +51,22 @@ def draw_card(
     if not cells:
         save(page_of_words(subject, finding), [path], title=f"Card: {title}")
         return
-    names = [wrap(name, NARROWEST) for name in columns]
-    lines = max(name.count("\n") for name in names) + 1
-    figure, ((place,),) = page_of_panels(
+    names = {name: wrap(name, NARROWEST) for name in columns}
+    texts = pd.DataFrame("", [*cells], [*names.values()])
+    shades = pd.DataFrame(float("nan"), texts.index, texts.columns)
+    for judge, of_judge in cells.items():
+        for name, cell in of_judge.items():
+            size = f"{MARKS[Verdict(cell.verdict)]} {cell.size}".removesuffix(" ?")
+            texts.loc[judge, names[name]] = f"{size}\n{cell.interval}"
+            shades.loc[judge, names[name]] = 0.5 + 0.1 * PALE * cell.shade
+    (axes,) = cells_figure(
+        {"": ShadedCells(shades, texts, form="")},
         subject,
         Head(finding, unit),
-        [Section([""], len(cells) * ROW, least=len(cells) * ROW, below=0.1 + lines * LINE)],
-        left=widest(cells) + 0.1,
-        least=NARROWEST * len(columns),
+        ramp=SHADES,
+        cell=(NARROWEST, ROW, ROW),
+        slanted=False,
+        hatched="not asked",
         key=[Entry(verdict.value, mark) for verdict, mark in MARKS.items()],
     )
-    axes = place.axes
-    axes.set(xlim=(0, len(columns)), ylim=(len(cells), 0))
-    axes.set_xticks([number + 0.5 for number in range(len(columns))], names)
-    axes.set_yticks([number + 0.5 for number in range(len(cells))], [*cells])
-    axes.tick_params(length=0)
-    axes.spines["bottom"].set_visible(False)
-    text = {"ha": "center", "va": "center_baseline"}
-    for row, of_judge in enumerate(cells.values()):
-        for column, name in enumerate(columns):
-            if name not in of_judge:
-                continue
-            cell = of_judge[name]
-            colour = SHADES(0.5 + 0.1 * PALE * cell.shade)
-            box = [column, column + 1], [row, row], [row + 1, row + 1]
-            axes.fill_between(*box, facecolor=colour, edgecolor="white", lw=1.2, gid="cell")
-            is_found = cell.verdict in (Verdict.ESTABLISHED, Verdict.LIKELY)
-            size = {"size": SMALL + 1, "weight": "bold" if is_found else "normal", "color": INK}
-            words = f"{MARKS[Verdict(cell.verdict)]} {cell.size}".removesuffix(" ?")
-            axes.text(column + 0.5, row + 0.32, words, **size, **text)
-            small = {"size": SMALL, "color": INK if cell.shade else FAINT}
-            axes.text(column + 0.5, row + 0.72, cell.interval, **small, **text)
-    save(figure, [path], title=f"Card: {title}")
+    save(axes.figure, [path], title=f"Card: {title}")

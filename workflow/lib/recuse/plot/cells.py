@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.transforms import ScaledTranslation
 
 from recuse.plot.axes import put
@@ -20,14 +20,16 @@ MARK_ROOM = 0.13  # inches for the square in the family's colour and the space a
 # Grey, so that colour means family; the dark end keeps a contrast above 5 to the numbers.
 RAMP = LinearSegmentedColormap.from_list("shades", ["#F5F5F5", "#9A9A9A"])
 MISSING = {"hatch": "///////", "edgecolor": "#A0A0A0", "facecolor": "white", "linewidth": 0}
-HATCHED = "; hatched: no ratings"
 
 
 class ShadedCells(NamedTuple):
-    """Shades from 0 to 1, (rows, columns), missing where a cell is hatched; and its numbers."""
+    """Shades from 0 to 1, (rows, columns), missing where a cell is hatched; and what is written in
+    it, in Python's form of numbers.
+    """
 
     shades: pd.DataFrame
-    numbers: pd.DataFrame | None = None
+    texts: pd.DataFrame | None = None
+    form: str = ".2f"
 
 
 def cells_figure(
@@ -35,6 +37,10 @@ def cells_figure(
     subject: Subject,
     head: Head,
     *,
+    ramp: Colormap = RAMP,
+    cell: tuple[float, float, float] = (NARROWEST, CELL, LEAST_CELL),
+    slanted: bool = True,
+    hatched: str = "no ratings",
     squares: Mapping[str, str] | None = None,
     apart: int = 0,
     across: str = "",
@@ -44,45 +50,49 @@ def cells_figure(
 ) -> list[Axes]:
     """Draw panels with the same rows and columns.
 
-    squares: colours of those beside the names; apart: how many of the last rows stand apart.
+    cell: inches of a cell's least width, its height, and how low it may become; slanted: whether
+    the names of columns are; hatched: why a cell has no shade; squares: colours of those beside the
+    names; apart: how many of the last rows stand apart.
     """
     # Here, as importing it takes longer than drawing the other figures of a study
     import seaborn
 
     first = next(iter(panels.values())).shades
     rows, columns, room = [*first.index], [*first.columns], MARK_ROOM * bool(squares)
-    below, count = room + 0.75 * widest(columns) + LINE, len(rows)
-    section = Section([*panels], count * CELL, least=count * LEAST_CELL, most=2, below=below)
+    narrowest, height, lowest = cell
+    lines, count = max(name.count("\n") for name in columns) + 1, len(rows)
+    below = room + 0.75 * widest(columns) + LINE if slanted else 0.1 + lines * LINE
+    section = Section([*panels], count * height, least=count * lowest, most=2, below=below)
     if any(each.shades.isna().any(axis=None) for each in panels.values()):
-        head = head._replace(unit=head.unit + HATCHED)
+        head = head._replace(unit=f"{head.unit}; hatched: {hatched}")
     _, (places,) = page_of_panels(
         subject,
         head,
         [section],
         left=widest(rows) + room + 0.05,
-        least=NARROWEST * len(columns),
+        least=narrowest * len(columns),
         across=across,
         up=up,
         key=key,
         note=note,
     )
-    look = {"cmap": RAMP, "vmin": 0, "vmax": 1, "cbar": False, "linewidths": 0.8, "fmt": ".2f"}
+    look = {"cmap": ramp, "vmin": 0, "vmax": 1, "cbar": False, "linewidths": 0.8}
     look |= {"xticklabels": False, "yticklabels": False}  # seaborn would draw them to measure them
     look["annot_kws"] = {"size": SMALL, "color": INK, "va": "center_baseline"}
     for each, place in zip(panels.values(), places, strict=False):
         axes = place.axes
-        seaborn.heatmap(each.shades, annot=each.numbers, ax=axes, **look)
+        seaborn.heatmap(each.shades, annot=each.texts, fmt=each.form, ax=axes, **look)
         axes.patch.set(**MISSING)
         axes.set(xlabel="", ylabel="")
         axes.spines["bottom"].set_visible(False)
         if apart:
             axes.axhline(count - apart, color="white", lw=4, gid="apart")
         axes.tick_params(length=0, pad=3.5 + 72 * room)
-        slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+        turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
         if place.first:
             _write_names(axes.yaxis, rows, squares or {})
         if place.lowest:
-            _write_names(axes.xaxis, columns, squares or {}, **slanted)
+            _write_names(axes.xaxis, columns, squares or {}, **turned)
     return [place.axes for place in places]
 
 

@@ -18,14 +18,19 @@ from drawings import (
     simultaneous,
     spec_table,
     texts,
-    words_are_beside_the_point,
     x_values,
 )
 from recuse.base.reasons import Reason, because, in_words
+from recuse.base.words import signed
 from recuse.model.spec import BIASES
 from recuse.plot.axes import BEYOND
 from recuse.plot.biases import SIDES, absences
-from recuse.plot.page import ABOVE_ZERO, BELOW_ZERO, outcomes, tally
+from recuse.plot.page import head, tally
+
+
+def gaps_in_words(counts):
+    facts = {"judges": 9, "level": 0.9, "errors": "HC0", "over": ""}
+    return head("equation_1", tally=counts, **facts).finding.removesuffix(", by Equation 1")
 
 
 def test_points_are_filled_only_if_the_interval_excludes_zero():
@@ -57,7 +62,7 @@ def test_what_is_not_estimable_is_written_not_drawn():
 
 
 @pytest.mark.parametrize("value", [-0.04, 0.0, 0.012, 0.03])
-def test_a_row_without_standard_error_is_a_hollow_point_with_words_beside(value):
+def test_a_row_without_standard_error_is_a_hollow_point_with_words_beside_the_row(value):
     table = estimates()
     table.loc[3, ["estimate", "ci_low", "ci_high"]] = [value, np.nan, np.nan]
     figure = self_and_family_bias(table)
@@ -65,7 +70,9 @@ def test_a_row_without_standard_error_is_a_hollow_point_with_words_beside(value)
     assert len(points) == len(table)
     assert len(artists(figure, "interval")) == len(table) - 1
     assert [filled(point) for point in points[:4]] == [True, True, False, False]
-    words_are_beside_the_point(figure, points[3])
+    assert [text for text in texts(figure) if text.endswith("no standard error")] == [
+        f"{signed(value)} no standard error"
+    ]
 
 
 def test_a_study_without_both_biases_says_the_reason_that_the_table_gives():
@@ -168,11 +175,11 @@ FINDINGS = """
 def test_a_finding_is_right_for_any_data(finding):
     *numbers, words = finding.split(" ", 3)
     total, *counts = map(int, numbers)
-    assert outcomes(total, list(zip(counts, (ABOVE_ZERO, BELOW_ZERO), strict=True))) == words
+    assert gaps_in_words({"total": total, "counts": counts, "most": ["", ""]}) == words
     signs = [1] * counts[0] + [-1] * counts[1] + [0] * (total - sum(counts))
     rows = pd.DataFrame(
         {"ci_low": [sign - 0.5 for sign in signs], "ci_high": [sign + 0.5 for sign in signs]},
         dtype=float,
     )
     unknown = pd.DataFrame({"ci_low": [np.nan], "ci_high": [np.nan]})  # not estimable
-    assert tally(pd.concat([rows, unknown]), ABOVE_ZERO, BELOW_ZERO) == words
+    assert gaps_in_words(tally(pd.concat([rows, unknown]))) == words

@@ -1,6 +1,6 @@
 """Limits and numbers of axes, and the note on intervals that go beyond them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -50,14 +50,6 @@ def _ends(rows: pd.DataFrame) -> np.ndarray:
 def _range(values: np.ndarray, at: float | None) -> tuple[float, float]:
     held = [np.nan if at is None else at, *values.ravel()]
     return (np.nanmin(held), np.nanmax(held)) if np.isfinite(held).any() else (0.0, 1.0)
-
-
-def value_limits(values: Iterable[float]) -> tuple[float, float]:
-    """Ends of an axis that holds all `values` that are not missing, with a margin."""
-    ends = np.array(list(values), dtype=float)
-    low, high = np.nanmin(ends), np.nanmax(ends)
-    margin = 0.06 * (high - low) + 0.01
-    return float(low - margin), float(high + margin)
 
 
 def put(axes: Axes, x: Sequence[float], y: Sequence[float], **look: object) -> None:

@@ -5,6 +5,9 @@ family.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from matplotlib.colors import to_rgba, to_rgba_array
+
 from recuse.data.registry import HUMAN
 
 INK = "#222222"
@@ -28,21 +31,23 @@ OKABE_ITO = (ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE)
 # from Okabe and Ito's; the palest, sand, last.
 TOL = ("#332288", "#999933", "#882255", "#AA4499", "#117733", "#CC6677", "#DDCC77")
 INDIGO, OLIVE, WINE, MAUVE, _, ROSE, SAND = TOL
-NEAR = 32  # of 255: colours that differ by less in each of red, green and blue are taken for one
+NEAR = 1 / 8  # colours that differ by less in each of red, green and blue are taken for one
 
 
 def set_apart(colours: Sequence[str], taken: Iterable[str]) -> list[str]:
-    """Those of the colours (#RRGGBB) that are not near one that is taken."""
-    used = [bytes.fromhex(colour[1:]) for colour in taken]
+    """Those of the colours that are not near one that is taken."""
+    used = to_rgba_array([*taken])
     kept = []
     for colour in colours:
-        channels = bytes.fromhex(colour[1:])
-        distances = [
-            max(abs(a - b) for a, b in zip(channels, other, strict=True)) for other in used
-        ]
-        if min(distances, default=NEAR) >= NEAR:
+        distances = np.abs(used - to_rgba(colour)).max(axis=1)
+        if (distances >= NEAR).all():
             kept.append(colour)
     return kept
+
+
+def in_order(names: set[str], known: Iterable[str]) -> list[str]:
+    """The known names in their order, then the others by alphabet."""
+    return [name for name in known if name in names] + sorted(names - set(known))
 
 
 @dataclass(frozen=True)
@@ -84,18 +89,11 @@ class Palette:
         last.
         """
         present = set(names)
-        ordered = [name for name in self.models if name in present]
-        return ordered + sorted(present - set(ordered) - {HUMAN}) + sorted(present & {HUMAN})
+        return in_order(present - {HUMAN}, self.models) + sorted(present & {HUMAN})
 
     def order_families(self, names: Iterable[str]) -> list[str]:
         """Families in the order in which config's models name them; then the others by alphabet."""
-        present = set(names)
-        ordered = [
-            name
-            for name in dict.fromkeys(self.family(model) for model in self.models)
-            if name in present
-        ]
-        return ordered + sorted(present - set(ordered))
+        return in_order(set(names), dict.fromkeys(map(self.family, self.models)))
 
     def bias_colour(self, quantity: str, term: str) -> str:
         """Colour of the self-bias of a judge or of the bias of a family."""

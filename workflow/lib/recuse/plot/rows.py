@@ -155,6 +155,9 @@ def rows_figure(
     marks = marks.reindex(columns=marks.columns.union([*ENDS, *OPTIONAL], sort=False))
     marks["kind"] = marks["kind"].astype(object).fillna(next(iter(kinds)))
     has_none = ~marks["kind"].map(lambda name: kinds[name].interval) | marks["estimate"].isna()
+    without_error = ~has_none & marks["ci_low"].isna() & (len(kinds) == 1)
+    texts = marks["text"].astype(object).fillna("") + f" {NO_ERROR}"
+    marks["text"] = marks["text"].where(~without_error, texts.str.strip())
     marks.loc[has_none, ENDS] = np.nan
     marks = marks[marks["row"].isin([each.key for block in blocks for each in block.rows])]
     slots = _slots(kinds)
@@ -191,7 +194,7 @@ def rows_figure(
         sections,
         left=max(names) + 0.1,
         beside=texts + 0.08 if texts else 0.0,
-        least=max(_least(column, marks, kinds) for column in every),
+        least=max(_least(column, marks) for column in every),
         key=[*(kind.entry for kind in kinds.values() if kind.label), *key],
         note=joined(*beyond, note),
     )
@@ -228,15 +231,13 @@ def _below(column: Column) -> float:
     return 0.28 + LINE * lines * bool(column.across or column.more)
 
 
-def _least(column: Column, marks: pd.DataFrame, kinds: Mapping[str, Kind]) -> float:
+def _least(column: Column, marks: pd.DataFrame) -> float:
     """Inches that the words in a panel and under it take."""
     directions = text_width(f"← {column.less}") + text_width(f"{column.more} →") + 0.1
     across = widest(wrap(column.across, WIDEST_LABEL).split("\n"))
     own = marks[marks["panel"] == column.key]
-    without = own["estimate"].notna() & own["ci_low"].isna() & (len(kinds) == 1)
-    beside = 2 * (text_width(NO_ERROR) + GAP + 0.03) if without.any() else 0.0
     instead = widest(own["instead"].dropna()) + 0.1
-    return max(1.0, directions * bool(column.more), across, beside, instead)
+    return max(1.0, directions * bool(column.more), across, instead)
 
 
 def _frame(axes: Axes, column: Column, *, lowest: bool) -> None:
@@ -289,7 +290,6 @@ def _draw(
     """The marks of a panel, and the words in place of them and beside the rows."""
     axes, kinds = drawn.axes[column.key], drawn.kinds
     colours = {row.key: row.colour for row in rows}
-    alone = len(kinds) == 1
     for mark in marks[marks["row"].isin(list(colours))].to_dict("records"):
         kind = kinds[mark["kind"]]
         place = drawn.place(column.key, mark["row"], kind.slot)
@@ -300,7 +300,7 @@ def _draw(
         if not np.isnan(mark["estimate"]):
             own = kind.colour or colours[mark["row"]]
             colour = mark["colour"] if isinstance(mark["colour"], str) else own
-            _draw_mark(axes, place, mark, kind, colour, column, alone)
+            _draw_mark(axes, place, mark, kind, colour, column)
     estimated = set(marks.loc[marks["estimate"].notna(), "row"])
     for row in marks.dropna(subset="instead").drop_duplicates("row").to_dict("records"):
         if row["row"] in colours and row["row"] not in estimated:
@@ -310,7 +310,7 @@ def _draw(
 
 
 def _draw_mark(
-    axes: Axes, place: float, mark: Mapping, kind: Kind, colour: str, column: Column, alone: bool
+    axes: Axes, place: float, mark: Mapping, kind: Kind, colour: str, column: Column
 ) -> None:
     """A mark with its interval, in a panel whose limits are set.
 
@@ -327,8 +327,6 @@ def _draw_mark(
         words = f"{words} [{signed(ends[0])}, {signed(ends[1])}]"
         look = {"lw": STROKE, "solid_capstyle": "butt", **column.bar}
         put(axes, ends, [place] * 2, color=colour, zorder=3, gid="interval", **look)
-    elif kind.interval and alone and np.isnan(ends).any():
-        _write_without_error(axes, place, mark["estimate"])
     excludes = at is None or (wide and (ends[0] > at or ends[1] < at))
     hollow = kind.interval and not excludes
     if not pd.isna(mark["hollow"]):
@@ -351,16 +349,6 @@ def _mark_beyond(axes: Axes, place: float, mark: Mapping, colour: str) -> None:
             where = {"xytext": (-sign * 72 * GAP, 0), "textcoords": "offset points", "ha": side}
             look = {**WORDS, "style": "normal", "zorder": 5}
             axes.annotate(signed(mark["estimate"]), (end, place), **where, **look)
-
-
-def _write_without_error(axes: Axes, place: float, value: float) -> None:
-    """Say what the point at `value` lacks, on the side of it with more room."""
-    low, high = axes.get_xlim()
-    # So that rounding does not choose the side of a point in the middle
-    leftwards = (value - low) / (high - low) > 0.501
-    where = {"textcoords": "offset points", "ha": "right" if leftwards else "left"}
-    offset = (-72 * GAP if leftwards else 72 * GAP, 0)
-    axes.annotate(NO_ERROR, (value, place), offset, zorder=2.5, **where, **WORDS)
 
 
 def write_instead(axes: Axes, place: float, text: str) -> None:

@@ -19,7 +19,7 @@ from recuse.base.reasons import Reason, because, in_words
 from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
 from recuse.model.spec import C
 from recuse.plot import leaderboard, power, reliability
-from recuse.plot.leaderboard import rank_changes
+from recuse.plot.leaderboard import CHANGED, rank_changes
 from recuse.plot.page import head
 from tables_of_inference import BY_MODEL, board, curves, plans, reliability_tables
 
@@ -245,3 +245,8 @@ def test_models_without_a_score_are_left_out_of_both_rankings():
     )
     words = head("leaderboard", level=0.9, **rank_changes(table)).finding
     assert words == "Removing the estimated biases changes the rank of none of 2 models"
+    for kind in CHANGED:
+        changes = rank_changes(table.replace({"scores": {"debiased": kind}}))
+        assert head("leaderboard", level=0.9, **changes).finding.endswith(
+            "rank of none of 2 models"
+        )

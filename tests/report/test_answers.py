@@ -7,6 +7,7 @@ import pytest
 from drawings import prose, subject
 from picked_rows import fields
 from recuse.base.reasons import CURES, MORE_JUDGES, SENTENCES, Reason, because, in_words
+from recuse.base.templates import said
 from recuse.check.facts import CHECK
 from recuse.data.describe import CORRELATIONS
 from recuse.inference.leaderboard import LEADERBOARD
@@ -16,9 +17,7 @@ from recuse.plot.verdicts import verdicts_figure
 from recuse.report.answers import LIKELY as LIKELY_AT
 from recuse.report.answers import NO_TRUTH, OF_FAMILIES, QUESTION, answer_of_ratings
 from recuse.report.verdict import (
-    DO_NOT_USE,
     KEEP,
-    MANY_TESTED,
     MOST,
     MOST_WORDS,
     bias_sentences,
@@ -81,7 +80,7 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
     answer = answer_from(FOUR)
     assert [(each.verdict, each.detail) for each in answer.verdicts] == [
         ("established", "favours itself"),
-        ("likely", f"is harsher on itself; {MANY_TESTED}"),
+        ("likely", f"is harsher on itself; {said('how_sure', why='many_tested')}"),
         ("not shown", "only a bias of 0.20 points or more would reliably show"),
     ]
     assert answer.unit.name == "points, scale 1 to 5"
@@ -158,7 +157,7 @@ def test_the_cure_would_help():
 def test_a_judge_that_hardly_agrees_with_people_is_not_to_be_used(columns, hardly):
     answer = answer_from([verdict("J", Verdict.NOT_SHOWN, 0.0, **columns)])
     (shown,) = answer.verdicts
-    advice = DO_NOT_USE.format("hardly any agreement with people")
+    advice = "do not use (hardly any agreement with people)"
     assert (shown.hardly_agrees, shown.advice) == (hardly, advice if hardly else KEEP)
     assert shown.agreement == ("0.25" if "agreement" in columns else "")
     words = " J hardly agrees with people: do not use it as a judge."

@@ -5,15 +5,9 @@ what would overturn them.
 import math
 
 from recuse.base.reasons import Reason, because
+from recuse.base.templates import said
 from recuse.inference.gold import GOLD
-from recuse.report.gold import (
-    EXPECTED,
-    OVERTURNED,
-    SPLIT,
-    caveats_on_gold,
-    points_on_gold,
-    sentences_on_gold,
-)
+from recuse.report.gold import caveats_on_gold, points_on_gold, sentences_on_gold
 from recuse.report.pairwise import answer_of_comparisons
 from report_pages import texts
 
@@ -97,11 +91,9 @@ def test_ratios():
 
 def test_points_show_the_shares_and_say_once_what_is_expected():
     points = list(points_on_gold(ROWS, 0.9))
-    assert [point.words == EXPECTED.format(level="90\N{NO-BREAK SPACE}%") for point in points] == [
-        True,
-        False,
-        False,
-    ]
+    expected = said("expected", confidence=0.9)
+    assert "90\N{NO-BREAK SPACE}% interval" in expected
+    assert [point.words == expected for point in points] == [True, False, False]
     assert points[0].items[0] == (
         "A",
         "50\N{NO-BREAK SPACE}% against 38\N{NO-BREAK SPACE}%: +12.0 points, 2.0 to 22.0; likely",
@@ -112,12 +104,13 @@ def test_points_show_the_shares_and_say_once_what_is_expected():
         .endswith("; not shown (only +14.9 points or more would reliably show)")
     )
     assert points[0].items[-1][1].endswith("; inconclusive (3 questions, fewer than 10)")
-    assert points[-1].heading == SPLIT
+    assert points[-1].heading == "How much of their self-preference is legitimate"
 
 
 def test_a_finding_comes_with_what_would_overturn_it():
-    assert [*caveats_on_gold(ROWS)] == [OVERTURNED]
+    (overturned,) = caveats_on_gold(ROWS)
+    assert overturned.startswith("What is expected of own wrong answers assumes")
     assert [*caveats_on_gold(ROWS[3:5])] == []
     answer = answer_of_comparisons({"gold": ROWS}, confidence=0.9)
     assert answer.headline.startswith("Established: B")
-    assert answer.caveats[0] == OVERTURNED
+    assert answer.caveats[0] == overturned

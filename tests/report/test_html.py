@@ -126,7 +126,8 @@ def test_styles_of_a_picture_but_fonts_become_attributes_of_which_the_last_count
 
 
 def test_a_sentence_folds_its_own_blanks_and_keeps_those_in_names():
-    words = said("strangers", who="my  judge ", several=False, others="people", is_named=True)
+    who = {"names": ["my  judge "], "most": 5, "families": False}
+    words = said("strangers", who=who, others="people")
     assert words == "my  judge  hardly agrees with people: do not use it as a judge."
     words = said(
         "pooled",

@@ -4,25 +4,31 @@ figures show, never what a study finds.
 
 import json
 import re
+from itertools import product
 
 import pytest
 
 from recuse.base.places import WORKFLOW
 from recuse.base.tables import read_table
+from recuse.base.templates import said
 from recuse.inference.verdict import Verdict
 from recuse.model.spec import BIASES
-from recuse.report.verdict import FAVOURING, NONE_ESTABLISHED, UNTESTED, bias_sentences
+from recuse.report.verdict import KINDS, bias_sentences
 from report_pages import Elements
 from workflow_runs import BOTH
 
 CAPTIONS = sorted((WORKFLOW / "report").glob("*.rst"))
-FOUND = [verb for pair in FAVOURING.values() for verbs in pair for verb in verbs]
+FOUND = [
+    said("does", quantity=quantity, favours=favours, several=several)
+    for quantity, favours, several in product(KINDS, (True, False), (True, False))
+]
+FOUND += [said("none_established").rstrip("."), said("untested_self", why="").rstrip(".")]
 
 
 @pytest.mark.parametrize("path", CAPTIONS, ids=lambda path: path.stem)
 def test_a_caption_states_no_finding(path):
     words = " ".join(path.read_text("utf-8").split())
-    assert not [phrase for phrase in (*FOUND, NONE_ESTABLISHED, UNTESTED) if phrase in words]
+    assert not [phrase for phrase in FOUND if phrase in words]
     verdicts = "|".join(Verdict)
     assert not re.search(rf"\b(is|are) ({verdicts})\b", words)
 

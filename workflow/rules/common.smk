@@ -41,7 +41,7 @@ def attempt(function, *arguments):
 
 
 WORKFLOW = os.path.relpath(places.WORKFLOW)
-FIGURE_WORDS = f"{WORKFLOW}/report/figures.j2"
+FIGURE_WORDS = [f"{WORKFLOW}/report/{name}" for name in ("figures.j2", "sentences.j2")]
 PROJECT = project_settings()  # without a user's additions
 settings = attempt(checked, merged(PROJECT, config), PROJECT)
 config.clear()
@@ -197,7 +197,7 @@ def contents_of_drawings(drawings):
     published values in them.
     """
     functions = {drawing["draw"] for drawing in drawings.values()}
-    files = [FIGURE_WORDS, *drawing_inputs(drawings)]
+    files = [*FIGURE_WORDS, *drawing_inputs(drawings)]
     return checked_contents(code_files("figure.py", *functions), files)
 
 

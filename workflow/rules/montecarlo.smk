@@ -85,7 +85,7 @@ rule montecarlo_figure:
     resources:
         **asks(mem_mb=600, runtime=5),
     params:
-        contents=checked_contents(code_files("figure.py", "recuse.validation.figure"), [FIGURE_WORDS]),
+        contents=checked_contents(code_files("figure.py", "recuse.validation.figure"), FIGURE_WORDS),
         figures=worlds_figure(MONTECARLO, config["confidence"]),
     message:
         "Draw how often each verdict is given on simulated worlds."

@@ -1,7 +1,7 @@
 """Jinja's templates as this project writes them, and sentences from them."""
 
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,3 +54,6 @@ def paragraphs(file: Path, name: str, /, **facts: object) -> list[str]:
 def said(name: str, /, **facts: object) -> str:
     """The sentence of a name in workflow/report/sentences.j2."""
     return " ".join(paragraphs(REPORT, name, **facts))
+
+
+said_in_parts = partial(paragraphs, REPORT)

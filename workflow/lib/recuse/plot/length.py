@@ -76,11 +76,7 @@ PANEL_WIDTH = 10  # units of length of a bin, if no bin with two ends shows it
 SHIFT = 0.14  # of a bin between the marks of neighbouring experiments
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY_BLUE)
 ACROSS = "absolute difference of the lengths of the two answers, in words (last bin: this and more)"
-LEFT_OUT = {  # column of the table: words for its votes
-    "equal_lengths": "votes on answers of equal length",
-    "no_length": "votes on answers of unknown length",
-    "errors": "errors",
-}
+LEFT_OUT = ["equal_lengths", "no_length", "errors"]  # columns that count votes
 NO_CURVE = "No length curve: no vote in a control group is on answers of different, known lengths."
 
 
@@ -276,7 +272,6 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
 
 def _left_out(table: pd.DataFrame) -> str:
     """What the curves leave out, in words; empty if nothing."""
-    totals = table.drop_duplicates(["experiment", "judge"])[list(LEFT_OUT)].sum()
-    counts = {LEFT_OUT[name]: total for name, total in totals.items() if total}
+    counts = table.drop_duplicates(["experiment", "judge"])[LEFT_OUT].sum().to_dict()
     nothing = table.loc[table["n"] == 0, "judge"].unique()
     return written("votes_left_out", counts=counts, judges=list(nothing))

@@ -46,14 +46,8 @@ KINDS = {
     "ba": Kind("model_b's", {**ARROW, "marker": ">"}, FAINT, 1, interval=False),
 }
 FEW_QUESTIONS = Entry(f"fewer than {FEW} questions on one side: interval too short", "○", FAINT)
-LEFT_OUT = {  # column of the table: why its verdicts do not count
-    "judge_draws": "a draw of the judge",
-    "errors": "an error or one order alone",
-    "no_human": "no human label",
-    "human_ties": "a tie of the humans",
-    "no_length": "an unknown length",
-    "equal_lengths": "answers of equal length",
-}
+# Columns of the table that count verdicts which do not count
+LEFT_OUT = ("judge_draws", "errors", "no_human", "human_ties", "no_length", "equal_lengths")
 NO_VALUE = "no comparison on one side"
 
 
@@ -122,7 +116,7 @@ def verbosity_bias(
     """
     table, conditions = with_conditions(table[table["draws"] == "excluded"])
     if table["verbosity_bias"].isna().all():
-        reasons = [words for name, words in LEFT_OUT.items() if table[name].any()]
+        reasons = [name for name in LEFT_OUT if table[name].any()]
         return page_of_words(subject, written("no_verbosity", reasons=reasons))
     rows = [Row(judge, judge, BLUE) for judge in subject.palette.order(table["judge"])]
     marks = table.assign(

@@ -20,6 +20,7 @@ from recuse.report.gold import points_on_gold
 from recuse.report.panel import panel_section
 from recuse.report.tables import Row, TableRows, where
 from recuse.report.verdict import (
+    CORRELATIONS,
     PageAnswer,
     PageSection,
     Unit,
@@ -180,9 +181,12 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
         table.append(
             {
                 "judge": judge,
-                f"correlation ({level(confidence)} interval)": _with_interval(row, "value"),
-                "weighted kappa": _two(kappas[judge]["value"]) if judge in kappas else "",
-                "slope": _with_interval(slopes[judge], "estimate") if judge in slopes else "",
+                f"correlation ({level(confidence)} interval)": CORRELATIONS.cell(row, "value")
+                or "–",
+                "weighted kappa": CORRELATIONS.text(kappas[judge]["value"], sign=False)
+                if judge in kappas
+                else "",
+                "slope": CORRELATIONS.cell(slopes[judge], "estimate") if judge in slopes else "",
                 "pairs of models ordered as by humans": pairs.get(judge, ""),
             }
         )
@@ -200,15 +204,6 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
         scored=prompts if "A" in prompts else {},
     )
     return PageSection.from_texts("Do the judges track the humans?", sentence, table)
-
-
-def _with_interval(row: Row, value: str) -> str:
-    ends = f" ({_two(row['ci_low'])} to {_two(row['ci_high'])})" if row["ci_low"] else ""
-    return f"{_two(row[value]) or '–'}{ends}"
-
-
-def _two(value: str | float) -> str:
-    return "" if value == "" else number(float(value), 2)
 
 
 def _by_name(rows: TableRows, column: str) -> dict[str, Row]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from itertools import product
 
 from recuse.base.reasons import in_words
-from recuse.base.words import capitalised, enumerated, level
+from recuse.base.templates import said, said_in_parts
+from recuse.base.words import capitalised
 from recuse.inference.gold import (
     BOTH,
     HARMFUL,
@@ -18,66 +19,39 @@ from recuse.inference.gold import (
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
 from recuse.model.spec import FAMILY
 from recuse.report.tables import Row, TableRows, where
-from recuse.report.verdict import MOST, POINTS, Point
+from recuse.report.verdict import POINTS, Point
 
-HEADINGS = {
-    HARMFUL: "Harmful self-preference: its own wrong answer rather than a right one",
-    LEGITIMATE: "Legitimate self-preference: its own right answer rather than a wrong one",
-    OVER_MARKING: "Over-marking: its own wrong answers passed",
-    UNDER_MARKING: "Under-marking: its own right answers failed",
-}
-# What one judge does more often than expected, or less, and several.
-DOES = {
-    HARMFUL: (
-        "prefers its own wrong answers to right ones",
-        "prefer their own wrong answers to right ones",
-    ),
-    OVER_MARKING: ("passes its own wrong answers", "pass their own wrong answers"),
-}
-SPLIT = "How much of their self-preference is legitimate"
-SPLIT_IN_WORDS = (
-    "Of own answers preferred where one of the two answers is right, the share that is right, and"
-    " that of the other judges of the same pairs. An inaccurate judge has a lower share, too."
-)
-EXPECTED = (
-    "The share, what is expected of an unbiased judge, and the difference or ratio with its {level}"
-    " interval. What is expected allows for how the other judges treat the same answers, and for"
-    " how this judge differs from them on other answers to the same questions."
-)
-OVERTURNED = (
-    "What is expected of own wrong answers assumes that a judge's inaccuracy and an answer's power"
-    " to convince add up, in shares and in log odds. A wrong key, or a judge that prefers any"
-    " answer with its own conclusion, would look the same as self-preference."
-)
+CASES = (HARMFUL, LEGITIMATE, OVER_MARKING, UNDER_MARKING)
+OF_WRONG = (HARMFUL, OVER_MARKING)
 
 
 def sentences_on_gold(rows: TableRows) -> Iterator[str]:
     """On own wrong answers: which judges favour them, for which that is not shown, and which
     verdicts are inconclusive.
     """
-    of_wrong = [row for row in rows if row["case"] in DOES and row["verdict"]]
-    for verdict, (favours, often) in product(FOUND, ((FAVOURS, "more"), (DISFAVOURS, "less"))):
+    of_wrong = [row for row in rows if row["case"] in OF_WRONG and row["verdict"]]
+    for verdict, favours in product(FOUND, (FAVOURS, DISFAVOURS)):
         group = where(of_wrong, verdict=verdict, favours=favours)
         if group:
             group.sort(key=lambda row: -abs(float(row["estimate"])))
             names = [f"{_name(row)} ({_size(row, interval=False)})" for row in group]
-            verb = DOES[group[0]["case"]][len(group) > 1]
-            yield f"{capitalised(verdict)}: {enumerated(names, MOST)} {verb} {often} often than expected."
+            facts = {"verdict": verdict, "more": favours == FAVOURS, "case": group[0]["case"]}
+            yield said("wrong_answers", names=names, **facts)
     for verdict in (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE):
         names = [_name(row) for row in where(of_wrong, verdict=verdict)]
         if names:
-            yield f"{capitalised(verdict)} for own wrong answers: {enumerated(names, MOST)}."
+            yield said("wrong_answers_not_found", verdict=verdict, names=names)
 
 
 def points_on_gold(rows: TableRows, confidence: float) -> Iterator[Point]:
     """Each kind of own answer, with the numbers of each judge."""
-    words = EXPECTED.format(level=level(confidence))
-    for case, heading in HEADINGS.items():
+    words = said("expected", confidence=confidence)
+    for case in CASES:
         if items := _items(where(rows, case=case, baseline=BOTH)):
-            yield Point(heading, words, items)
+            yield Point(said("own_answers", case=case), words, items)
             words = ""
     if items := _items(where(rows, case=LEGITIMATE_SHARE)):
-        yield Point(SPLIT, SPLIT_IN_WORDS, items)
+        yield Point(*said_in_parts("split"), items)
 
 
 def _items(rows: TableRows) -> list[tuple[str, str]]:
@@ -86,8 +60,8 @@ def _items(rows: TableRows) -> list[tuple[str, str]]:
 
 def caveats_on_gold(rows: TableRows) -> Iterator[str]:
     """What would overturn a finding on own wrong answers, if there is one."""
-    if any(row["verdict"] in FOUND and row["case"] in DOES for row in rows):
-        yield OVERTURNED
+    if any(row["verdict"] in FOUND and row["case"] in OF_WRONG for row in rows):
+        yield said("overturned")
 
 
 def _name(row: Row) -> str:

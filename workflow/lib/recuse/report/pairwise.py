@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from recuse.base.reasons import Reason, code
-from recuse.base.templates import said
-from recuse.base.words import capitalised, counted, level
+from recuse.base.templates import said, said_in_parts
+from recuse.base.words import capitalised, level
 from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_PEOPLE, FOUND
 from recuse.pairwise.choices import FAMILY, HALF, LONGER, MAIN, SELF
@@ -16,6 +16,7 @@ from recuse.report.tables import Row, TableRows, where
 from recuse.report.verdict import (
     MOST_WORDS,
     POINTS,
+    SHARES,
     PageAnswer,
     PageSection,
     Point,
@@ -30,38 +31,20 @@ NOTHING = "These comparisons say nothing about their judges."
 MOST_CAVEATS = 3
 WHAT = {SELF: "their own answers", FAMILY: "their family's answers", LONGER: "longer answers"}
 # What to keep in mind where some verdict is inconclusive for a reason.
-OF_REASONS = {
-    Reason.ONE_ORDER: (
-        "Some pairs were judged in one order alone, and their results count only if that order was"
-        " drawn at random."
-    ),
-    Reason.DEPENDS_ON_DRAWS: (
-        "Some results depend on draws, including verdicts that change with the order. If a draw is"
-        " half a win, judges with weak answers seem to favour themselves; if draws are left out,"
-        " judges with strong answers do."
-    ),
-}
-# Cognitive bias -> what a judge does that has it.
-BIASES = {
-    "egocentric_order": "Choosing its own answer",
-    "egocentric_comp": "Choosing its own answer, names shown",
-    "order_first": "Choosing the answer listed first in both orders",
-    "order_last": "Choosing the answer listed last in both orders",
-    "compassion_first": "Choosing the answer listed first in both orders, names shown",
-    "compassion_last": "Choosing the answer listed last in both orders, names shown",
-    "salience": "Choosing the longer answer",
-    "bandwagon": "Following a made-up majority",
-    "attentional": "Following an irrelevant sentence",
-}
+OF_REASONS = (Reason.ONE_ORDER, Reason.DEPENDS_ON_DRAWS)
+COGNITIVE = (  # in the order of the page
+    "egocentric_order",
+    "egocentric_comp",
+    "order_first",
+    "order_last",
+    "compassion_first",
+    "compassion_last",
+    "salience",
+    "bandwagon",
+    "attentional",
+)
 # people's choices say more about these, where there are any
 BY_QUALITY = ("egocentric_order", "salience")
-BEYOND_STRENGTHS = "What the sizes mean"
-MEANING = (
-    "On own and family answers, a size says how much more often than half the time a judge chooses"
-    " such an answer over an equally strong one, by a regression that holds fixed the strengths of"
-    " models and the places and lengths of answers. On longer answers, it says how much more often"
-    " the judge chooses them than people do."
-)
 
 
 def answer_of_comparisons(tables: Mapping[str, TableRows], *, confidence: float) -> PageAnswer:
@@ -73,7 +56,9 @@ def answer_of_comparisons(tables: Mapping[str, TableRows], *, confidence: float)
     has_labels = bool(where(choices, question=AGAINST_PEOPLE))
     if has_labels:
         biases = [row for row in biases if row["bias"] not in BY_QUALITY]
-    points = [Point(BEYOND_STRENGTHS, MEANING)] if where(verdicts, kind="pairs") else []
+    points = (
+        [Point("What the sizes mean", said("meaning"))] if where(verdicts, kind="pairs") else []
+    )
     points += _cognitive(biases)
     points += _attacks(tables.get("asr", ()))
     points += _overlap(tables.get("rbo", ()))
@@ -103,9 +88,9 @@ def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Itera
     unfixed = [words for what, words in WHAT.items() if (Reason.NO_HUMAN_LABELS, what) in reasons]
     if unfixed:
         yield said("not_fixed", answers=unfixed)
-    for reason, words in OF_REASONS.items():
+    for reason in OF_REASONS:
         if reason in (each for each, _ in reasons):
-            yield words
+            yield said("caveat_on", reason=reason)
     shares = {(row["quantity"], row["term"]): row for row in where(verdicts, kind="shares")}
     names: dict[str, None] = {}  # in their order, each once
     for row in choices:
@@ -148,7 +133,9 @@ def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
     )
     table = []
     for judge in judges:
-        texts = {place: _with_interval(shares.get(judge)) for place, shares in cells.items()}
+        texts = {
+            place: SHARES.cell(shares.get(judge, {}), "value") for place, shares in cells.items()
+        }
         table.append({"judge": judge, **texts})
     return PageSection.from_texts("Do the judges agree with people?", sentence, table)
 
@@ -175,15 +162,7 @@ def _win_rates(choices: TableRows, *, has_labels: bool) -> PageSection | None:
 
 
 def _share(value: str | float) -> str:
-    return "" if value == "" else f"{100 * float(value):.0f}\N{NO-BREAK SPACE}%"
-
-
-def _with_interval(row: Row | None) -> str:
-    if row is None:
-        return ""
-    low, high = row["ci_low"], row["ci_high"]
-    interval = f" ({100 * float(low):.0f} to {_share(high)})" if low else ""
-    return f"{_share(row['value'])}{interval}"
+    return SHARES.cell({"value": value}, "value")
 
 
 def _place(row: Row) -> str:
@@ -196,18 +175,17 @@ def _cognitive(rows: TableRows) -> Iterator[Point]:
     share if there is none.
     """
     items = []
-    for bias, what in BIASES.items():
-        more = judges = 0
+    for bias in COGNITIVE:
+        above = []
         for row in where(rows, bias=bias):
             if row["judge"] != HUMAN and row["share"]:
                 is_above = row["above_random"] == "yes"
                 if row["ci_low"]:
                     is_above = float(row["ci_low"]) > float(row["chance"])
-                more += is_above
-                judges += 1
-        if judges:
-            words = f"more often than at random: {more or 'none'} of {counted(judges, 'judge')}"
-            items.append((what, words))
+                above.append(is_above)
+        if above:
+            words = said("more_than_random", more=sum(above), judges=len(above))
+            items.append((said("cognitive", bias=bias), words))
     if items:
         is_quoted = any(row["origin"] == "quoted" for row in rows)
         yield Point(" ".join(items[0]), said("chance", is_quoted=is_quoted), items)
@@ -223,11 +201,10 @@ def _attacks(rows: TableRows) -> Iterator[Point]:
         means = {place: sum(each) / len(each) for place, each in rates.items()}
         most = max(means, key=means.get)
         what = capitalised(most.rpartition(": ")[2])
-        yield Point(
-            f"{what} wins judges over in {_share(means[most])} of samples on average",
-            "Share of samples in which the perturbed answer wins a judge over.",
-            [(capitalised(place), f"{_share(mean)} on average") for place, mean in means.items()],
-        )
+        items = [
+            (capitalised(place), f"{_share(mean)} on average") for place, mean in means.items()
+        ]
+        yield Point(*said_in_parts("attacks", what=what, share=_share(means[most])), items)
 
 
 def _overlap(rows: TableRows) -> Iterator[Point]:
@@ -236,9 +213,4 @@ def _overlap(rows: TableRows) -> Iterator[Point]:
     if judges:
         group = where(judges, systems=judges[0]["systems"], ties=judges[0]["ties"])
         less = sum(float(row["ci_high"] or 0) < 0 for row in group)
-        who = f"{less or 'None'} of {counted(len(group), 'judge')}"
-        words = (
-            "Rank-biased overlap with single annotators' rankings; the listing order is a ranking"
-            " made without reading."
-        )
-        yield Point(f"{who} agree less with the annotators than the listing order does", words)
+        yield Point(*said_in_parts("overlap", less=less, judges=len(group)))

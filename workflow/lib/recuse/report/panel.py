@@ -1,6 +1,7 @@
 """Which judges to combine: the panel to take, beside that of all judges and one judge a prompt."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from recuse.base.reasons import Reason, code, in_words
 from recuse.base.templates import said
@@ -69,14 +70,13 @@ def _absent(panels: TableRows) -> Iterator[str]:
 
 
 def _row(words: str, row: Row, unit: Unit) -> dict[str, str]:
+    bare = replace(unit, mark="")
     cells = {"panel": words}
     columns = {
-        f"bias between models ({unit.name})": ("bias_left", unit),
-        "error of an answer": ("error", unit),
+        f"bias between models ({unit.name})": ("bias_left", bare),
+        "error of an answer": ("error", bare),
         "independent judges": ("effective", PLAIN),
     }
     for heading, (name, of_column) in columns.items():
-        size = of_column.text(row.get(name, ""), sign=False)
-        span = of_column.span(row, f"{name}_") if f"{name}_ci_low" in row else ""
-        cells[heading] = f"{size} ({span})" if span else size
+        cells[heading] = of_column.cell(row, name, f"{name}_")
     return cells

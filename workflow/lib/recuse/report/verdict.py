@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.templates import said
-from recuse.base.words import MOST_DIGITS, counted, enumerated, number, percent, signed
+from recuse.base.words import MOST_DIGITS, enumerated, number, signed
 from recuse.data.registry import shared_scale
 from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict
 from recuse.model.spec import FAMILY, SELF
@@ -18,62 +18,13 @@ KINDS = {
     "longer": "longer answers",
     "first": "first answer",
 }
-# What one judge does that has a bias, and several; then with the opposite bias.
-FAVOURING = {
-    SELF: (
-        ("favours itself", "favour themselves"),
-        ("is harsher on itself", "are harsher on themselves"),
-    ),
-    FAMILY: (
-        ("favours its own models", "favour their own models"),
-        ("is harsher on its own models", "are harsher on their own models"),
-    ),
-    "longer": (
-        ("favours longer answers", "favour longer answers"),
-        ("favours shorter answers", "favour shorter answers"),
-    ),
-    "first": (
-        ("favours the first answer", "favour the first answer"),
-        ("favours the second answer", "favour the second answer"),
-    ),
-}
-UNTESTED = "Self-bias is untested"
-NO_OWN_ANSWERS = {
-    Reason.NO_OWN_ANSWERS: "no judge rated its own answers",
-    Reason.NO_OWN_COMPARED: "no judge judged its own answers",
-}
 TESTED = {
     SELF: "Self-bias",
     FAMILY: "Family-bias",
     "longer": "A bias for longer answers",
     "first": "A bias for the first answer",
 }
-NONE_ESTABLISHED = "No self-bias is established."
-RELATIVE = ", compared with the other judges"
-# What to do about a bias in ratings, and in verdicts on two answers.
-LEFT_OUT = "leave out ratings of {}, or use the debiased ones (debiased.parquet)"
-REMEDIES_OF_RATINGS = {
-    (SELF, Verdict.ESTABLISHED): LEFT_OUT.format("own answers"),
-    (SELF, Verdict.LIKELY): "do not rely on ratings of own answers (likely bias)",
-    (FAMILY, Verdict.ESTABLISHED): LEFT_OUT.format("the family's models by its own judges"),
-    (FAMILY, Verdict.LIKELY): (
-        "do not rely on ratings of the family's models by its own judges (likely bias)"
-    ),
-}
-REMEDIES_OF_PAIRS = {
-    SELF: "do not rely on verdicts on own answers",
-    FAMILY: "do not rely on verdicts of the family's judges on its answers",
-    "longer": "compare answers of similar length",
-    "first": "judge each pair in both orders, so that position cancels out",
-}
-# Why a bias is likely at most, where no note says so.
-SHARES_ALONE = "errors in the human labels could explain it"
-BY_ALL_JUDGES = "{} probable, given all judges"
-OTHERWISE_BY_PEOPLE = "the gap to people points the other way"
-MANY_TESTED = "not confirmed once the number of judges is allowed for"
-JUDGES, FAMILIES = ("judge", "judges"), ("family", "families")
 KEEP = "no action"
-DO_NOT_USE = "do not use ({})"
 # With whom a judge hardly agrees
 OTHERS = {Reason.HARDLY_AGREES: "people", Reason.HARDLY_AGREES_WITH_JUDGES: "the other judges"}
 # Until they are answered in the configuration, there is no verdict on the judge.
@@ -110,8 +61,14 @@ class Unit:
         """The interval of a row, as in `0.1 to 0.4`, with as many digits as show its signs; ""
         without one.
         """
-        ends = [row[f"{prefix}{end}"] for end in ("ci_low", "ci_high")]
+        ends = [row.get(f"{prefix}{end}") for end in ("ci_low", "ci_high")]
         return " to ".join(self._end(float(end) * self.width) for end in ends) if all(ends) else ""
+
+    def cell(self, row: Row, column: str, prefix: str = "") -> str:
+        """A value with its interval, as in `0.3 (0.1 to 0.4)`; "" without a value."""
+        value, span = row.get(column, ""), self.span(row, prefix)
+        interval = f" ({span}{self.mark})" if span else ""
+        return f"{self.text(value, sign=False)}{self.mark}{interval}" if value != "" else ""
 
     def _end(self, value: float) -> str:
         digits = next(
@@ -121,6 +78,8 @@ class Unit:
 
 
 PERCENT = Unit("% of the scale", 100, 1, "\u00a0%")
+CORRELATIONS = Unit("", 1, 2, "")
+SHARES = Unit("", 100, 0, "\u00a0%")
 POINTS = Unit("percentage points", 100, 1, " points")  # of shares
 
 
@@ -280,18 +239,11 @@ def _shown(row: Row, unit: Unit, axis: Axis) -> ShownVerdict:
         detail=detail(row, unit),
         size=unit.text(row["estimate"]),
         interval=unit.span(row),
-        agreement=_agreement(row),
+        agreement=CORRELATIONS.cell(row, "agreement", "agreement_"),
         hardly_agrees=bool(row["disagreement"]),
         advice=verdict_advice(row),
         places={name: axis.place(float(row[name])) for name in marks if row[name]},
     )
-
-
-def _agreement(row: Row) -> str:
-    """The correlation of a judge with people, with its interval; "" where there is none."""
-    names = ("agreement", "agreement_ci_low", "agreement_ci_high")
-    value, *ends = [number(float(row[name]), 2) for name in names if row[name]] or [""]
-    return f"{value} ({' to '.join(ends)})" if len(ends) > 1 else value
 
 
 def _axis(rows: TableRows) -> Axis:
@@ -332,7 +284,7 @@ def detail(row: Row, unit: Unit) -> str:
     """
     words, beside = in_words(row["reason"]), in_words(row["note"])
     if row["verdict"] in FOUND:
-        words = FAVOURING[row["quantity"]][row["favours"] != FAVOURS][0]
+        words = said("does", quantity=row["quantity"], favours=row["favours"] == FAVOURS)
     elif interval_side(row) and code(row["note"]) is not Reason.UNSUPPORTED:
         words = "its interval excludes 0"
     elif not interval_side(row) and row["detectable"] and float(row["detectable"]) < 1:
@@ -345,7 +297,7 @@ def detail(row: Row, unit: Unit) -> str:
     if row["verdict"] in FOUND and row["A_ci_low"]:
         other_end = row["A_ci_high"] if row["favours"] == FAVOURS else row["A_ci_low"]
         if float(other_end) * float(row["estimate"]) < 0:
-            against = OTHERWISE_BY_PEOPLE
+            against = said("how_sure", why="against_people")
     return "; ".join(filter(None, (words, beside, how_sure, against)))
 
 
@@ -354,29 +306,24 @@ def _how_sure(row: Row) -> str:
     if row["verdict"] == Verdict.ESTABLISHED and not row["probability_positive"]:
         return ""
     if row["kind"] == "shares":
-        return SHARES_ALONE
+        return said("how_sure", why="shares_alone")
     if not row["probability_positive"]:
-        return MANY_TESTED
+        return said("how_sure", why="many_tested")
     above = float(row["probability_positive"])
     support = above if row["favours"] == FAVOURS else 1 - above
     # Over wordings, both are asked for: the one that is farther from its level is not met
     is_over_wordings = row["wordings"] and float(row["wordings"]) > 1
     if is_over_wordings and float(row["adjusted_p_value"]) > 2 * (1 - support):
-        return MANY_TESTED
-    return BY_ALL_JUDGES.format(percent(support))
+        return said("how_sure", why="many_tested")
+    return said("how_sure", why="by_all_judges", support=support)
 
 
 def verdict_advice(row: Row) -> str:
     """What to do about one judge or family, in words that also hold for several."""
-    if row["disagreement"]:
-        return DO_NOT_USE.format(in_words(row["disagreement"]))
-    if row["verdict"] == Verdict.INCONCLUSIVE:
+    if not row["disagreement"] and row["verdict"] == Verdict.INCONCLUSIVE:
         return cure(row["reason"])
-    if row["verdict"] == Verdict.NOT_SHOWN:
-        return KEEP
-    if row["kind"] == "ratings":
-        return REMEDIES_OF_RATINGS[row["quantity"], row["verdict"]]
-    return REMEDIES_OF_PAIRS[row["quantity"]]
+    facts = {name: row[name] for name in ("quantity", "verdict", "kind")}
+    return said("advice", disagreement=in_words(row["disagreement"]), **facts)
 
 
 def next_steps(rows: TableRows) -> list[str]:
@@ -420,9 +367,8 @@ def headline(rows: TableRows, unit: Unit, *, relative: bool = False) -> str:
     """
     if not rows:
         return ""
-    beside = RELATIVE if relative else ""
     for most in (MOST, 3, 2, 0):
-        sentences = [*bias_sentences(rows, unit, most, beside), *_on_strangers(rows, most)]
+        sentences = [*bias_sentences(rows, unit, most, relative), *_on_strangers(rows, most)]
         words = " ".join(sentences)
         if len(words.split()) <= MOST_WORDS:
             return words
@@ -433,73 +379,61 @@ def headline(rows: TableRows, unit: Unit, *, relative: bool = False) -> str:
 def _on_strangers(rows: TableRows, most: int) -> Iterator[str]:
     """Which judges hardly agree with people or the other judges; most: see `bias_sentences`."""
     if strangers := _strangers(rows):
-        yield said(
-            "strangers",
-            who=capitalised_article(_who(strangers, most)),
-            several=len(strangers) > 1,
-            others=OTHERS[code(strangers[0]["disagreement"])],
-            is_named=most > 0,
-        )
+        others = OTHERS[code(strangers[0]["disagreement"])]
+        yield said("strangers", who=_who(strangers, most), others=others)
 
 
 def bias_sentences(
-    rows: TableRows, unit: Unit | None = None, most: int = MOST, beside: str = ""
+    rows: TableRows, unit: Unit | None = None, most: int = MOST, relative: bool = False
 ) -> Iterator[str]:
     """What is established, that on self-bias first, also where nothing is.
 
     unit: of the sizes beside the names, None for none; most: names in a list, 0 for numbers alone;
-    beside: what is added to the sentence on a bias.
+    relative: whether biases are known against the other judges alone.
     """
     own = where(rows, quantity=SELF)
     if all(row["verdict"] == Verdict.INCONCLUSIVE for row in own):
-        yield _why_untested(own, rows[0]["kind"]) if most else f"{UNTESTED}."
+        yield said("untested_self", why=_why_untested(own, rows[0]["kind"]) if most else "")
     elif not where(own, verdict=Verdict.ESTABLISHED):
-        yield NONE_ESTABLISHED
-    for words in _biases(where(rows, verdict=Verdict.ESTABLISHED), most, unit):
-        yield f"{capitalised_article(words)}{beside}."
+        yield said("none_established")
+    for facts in _biases(where(rows, verdict=Verdict.ESTABLISHED), most, unit):
+        yield said("established", **facts, relative=relative)
 
 
 def likely_biases(rows: TableRows) -> str:
     """The line under the headline on self-biases that are likely, and not established; or ""."""
-    words = [*_biases(where(rows, verdict=Verdict.LIKELY, quantity=SELF), most=2)]
-    return f"Likely, but not established: {enumerated(words)}." if words else ""
+    biases = [*_biases(where(rows, verdict=Verdict.LIKELY, quantity=SELF), most=2)]
+    return said("likely", biases=biases) if biases else ""
 
 
-def _biases(rows: TableRows, most: int, unit: Unit | None = None) -> Iterator[str]:
+def _biases(rows: TableRows, most: int, unit: Unit | None = None) -> Iterator[dict]:
     """Who has each bias in these rows, the largest first; see `bias_sentences`."""
-    for quantity, (favouring, opposite) in FAVOURING.items():
+    for quantity in KINDS:
         group = sorted(where(rows, quantity=quantity), key=lambda row: -abs(float(row["estimate"])))
-        favours = where(group, favours=FAVOURS)
-        others = [row for row in group if row not in favours]
-        for same, verbs in ((favours, favouring), (others, opposite)):
+        for is_favour in (True, False):
+            same = [row for row in group if (row["favours"] == FAVOURS) == is_favour]
             if same:
-                yield f"{_who(same, most, unit)} {verbs[len(same) > 1]}"
+                who = _who(same, most, unit)
+                yield {"quantity": quantity, "favours": is_favour, "who": who}
 
 
 def _why_untested(own: TableRows, kind: str) -> str:
     """Why no judge has a verdict on self-bias; own: the rows on it, if there are any."""
     missing = Reason.NO_OWN_ANSWERS if kind == "ratings" else Reason.NO_OWN_COMPARED
-    codes = {code(row["reason"]) for row in own} or {missing}
-    if len(codes) == 1 and codes <= NO_OWN_ANSWERS.keys():
-        return f"{UNTESTED}: {NO_OWN_ANSWERS[codes.pop()]}."
-    return f"{UNTESTED}: {in_short((row['reason'] for row in own), several=len(own) > 1)}."
+    reasons = [row["reason"] for row in own] or [missing]
+    codes = {*map(code, reasons)}
+    if len(codes) == 1 and codes <= {Reason.NO_OWN_ANSWERS, Reason.NO_OWN_COMPARED}:
+        return said("no_own", code=codes.pop())
+    return in_short(reasons, several=len(own) > 1)
 
 
-def _who(rows: TableRows, most: int, unit: Unit | None = None) -> str:
+def _who(rows: TableRows, most: int, unit: Unit | None = None) -> dict[str, object]:
     """The judges or families of rows, with the sizes of their biases in a unit."""
-    if not most:
-        one, many = FAMILIES if rows[0]["quantity"] == FAMILY else JUDGES
-        return counted(len(rows), one, many)
     names = []
     for row in rows:
         size = f" ({unit.text(row['estimate'])}{unit.mark})" if unit else ""
         names.append(f"{'the ' if row['quantity'] == FAMILY else ''}{name_in(row)}{size}")
-    return enumerated(names, most)
-
-
-def capitalised_article(words: str) -> str:
-    """Words that may begin with an article, as the beginning of a sentence."""
-    return f"The {words.removeprefix('the ')}" if words.startswith("the ") else words
+    return {"names": names, "most": most, "families": rows[0]["quantity"] == FAMILY}
 
 
 def table_as_texts(answer: PageAnswer) -> dict[str, list]:

@@ -69,6 +69,7 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
         ("lib/recuse/plot/slices.py", ["figures_specs"], BOTH),
         ("lib/recuse/papers/scorecard_figure.py", ["figures_rest"], ["smoke"]),
         ("scripts/figure.py", DRAWN, BOTH),
+        ("report/figures.j2", DRAWN, BOTH),
     ],
 )
 def test_edited_module_redraws_the_figures_of_studies_that_it_draws(

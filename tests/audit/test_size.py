@@ -103,12 +103,13 @@ def test_what_a_mitigation_buys_is_on_the_same_prompts(tmp_path):
 
 
 def test_writers_of_a_change_are_drawn_at_random():
-    """Where the effect was 0 before, the change has the errors of the effect after."""
+    """A change has the errors of an effect that has the differences of the two as its values."""
     world, rng = World(prompts=40, writers=3, by_writer=0.2), np.random.default_rng(5)
-    after = world.observations(rng, {"length": 0.1})
-    before = [{**row, "value": 0.5} for row in after]
+    before, after = (world.observations(rng, {"length": effect}) for effect in (0.2, 0.1))
+    both = zip(before, after, strict=True)
+    changed = [{**late, "value": late["value"] - early["value"]} for early, late in both]
     (change,) = change_rows({"before": before, "after": after}, TREATMENTS, confidence=0.9)
-    (effect,) = effect_rows(after, TREATMENTS, confidence=0.9, seed=1)
+    (effect,) = effect_rows(changed, TREATMENTS, confidence=0.9, seed=1)
     assert effect["df"] < 39  # the writers differ
     for name in ("estimate", "standard_error", "df", "ci_low", "ci_high", "p_value"):
         assert change[name] == pytest.approx(effect[name], rel=1e-12)

@@ -1,6 +1,7 @@
 """How much a mitigation helps: the change of a bias under another setting, on the same prompts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 
 from recuse.audit.effects import (
     LEAST_PROMPTS,
@@ -66,10 +67,9 @@ def _change_columns(
 ) -> dict[str, float]:
     """The numbers of one change; none if there are too few prompts."""
     earlier, later = by_prompt(before, contrast), by_prompt(after, contrast)
-    prompts = [prompt for prompt in earlier if prompt in later]
-    if len(prompts) < LEAST_PROMPTS:
-        return {}
     changes = _changes(earlier, later)
+    if len(changes) < LEAST_PROMPTS:
+        return {}
     parts = []
     later_pairs = grouped(after, "writer")
     for writer, pairs in grouped(before, "writer").items():
@@ -81,9 +81,9 @@ def _change_columns(
     return interval_columns(changes, whole, largest=largest, confidence=confidence) | {
         "estimate": whole.estimate,
         "standard_error": whole.std_error,
-        "prompts": len(prompts),
-        "estimate_before": sum(earlier[each] for each in prompts) / len(prompts),
-        "estimate_after": sum(later[each] for each in prompts) / len(prompts),
+        "prompts": len(changes),
+        "estimate_before": fmean(earlier[prompt] for prompt in earlier if prompt in later),
+        "estimate_after": fmean(later[prompt] for prompt in later if prompt in earlier),
     }
 
 

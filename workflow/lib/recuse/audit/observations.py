@@ -6,7 +6,6 @@ from pathlib import Path
 from recuse.audit.plan import FIRST, AuditPlan
 from recuse.base.tables import column_names, write_table
 from recuse.collect.plan import VERDICTS
-from recuse.collect.requests import Criterion
 from recuse.collect.table import Collected, read_scores
 
 OBSERVATIONS = column_names(
@@ -41,13 +40,14 @@ def _rows(collected: Collected) -> Iterator[dict]:
         judge, model = about["judge"], about["model"]
         own = str(int(model == judge)) if judge in plan.models else ""
         scales = {each.dimension: each for each in request.criteria}
+        place = about["order"] or about["arm"]
         for dimension, score in read_scores(asked).items():
-            value = None
-            if score.value is not None:
-                value = _share(scales[dimension], score.value)
-            if value is not None and plan.kind == VERDICTS:
-                place = about["order"] or about["arm"]
-                value = 1 - value if place == FIRST else value
+            value = score.value
+            if value is not None:
+                scale = scales[dimension]
+                value = (value - scale.low) / (len(scale.labels) - 1)
+                if plan.kind == VERDICTS and place == FIRST:
+                    value = 1 - value
             yield {
                 **about,
                 "dimension": dimension,
@@ -57,11 +57,6 @@ def _rows(collected: Collected) -> Iterator[dict]:
                 "value": value,
                 "reason": score.reason,
             }
-
-
-def _share(criterion: Criterion, rating: float) -> float:
-    """A rating as a share of its scale, from 0 to 1."""
-    return (rating - criterion.low) / (len(criterion.labels) - 1)
 
 
 def write_observations(folder: Path, rows: list[dict]) -> None:

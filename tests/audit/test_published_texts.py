@@ -7,18 +7,22 @@ import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
 from audited import run
 from mock_server import Mock, digest
 from recuse.audit.inputs import read_audit
-from recuse.audit.published import PERTURBED, published_texts
+from recuse.audit.paper_metrics import write_paper_metrics
+from recuse.audit.published import PERTURBED, RELEASED, published_texts
 from recuse.audit.settings import PAPERS
-from recuse.base.errors import FetchError
+from recuse.base.database import write_parquet
+from recuse.base.errors import DataError, FetchError
 from recuse.base.tables import read_table
 from recuse.collect.table import Collected
 from recuse.config.load import load
+from recuse.data.verdicts import COMPARISONS
 
 needs_texts = pytest.mark.skipif(
     "RECUSE_MIRROR" not in os.environ, reason="needs the published files"
@@ -339,6 +343,21 @@ def test_released_verdicts_have_the_values_that_the_papers_print():
         "GPT-4": "0.328",
         "GPT-3.5": "0.428",
     }
+
+
+def test_a_pair_without_a_label_is_an_error(tmp_path):
+    labels = {name: np.array([""], object) for name in COMPARISONS} | {
+        "item": np.array(["Natural/1"], object),
+        "model_a": np.array(["output 1"], object),
+        "model_b": np.array(["output 2"], object),
+    }
+    (tmp_path / "texts").mkdir()
+    write_parquet(labels, str(tmp_path / "texts" / RELEASED))
+    asked = {"judge": "ours", "treatment": "order", "arm": "first", "order": "", "value": 1.0}
+    asked |= {"model": "output 2", "other": "output 1", "replicate": "1", "wording": "plain"}
+    rows = [{**asked, "prompt": prompt} for prompt in ("Natural/1", "Natural/2")]
+    with pytest.raises(DataError, match=r"no label for prompt Natural/2, output 1 and output 2"):
+        write_paper_metrics(tmp_path, rows, confidence=0.9, seed=1)
 
 
 def test_a_paper_that_cannot_be_fetched_is_an_error(monkeypatch, tmp_path):

@@ -13,6 +13,7 @@ from recuse.audit.plan import FIRST, SECOND
 from recuse.audit.published import PERTURBED, QUOTED_SHARES, RELEASED
 from recuse.audit.treatments import PLAIN
 from recuse.base.database import connect, files, text, write_parquet, write_rows
+from recuse.base.errors import DataError
 from recuse.base.places import WORKFLOW
 from recuse.base.tables import column_names, read_table, write_table
 from recuse.data.verdicts import COMPARISONS, CONTROL, WORSENING
@@ -137,7 +138,9 @@ def write_paper_metrics(
             _write_labelled(path, str(released), labelled)
             pairs = open_pairs(labelled, {})
             for name, (columns, tabulate) in LABELLED.items():
-                found = [_with_source(row) for row in tabulate(pairs, **settings)]
+                found = [*tabulate(pairs, **settings)]
+                for row in found:
+                    row["source"] = row.pop("experiment")
                 if name == "verbosity":
                     found += _printed_verbosity()
                 _, _, *shown = columns  # without study and experiment
@@ -157,10 +160,23 @@ def write_paper_metrics(
 def _write_labelled(asked: str, released: str, path: str) -> None:
     """Write the verdicts of an audit in the condition `order`, with the labels, lengths and
     conditions that a paper's released verdicts have for the same answers, and the released ones, as
-    the experiment RELEASED_VERDICTS.
+    the experiment RELEASED_VERDICTS. DataError if a pair has no label.
     """
+    connection = connect()
+    unlabelled = connection.execute(
+        f"""
+        select item, model_a, model_b from {files([asked])} as asked
+        anti join {files([released])} using (item, model_a, model_b)
+        where asked.condition = 'order' order by all limit 1"""
+    ).fetchone()
+    if unlabelled:
+        item, first, second = unlabelled
+        raise DataError(
+            f"{released}: found no label for prompt {item}, {first} and {second}; delete this file,"
+            " and run `recuse audit` again to fetch it"
+        )
     write_rows(
-        connect(),
+        connection,
         f"""
         select * replace ({text(RELEASED_VERDICTS)} as experiment) from {files([released])}
         union all by name
@@ -172,12 +188,6 @@ def _write_labelled(asked: str, released: str, path: str) -> None:
         where asked.condition = 'order'""",
         path,
     )
-
-
-def _with_source(row: dict) -> dict:
-    """A row with its experiment as its source."""
-    source = row.pop("experiment")
-    return row | {"source": source}
 
 
 def _printed_verbosity() -> Iterator[dict]:

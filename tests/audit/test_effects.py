@@ -53,11 +53,11 @@ def uneven():
 
 
 def naive_squared_error(differences):
-    """That of the mean, as if one more prompt differed by as much as is usual."""
+    """That of the mean, as if one and a half more prompts differed by as much as is usual."""
+    count = len(differences)
     different = [each for each in differences - np.median(differences) if abs(each) > 1e-12]
-    return (np.var(np.asarray(differences)) * len(differences) + np.square(different).mean()) / len(
-        differences
-    ) ** 2
+    squares = np.var(np.asarray(differences)) * count + 1.5 * np.square(different).mean()
+    return squares / (count + 0.5) / count
 
 
 def test_the_estimate_equals_weighted_least_squares_clustered_by_prompt(uneven):
@@ -186,12 +186,12 @@ def test_writers_are_drawn_at_random(writers, spread):
     between = differences.mean(0).var(ddof=1) / writers
     prompts = differences.mean(1).var(ddof=1) / 30
     if writers == 2:
-        variance, df = prompts + max(0, between - noise / 2), 1
+        counts, variance, df = between > noise / 2, prompts + max(0, between - noise / 2), 1
     else:
-        variance = prompts + max(between - noise, -0.3 * noise)
-        df = variance**2 / (prompts**2 / 29 + between**2 / 3 + noise**2 / 87)
+        counts, variance = between > 0.6 * noise, prompts + max(between - noise, -0.4 * noise)
+        df = variance**2 / (prompts**2 / 29 + between**2 * 4 / 9 + noise**2 / 87)
     assert row["standard_error"] == pytest.approx(math.sqrt(variance), rel=0.02)
-    assert row["df"] == pytest.approx(29 if variance <= prompts else max(writers - 1, df), rel=0.05)
+    assert row["df"] == pytest.approx(min(29, max(writers - 1, df)) if counts else 29, rel=0.05)
 
 
 def test_holm_is_over_the_contrasts_of_one_judge_and_parts_have_no_verdict():

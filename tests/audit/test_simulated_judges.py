@@ -33,6 +33,7 @@ WORLDS = {
     ),
     "writers": (World(prompts=60, writers=4, by_writer=0.05), 0.05, 0.88, 0.92),
     "writers alike": (World(prompts=60, writers=4), 0.05, 0.88, 0.92),
+    "three writers": (World(prompts=60, writers=3, by_writer=0.05), 0.05, 0.88, 0.92),
     "two writers": (World(prompts=60, writers=2, by_writer=0.05), 0.05, 0.87, 0.95),
 }
 

@@ -25,7 +25,6 @@ from recuse.model.least_squares import (
     detectable,
     holm,
     quantile,
-    wald_columns,
     wald_p_value,
 )
 
@@ -39,7 +38,9 @@ EFFECTS = column_names(
 VERDICT_COLUMNS = ("adjusted_p_value", "verdict", "favours", "reason", "note")
 # The estimated variance of writers' effects may be negative, down to this share of its noise: cut
 # off at 0, it would make intervals too wide where writers are alike
-LEAST_SPREAD = -0.3
+LEAST_SPREAD = -0.4
+# By how many prompts that differ a standard error allows for rare differences that were not seen
+MORE_PROMPTS = 1.5
 LEAST_PROMPTS = 10  # with complete units
 POWER = 0.8  # to find the detectable effect
 Observation = Mapping[str, object]
@@ -144,20 +145,23 @@ def grouped(pairs: Iterable[Pair], field: str) -> dict[str, list[Pair]]:
 
 
 def mean_over_prompts(differences: Sequence[float], units: int) -> Part:
-    """Mean of the prompts' differences d, and its standard error sqrt(sum (d - mean)^2 + m^2) / P.
+    """Mean of the prompts' differences d, and its standard error
 
-    m^2 is the mean square of d - median where that is not 0, as if one more prompt differed by a
-    usual amount: without it, the error is too small if few prompts differ. If most do, the result
+      sqrt((sum (d - mean)^2 + MORE_PROMPTS m^2) / (P (P + MORE_PROMPTS - 1)))
+
+    m^2 is the mean square of d - median where that is not 0, as if a few more prompts differed by a
+    usual amount: without them, the error is too small if few prompts differ. If most do, the result
     is close to least squares with errors clustered by prompt (CR1).
     """
     values = np.asarray(differences, dtype=float)
     count = len(values)
     deviations = values - np.median(values)
     different = deviations[np.abs(deviations) > NEGLIGIBLE]
-    usual = float(np.mean(different**2)) if len(different) else 0.0
-    squares = float(np.sum((values - values.mean()) ** 2))
-    error = math.sqrt(squares + usual) / count if count > 1 else math.nan
-    return Part(float(values.mean()), 0.0 if error < NEGLIGIBLE else error, count - 1, units)
+    usual = np.sum(different**2) / max(1, len(different))
+    mean = float(values.mean())
+    squares = np.sum((values - mean) ** 2) + MORE_PROMPTS * usual
+    error = math.sqrt(squares / count / (count + MORE_PROMPTS - 1)) if count > 1 else math.nan
+    return Part(mean, 0.0 if error < NEGLIGIBLE else error, count - 1, units)
 
 
 def over_writers(parts: Iterable[tuple[Sequence[float], int]], whole: Part) -> Part:
@@ -165,8 +169,9 @@ def over_writers(parts: Iterable[tuple[Sequence[float], int]], whole: Part) -> P
 
     The variance is V + B - E: V over prompts, B that of the mean of writers' effects, estimated
     from how much these differ, and E the noise in B. Satterthwaite's degrees of freedom lie between
-    those of writers and those of prompts. Two writers can hardly show that all are alike: only half
-    of E is subtracted, and if B exceeds that, there is one degree of freedom.
+    those of writers and those of prompts. In them, B^2 counts W / (W - 1) times: with few writers,
+    B is often much too small. Two writers can hardly show that all are alike: only half of E is
+    subtracted, and if B exceeds that, there is one degree of freedom.
 
     parts: the prompts' differences of each writer, and the number of their units. Writers with
     fewer than two prompts do not count.
@@ -180,13 +185,14 @@ def over_writers(parts: Iterable[tuple[Sequence[float], int]], whole: Part) -> P
     between = crossed.kish * float(crossed.shares @ squares) / (1 - crossed.kish)
     noise = crossed.kish * crossed.noise
     variance, fewest = whole.std_error**2, min(max(1 / crossed.kish - 1, 1.0), whole.df)
-    spread = max(between - noise, LEAST_SPREAD * min(noise, variance))
+    spread, least = between - noise, LEAST_SPREAD * min(noise, variance)
     if len(parts) == 2:
-        spread = max(0.0, between - noise / 2)
-    whole = whole._replace(std_error=math.sqrt(variance + spread))
-    if spread <= 0:
+        spread, least = between - noise / 2, 0.0
+    whole = whole._replace(std_error=math.sqrt(variance + max(spread, least)))
+    if spread <= least:
         return whole
-    parts_of_it = variance**2 / whole.df + between**2 / fewest + noise**2 / whole.df / fewest
+    by_writer = between**2 * (1 + 1 / fewest) / fewest
+    parts_of_it = variance**2 / whole.df + by_writer + noise**2 / whole.df / fewest
     df = fewest if len(parts) == 2 else (variance + spread) ** 2 / parts_of_it
     return whole._replace(df=max(fewest, min(whole.df, df)))
 
@@ -223,33 +229,34 @@ def interval_columns(
 
       T = (mean - effect) / error
       b = sum (d - mean)^3 / (P error)^3
-      z = ((1 + b T / 3)^3 - 1) / b + b / 6
+      z = T + b T^2 / 3 + b^2 T^3 / 27 + b / 6
 
-    z has the t distribution. Source: Hall (1992), On the removal of skewness by transformation.
+    z has the t distribution. Conversely, with y = z - b / 6 and r = (1 + b y)^(1/3),
+
+      T = 3 y / (r^2 + r + 1)
+
+    Source: Hall (1992), On the removal of skewness by transformation.
 
     part: from `mean_over_prompts`, perhaps with `over_writers`. largest: how far an effect can be
     from 0.
     """
+    count = len(differences)
     if not part.std_error:
-        count = len(differences)
         return constant_columns(part.estimate, count, largest=largest, confidence=confidence)
     cubes = float(np.sum((np.asarray(differences) - part.estimate) ** 3))
-    skewness = cubes / (len(differences) * part.std_error) ** 3
-    if abs(skewness) < NEGLIGIBLE:
-        columns = wald_columns(part.estimate, part.std_error, df=part.df, confidence=confidence)
-        columns["ci_low"] = max(columns["ci_low"], -largest)
-        columns["ci_high"] = min(columns["ci_high"], largest)
-        return {name: columns[name] for name in ("ci_low", "ci_high", "p_value", "df")}
+    skewness = cubes / (count * part.std_error) ** 3
     reach = quantile(confidence, part.df)
     ends = []
     for z in (reach, -reach):
-        root = np.cbrt(1 + skewness * (z - skewness / 6))
-        ends.append(part.estimate - part.std_error * float(root - 1) * 3 / skewness)
-    cube = (1 + skewness * part.estimate / part.std_error / 3) ** 3
+        shifted = z - skewness / 6
+        root = float(np.cbrt(1 + skewness * shifted))
+        ends.append(part.estimate - part.std_error * 3 * shifted / (root**2 + root + 1))
+    t = part.estimate / part.std_error
+    z = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
     return {
         "ci_low": max(ends[0], -largest),
         "ci_high": min(ends[1], largest),
-        "p_value": wald_p_value((cube - 1) / skewness + skewness / 6, 1.0, part.df),
+        "p_value": wald_p_value(z, 1.0, part.df),
         "df": part.df,
     }
 

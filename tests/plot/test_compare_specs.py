@@ -22,7 +22,6 @@ from recuse.plot.biases import (
     compare,
     compare_specs,
     spec_variants,
-    without_variant,
 )
 
 JUDGES = [f"judge {number}" for number in range(20)]
@@ -107,11 +106,16 @@ def test_what_is_left_out_is_named_with_its_reason():
     reasons = gaps(
         ("a", "Claude", NO_ROWS), ("a", "GPT", because(Reason.NO_TERM)), ("b", None, NO_LENGTHS)
     )
-    entry = {"label": "{slice} judges", "spec": "a"}
-    assert without_variant(entry, table, reasons) == {"Claude judges": NO_ROWS}
-    assert without_variant({**entry, "label": "pooled"}, table, reasons) == {}
-    other = {"label": "length-controlled", "spec": "b"}
-    assert without_variant(other, table[:0], reasons) == {"length-controlled": NO_LENGTHS}
+    missing = "Claude judges (", "other (the ratings have no lengths)"
+    for label, named in (("{slice} judges", missing), ("pooled", missing[1:])):
+        entries = [
+            {"label": label, "spec": "a", "covariance": "HC0"},
+            {"label": "other", "spec": "b", "covariance": "HC0"},
+        ]
+        tables = [table, table[:0]]
+        _, note = beside_the_first(entries, tables, reasons, subject().palette, confidence=0.9)
+        assert [words in note for words in missing] == [words in named for words in missing]
+        assert "GPT judges (" not in note
 
 
 MAIN = [

@@ -22,6 +22,7 @@ from recuse.data import describe, registry
 from recuse.plot import colours
 from recuse.plot import scores as of_scores
 from recuse.plot.colours import BLUE, OKABE_ITO, TOL, Palette
+from recuse.plot.page import family_entries
 from recuse.plot.scores import correlations_figure, mean_scores_figure
 from recuse.plot.style import SMALL, Subject, legible, read_figure_table, save, text_width, wrap
 
@@ -182,7 +183,11 @@ def test_families_are_in_the_order_of_the_models_in_config():
         "also unknown",
         "unknown",
     ]
-    assert palette.families_among(["m1", "z2", "no model", "a1"]) == ["Zeta", "Alpha", "Mu"]
+    assert [entry.text for entry in family_entries(palette, ["m1", "z2", "no model", "a1"])] == [
+        "Zeta",
+        "Alpha",
+        "Mu",
+    ]
     figure = self_and_family_bias(
         estimates(["z1", "a1"], ["Alpha", "Zeta"]), Subject("s", "user", palette)
     )

@@ -262,16 +262,6 @@ def spec_variants(
     ]
 
 
-def without_variant(
-    entry: Mapping, table: pd.DataFrame, not_estimable: pd.DataFrame
-) -> dict[str, str]:
-    """Reason by name of the variants of an entry without estimates."""
-    reasons = left_out(entry["spec"], table, not_estimable)
-    if SLICE not in entry["label"]:
-        reasons = {name: reason for name, reason in reasons.items() if name == ""}
-    return {entry["label"].replace(SLICE, name or "…"): reason for name, reason in reasons.items()}
-
-
 def beside_the_first(
     entries: Sequence[Mapping],
     tables: Sequence[pd.DataFrame],
@@ -285,13 +275,13 @@ def beside_the_first(
     The others are compared with the first entry: if none of them has anything to draw, there is no
     variant at all.
     """
-    specs = {entry["spec"]: table for entry, table in zip(entries, tables, strict=True)}
-    variants = [
-        spec_variants(entry, specs[entry["spec"]], palette, confidence=confidence)
-        for entry in entries
-    ]
-    missing = [without_variant(entry, specs[entry["spec"]], not_estimable) for entry in entries]
-    reasons = {name: reason for of_entry in missing for name, reason in of_entry.items()}
+    specs, variants, reasons = {}, [], {}
+    for entry, table in zip(entries, tables, strict=True):
+        specs[entry["spec"]] = table
+        variants.append(spec_variants(entry, table, palette, confidence=confidence))
+        for name, reason in left_out(entry["spec"], table, not_estimable).items():
+            if SLICE in entry["label"] or not name:
+                reasons[entry["label"].replace(SLICE, name or "…")] = reason
     use = USE_OF_SCALE if {*WITHOUT_PEOPLE} & {*map(code, reasons.values())} else ""
     if any(variant.has_points for of_entry in variants[1:] for variant in of_entry):
         note = joined(absences(BIASES, specs, not_estimable), not_estimated(reasons), use)

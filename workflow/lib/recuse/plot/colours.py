@@ -108,7 +108,3 @@ class Palette:
         return [("self_bias", judge) for judge in judges] + [
             ("family_bias", family) for family in families
         ]
-
-    def families_among(self, models: Iterable[str]) -> list[str]:
-        """The families that `models` belong to, ordered."""
-        return self.order_families({self.family(model) for model in models} - {None})

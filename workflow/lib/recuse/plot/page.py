@@ -79,7 +79,7 @@ class Entry(NamedTuple):
 
 def family_entries(palette: Palette, models: Sequence[str]) -> list[Entry]:
     """A coloured square for each family of `models`."""
-    families = palette.families_among(models)
+    families = palette.order_families({palette.family(model) for model in models} - {None})
     return [Entry(name, "■", palette.family_colour(name)) for name in families]
 
 

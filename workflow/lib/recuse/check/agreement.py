@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.database import Connection, connect
-from recuse.base.words import counted, level, number, percent
-from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, spoken
+from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding
 from recuse.data.cells import Levels, read_levels
 from recuse.data.describe import WITH_OTHERS
 from recuse.data.selection import EVERY_ROW
@@ -30,12 +29,7 @@ MOST_PROMPTS = 500  # that are read, evenly spaced: of more, correlations are ha
 NEAR = 1e-9  # scores no farther apart are equal
 FEWEST = 10  # sets of answers to one prompt that one judge rated, for a sign of swapped columns
 PANEL = -1  # in place of the code of a judge
-HUMANS, OTHERS = "the human scores", "the other judges' ratings of the same answers"
-HIGH_IS_GOOD = "check that a high number means good in both: a scale may be reversed (11 - x)"
-WRONG_ROWS = (
-    "check that each human score is in the row of its answer: scores may be shifted by a row or"
-    " joined by the wrong ids, or the columns of judge and model may be swapped"
-)
+HUMANS, OTHERS = "humans", "others"  # the human scores; the other judges' ratings of the answers
 
 
 class Correlation(NamedTuple):
@@ -69,16 +63,17 @@ def agreement(facts: Facts) -> Iterator[Finding]:
     connection.execute(f"create temp table sampled as {rows}")
     yield from answer_scores(facts, connection, levels)
     computed = judge_correlations(facts, connection, levels)
+    judges = facts.names("judge")
     of_panel = {row.dimension: row for row in computed if row.against == HUMANS and not row.judge}
-    among = {
-        dimension: [row.value for row in computed if row[:3:2] == (OTHERS, dimension)]
-        for dimension in levels.dimension
-    }
     for dimension, row in of_panel.items():
-        yield _panel_finding(row, facts.names("judge"), among[dimension])
+        among = [each.value for each in computed if each[:3:2] == (OTHERS, dimension)]
+        limit = WEAK_PANEL if len(judges) > 1 else WEAK_JUDGE
+        level = WARNING if row.high < limit else FINE
+        shown = {"row": row, "judges": judges, "others": _mean(among)}
+        yield Finding("agreement/panel", dimension, row.value, level, 2 - row.value, **shown)
     against = HUMANS if of_panel else OTHERS
     rows = [row for row in computed if row.judge and row.against == against]
-    for row in rows if len(facts.names("judge")) > 1 else ():
+    for row in rows if len(judges) > 1 else ():
         others = [
             other.value
             for other in rows
@@ -87,71 +82,22 @@ def agreement(facts: Facts) -> Iterator[Finding]:
         yield _judge_finding(row, others, of_panel.get(row.dimension))
 
 
-def _panel_finding(row: Correlation, judges: Sequence[str], among: Sequence[float]) -> Finding:
-    """The finding about the mean of all judges; among: correlations of each judge with the mean of
-    the others.
-    """
-    who, limit = (
-        ("the judges' mean rating", WEAK_PANEL)
-        if len(judges) > 1
-        else (f"{judges[0]}'s rating", WEAK_JUDGE)
-    )
-    words = f"{spoken(row.dimension)}: {who} of an answer and its human score {_correlation(row)}"
-    words += (
-        f"; a judge and the mean of the others at {number(float(np.mean(among)), 2)} on average"
-        if among
-        else ""
-    )
-    remedy = (
-        f"{WRONG_ROWS}; if all is right, human scores say little about these ratings: read B and C"
-    )
-    if row.high < 0:
-        remedy = f"{HIGH_IS_GOOD}; else {WRONG_ROWS}"
-    return Finding(
-        "agreement",
-        row.dimension,
-        words,
-        row.value,
-        WARNING if row.high < limit else FINE,
-        remedy,
-        2 - row.value,
-    )
-
-
 def _judge_finding(row: Correlation, others: Sequence[float], panel: Correlation | None) -> Finding:
     """The finding about one judge, unless that about all explains it; others: correlations of the
     other judges.
     """
-    mean = float(np.mean(others)) if others else 0.0
-    words = f"{spoken(row.dimension)}: {row.judge}'s ratings and {row.against} {_correlation(row)}"
-    words += f"; those of the other judges at {number(mean, 2)} on average" if others else ""
-    grade, remedy = (
-        FINE,
-        (
-            "check that its ratings are in the rows of their answers; if so, they say little about"
-            " the answers"
-        ),
-    )
+    mean, level = _mean(others), FINE
     if row.high < 0:
-        grade = WARNING if panel is None or panel.high >= 0 else FINE
-        remedy = (
-            f"{HIGH_IS_GOOD}, how the judge's answers were parsed, and whether its ratings are in"
-            " the rows of their answers"
-        )
+        level = WARNING if panel is None or panel.high >= 0 else FINE
     elif panel is None or panel.high >= WEAK_PANEL:
-        grade = WARNING if row.high < UNLIKE * mean else NOTE if row.high < WEAK_JUDGE else FINE
-    return Finding(
-        "agreement", f"{row.judge}, {row.dimension}", words, row.value, grade, remedy, -row.value
-    )
+        is_unlike = row.high < UNLIKE * (mean or 0.0)
+        level = WARNING if is_unlike else NOTE if row.high < WEAK_JUDGE else FINE
+    subject, shown = f"{row.judge}, {row.dimension}", {"row": row, "others": mean}
+    return Finding("agreement/judge", subject, row.value, level, -row.value, **shown)
 
 
-def _correlation(row: Correlation) -> str:
-    value, low, high = (number(round(each, 2) or 0.0, 2) for each in row[3:6])
-    ends = f"{level(round(row.confidence, 4))} interval {low} to {high}"
-    return (
-        f"correlate at {value} ({ends}; {counted(row.answers, 'answer')} to"
-        f" {counted(row.prompts, 'prompt')})"
-    )
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
 
 
 def judge_correlations(facts: Facts, connection: Connection, levels: Levels) -> list[Correlation]:
@@ -196,7 +142,7 @@ def judge_correlations(facts: Facts, connection: Connection, levels: Levels) -> 
                  select prompt, answer, dimension, sum(x) as total, count(*) as judges, avg(y) as y
                  from deviations group by all),
              pairs as ({with_humans if scored else ""}
-                 select $${OTHERS}$$ as against, judge, deviations.dimension, prompt, x, (total - x) / (judges - 1) as y
+                 select '{OTHERS}' as against, judge, deviations.dimension, prompt, x, (total - x) / (judges - 1) as y
                  from deviations join answers using (prompt, answer) where judges > 1)
         select against, dimension, judge, prompt, {sums} from pairs group by all order by all"""
     ).fetchnumpy()
@@ -309,28 +255,9 @@ def answer_scores(facts: Facts, connection: Connection, levels: Levels) -> Itera
             connection.execute(query.format(levels.sql_without(axis))).fetchone() or (0, 0)
             for axis in ("judge", "model")
         )
+        share = by_judge / answers if by_judge else 0.0
         if by_judge and not by_model and sets >= FEWEST:
-            words = (
-                f"the {what} of an answer differs between judges in {percent(by_judge / answers)}"
-                " of the answers, but never "
-            )
-            words += (
-                f"between the models that a judge rates on a prompt ({counted(sets, 'time')}): are"
-                " judge and model swapped?"
-            )
-            advice = "swap the columns of judge and model"
-            yield Finding(
-                "agreement", f"swapped ({what})", words, by_judge / answers, WARNING, advice, 4.0
-            )
+            subject, named = f"swapped ({what})", {"what": what, "sets": sets}
+            yield Finding("agreement/swapped", subject, share, WARNING, 4.0, **named)
         elif by_judge and column == "gt":
-            words = (
-                f"{percent(by_judge / answers)} of the answers have different human scores in the"
-                " rows of different judges"
-            )
-            advice = (
-                "write the same score in all rows of an answer; a column may be shifted by a row,"
-                " or a dimension missing"
-            )
-            yield Finding(
-                "agreement", "human scores", words, by_judge / answers, WARNING, advice, 3.0
-            )
+            yield Finding("agreement/differ", "human scores", share, WARNING, 3.0)

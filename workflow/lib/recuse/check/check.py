@@ -1,10 +1,8 @@
 """What a study's ratings support before any fit: the findings, most important first."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import chain
 
-from recuse.base.words import with_gold_labels
 from recuse.check.agreement import agreement
 from recuse.check.contents import (
     basis,
@@ -83,9 +81,6 @@ def check_study(
             contents(facts),
         )
     )
-    if not facts.imports.get("gold"):
-        return findings
-    return [
-        replace(one, words=with_gold_labels(one.words), remedy=with_gold_labels(one.remedy))
-        for one in findings
-    ]
+    for finding in findings:
+        finding.gold = bool(facts.imports.get("gold"))
+    return findings

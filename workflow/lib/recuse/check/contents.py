@@ -10,11 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.reasons import Reason, code, cure, in_words
+from recuse.base.reasons import Reason, code, cure
 from recuse.base.settings import Setting
-from recuse.base.words import counted, enumerated, level, number, percent
-from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded, spoken
-from recuse.data.cells import Cells
+from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded
 from recuse.data.selection import EVERY_ROW
 from recuse.inference.human_scale import (
     AT_RANDOM,
@@ -34,24 +32,12 @@ EQUATION = Spec.of("main")  # whatever a user's config makes of `main`
 SHARE = {"note": 0.02, "warning": 0.2}  # of the possible ratings
 MORE = {"note": 0.02, "warning": 0.05}  # how much more is missing here than elsewhere
 BY_CHANCE = 3.0  # standard errors of such a difference: below, it may be chance
-SPELT = "correct the two spellings named above"
-SCORE = (
-    "have people score them, or spell models and prompts as in the ratings; judges need not be"
-    " asked again"
-)
-NO_ANSWERS = (
-    "no judge has a row of these answers: have the models answer the other prompts, or leave out"
-    " those that left the data"
-)
-PARSE = "check how its ratings were parsed and spelt"
-
 # Share of a judge's ratings at one level, or of human scores at an end of the scale
 ONE_LEVEL = {"note": 0.5, "warning": 0.8}
 # Share of a judge's ratings at an end of the scale, which cuts off a bias beyond it
 AT_END = {"note": 0.3, "warning": 0.5}
-# Their names, and where they are on the unit scale
-ENDS = {"ceiling": ("highest", 1.0), "floor": ("lowest", 0.0)}
-BEYOND = "a bias beyond the {} level cannot show: use a finer scale, or other prompts"
+# Where these are on the unit scale
+ENDS = {"ceiling": 1.0, "floor": 0.0}
 FEWEST = 4  # steps of a scale whose halves are distinguished
 # Of the unit scale: the middle; a low maximum; how far another maximum is above it
 HALF, LOWER, FARTHER = 0.5, 0.6, 0.3
@@ -64,59 +50,33 @@ def missing_ratings(facts: Facts) -> Iterator[Finding]:
     models answer some of the prompts by design, for each row. A rating without human score or
     length is not missing.
     """
-    ask_again = "ask the judges again for what is missing, unless the design left it out"
     table, judged, never = facts.completeness, facts.judged, unanswered(facts)
-    rated = judged > 0
-    by_design = facts.answered < CROSSED
-    absent = 0 if by_design else int(table["absent"][rated].sum())
-    counts = {"no row": absent, "no rating": int(table["missing_rating"][rated].sum())}
+    rated, by_design = judged > 0, facts.answered < CROSSED
     if by_design:
-        words = (
-            f"models answer {percent(facts.answered)} of the prompts: what judges were not shown is"
-            " not counted as missing"
-        )
-        yield Finding("missing", "design", words, facts.answered, NOTE)
-    causes = enumerated([counted(count, cause, cause) for cause, count in counts.items() if count])
-    parts = [("", "the ratings", f" ({causes})" if causes else "", rated)]
-    for factor, whose in {
-        "judge": "{}'s ratings",
-        "model": "the ratings of {}",
-        "dimension": "the ratings in {}",
-    }.items():
-        names = facts.rows_by(factor)
-        for name in names:
-            shown = spoken(name) if factor == "dimension" else name
-            of = (table[factor] == name) & rated
-            parts.append((f"{factor} {name}", whose.format(shown), "", of))
-    for subject, whose, why, of in parts:
+        yield Finding("missing/by design", "design", facts.answered, NOTE)
+    causes = {
+        "absent": 0 if by_design else int(table["absent"][rated].sum()),
+        "unreadable": int(table["missing_rating"][rated].sum()),
+    }
+    for factor, name, rows in [("", "", rated), *facts.groups("judge", "model", "dimension")]:
+        of = rows & rated
         if of.any():  # otherwise it is reported as left out
             share = float(1 - judged[of].sum() / facts.due[of].sum())
-            level, words = graded(share, **SHARE), f"{percent(share)} of {whose} are missing{why}"
             lost = (facts.due - judged)[of].sum()
-            advice = NO_ANSWERS if 2 * never[of].sum() > lost else ask_again
             yield Finding(
                 "missing",
-                subject,
-                words,
+                f"{factor} {name}" if factor else "",
                 share,
-                level,
-                advice if level == WARNING else "",
+                graded(share, **SHARE),
                 share,
+                factor=factor,
+                name=name,
+                is_unanswered=2 * never[of].sum() > lost,
+                **causes,
             )
-    rated_pairs = set(
-        zip(table["judge"][rated].tolist(), table["model"][rated].tolist(), strict=True)
-    )
-    judges, models = (set(names) for names in zip(*rated_pairs, strict=True))
-    both = sorted(judges & models)
-    if both and not any((judge, judge) in rated_pairs for judge in both):
-        words = (
-            f"no judge rates its own answers, which other judges rate: {enumerated(both, most=5)}"
-        )
-        advice = (
-            "if this is the design, there is no self-bias to estimate; if not, look where these"
-            " ratings were left out"
-        )
-        yield Finding("missing", "own answers", words, len(both), WARNING, advice, 2.0)
+    both = np.intersect1d(table["judge"][rated], table["model"][rated]).tolist()
+    if both and not (rated & (table["judge"] == table["model"])).any():
+        yield Finding("missing/own answers", "own answers", len(both), WARNING, 2.0, judges=both)
 
 
 def unanswered(facts: Facts) -> np.ndarray:
@@ -138,85 +98,48 @@ def own_missing(facts: Facts) -> Iterator[Finding]:
     """Report for each judge whether ratings of its own answers are missing more often than its
     other ratings.
     """
-    advice = "find out why: if the low ones are missing, A and B overstate its self-bias; "
-    advice += "where significantly more are missing, the verdict allows for any values of them"
-    table = facts.completeness
-    due, rated, is_self = facts.due, facts.judged > 0, table["judge"] == table["model"]
-    for judge in facts.rows_by("judge"):
-        of = rated & (table["judge"] == judge)
-        if (of & is_self).any() and (of & ~is_self).any():
-            lacking, others, level = _compared(due - facts.judged, due, of & is_self, of & ~is_self)
-            words = (
-                f"{judge} lacks {percent(lacking)} of the ratings of its own answers,"
-                f" {percent(others)} of those of others"
-            )
-            yield Finding(
-                "own ratings missing",
-                judge,
-                words,
-                lacking - others,
-                level,
-                advice,
-                lacking - others,
-            )
+    table, due, rated = facts.completeness, facts.due, facts.judged > 0
+    is_self = table["judge"] == table["model"]
+    for _, judge, rows in facts.groups("judge"):
+        own, other = rated & rows & is_self, rated & rows & ~is_self
+        if own.any() and other.any():
+            here, others, level = _compared(due - facts.judged, due, own, other)
+            more = here - others
+            yield Finding("own ratings missing", judge, more, level, more, here=here, others=others)
 
 
 def unscored(facts: Facts) -> Iterator[Finding]:
     """Report, if only some rows have a human score, how many have none, and which models and
     dimensions lack more of them.
     """
-    table, present = facts.completeness, facts.present
-    lost = table["missing_gt"]
+    lost, present = facts.completeness["missing_gt"], facts.present
     if not lost.any():
         return
     share = float(lost.sum() / present.sum())
-    words = f"{percent(share)} of the rows have no human score: they count for B, C and the ranking"
-    yield Finding("no human score", "", words, share, NOTE, SCORE, share)
-    advice = f"{SCORE}; A is about its scored answers alone"
+    yield Finding("no human score", "", share, NOTE, share)
     judges = len(facts.rows_by("judge"))  # the rows of a completion lack its score together
-    for factor, what in (("model", "answers of"), ("dimension", "answers on")):
-        for name in facts.names(factor):
-            of = table[factor] == name
-            if present[~of].sum():
-                here, others, level = _compared(lost, present, of, ~of, together=judges)
-                words = (
-                    f"{percent(here)} of the rated {what} {name} have no human score,"
-                    f" {percent(others)} of the others"
-                )
-                yield Finding(
-                    "no human score", f"{factor} {name}", words, here, level, advice, here - others
-                )
+    for factor, name, of in facts.groups("model", "dimension"):
+        if present[~of].sum():
+            here, others, level = _compared(lost, present, of, ~of, together=judges)
+            subject, more = f"{factor} {name}", here - others
+            names = {"factor": factor, "name": name, "others": others}
+            yield Finding("no human score/of some", subject, here, level, more, **names)
 
 
 def basis(facts: Facts, *, confidence: float) -> Iterator[Finding]:
     """Report what A and the other questions rest on, if only some rows have a human score, whether
     these were chosen at random, and what more of them would give.
     """
-    if not facts.study.is_partly_scored:
+    study = facts.study
+    if not study.is_partly_scored:
         return
-    rows = int(facts.study.every_cell.scored.n.sum())
-    counts = {
-        "A": (rows, facts.study.scored_prompts, " with human scores"),
-        "B, C and the ranking": (facts.rows, facts.prompts, ""),
-    }
-    refused = facts.study.scored is facts.study
-    for question, (ratings, prompts, which) in counts.items():
-        verb = ("would rest" if refused else "rests") if question == "A" else "rest"
-        words = f"{question} {verb} on {counted(ratings, 'rating')}{which}, of answers to"
-        words += f" {counted(prompts, 'prompt')} (clusters)"
-        yield Finding("contents", question, words, prompts)
-    answers = read_answer_scores(facts.study, EVERY_ROW.rows(facts.study.ratings))
+    scored, refused = int(study.every_cell.scored.n.sum()), study.scored is study
+    yield Finding("contents/basis of A", "A", study.scored_prompts, ratings=scored, refused=refused)
+    yield Finding("contents/basis", "B, C and the ranking", facts.prompts, ratings=facts.rows)
+    answers = read_answer_scores(study, EVERY_ROW.rows(study.ratings))
     gap, p_value = scored_gap(answers)
     if p_value < AT_RANDOM:
-        words = (
-            "answers with a human score do not look chosen at random: judges rate them"
-            f" {number(abs(gap), 3)} of the scale {'higher' if gap > 0 else 'lower'} than the others"
-            f" (p below {AT_RANDOM:g}, by prompt)"
-        )
-        advice = (
-            "A and agreement with people are about answers like these: have people score others"
-        )
-        yield Finding("human scores", "chosen", words, gap, WARNING, advice, 2.0)
+        yield Finding("human scores/chosen", "chosen", gap, WARNING, 2.0, at_random=AT_RANDOM)
     elif not refused:
         yield from _more_scores(facts, answers, confidence=confidence)
 
@@ -242,12 +165,9 @@ def _more_scores(facts: Facts, answers: AnswerScores, *, confidence: float) -> I
     for what, half in halves.items():
         if half:
             now = float(np.mean(half))
-            words = (
-                f"with {more} more human scores {what} would at best be known to"
-                f" ±{number(now * ratio, 3)} of the scale ({level(confidence)} interval; now"
-                f" ±{number(now, 3)})"
-            )
-            yield Finding("contents", f"more human scores: {what}", words, now * ratio)
+            numbers = {"more": more, "now": now, "confidence": confidence}
+            subject = f"more human scores: {what}"
+            yield Finding("contents/more scores", subject, now * ratio, what=what, **numbers)
 
 
 def _compared(
@@ -279,14 +199,9 @@ def names_left_out(facts: Facts, alike: Sequence[tuple[str, str, str]]) -> Itera
     for factor in ("judge", "model", "dimension"):
         complete = facts.names(factor)
         for name, rows in facts.rows_by(factor).items():
-            if name in complete:
-                continue
-            words = (
-                f"the {factor} '{name}' is left out: none of its {counted(rows, 'row')} is complete"
-                f" ({rows:,} with no rating)"
-            )
-            advice = SPELT if (factor, name) in spelt else PARSE
-            yield Finding("left out", f"{factor} {name}", words, rows, WARNING, advice, rows)
+            if name not in complete:
+                names = {"factor": factor, "name": name, "is_spelt": (factor, name) in spelt}
+                yield Finding("left out", f"{factor} {name}", rows, WARNING, rows, **names)
 
 
 def contents(facts: Facts) -> Iterator[Finding]:
@@ -299,52 +214,18 @@ def contents(facts: Facts) -> Iterator[Finding]:
             [member for member in names if family[member] == name] for names in (judges, models)
         )
         pairs = sum(judge != model for judge in of_judges for model in of_models)
-        words = f"{name}: {counted(len(of_judges), 'judge')}, {counted(len(of_models), 'model')}"
-        words += f"; {counted(pairs, 'pair')} of a judge and a sibling" if of_judges else ""
-        yield Finding("families", name, words, pairs)
+        counts = {"judges": len(of_judges), "models": len(of_models)}
+        yield Finding("families", name, pairs, **counts)
     both = [judge for judge in judges if judge in models]
-    rated = "is also rated as a model" if len(judges) == 1 else "are also rated as models"
-    yield Finding("names", "", f"{len(both)} of {counted(len(judges), 'judge')} {rated}", len(both))
-    yield _lengths(facts)
-    words = f"{counted(facts.rows, 'complete row')} of {int(facts.present.sum()):,}"
-    yield Finding("contents", "rows", words, facts.rows)
+    yield Finding("names", "", len(both), judges=len(judges))
+    share = facts.with_length / facts.rows
+    lacking = graded(1 - share, note=0.0, warning=SHARE["warning"]) if share < 1 else FINE
+    yield Finding("lengths", "", share, lacking if share else NOTE, 1 - share)
+    yield Finding("contents/rows", "rows", facts.rows, present=int(facts.present.sum()))
     for factor in ("judge", "model", "dimension", "dataset"):
         names = facts.names(factor)
-        yield Finding(
-            "contents",
-            f"{factor}s",
-            f"{counted(len(names), factor)}: {enumerated(names, most=12)}",
-            len(names),
-        )
-    words = (
-        f"; {counted(facts.shared, 'id is', 'ids are')} in several datasets, in each of another"
-        " prompt"
-        if facts.shared
-        else ""
-    )
-    yield Finding("contents", "prompts", counted(facts.prompts, "prompt") + words, facts.prompts)
-
-
-def _lengths(facts: Facts) -> Finding:
-    """How many rows have the length of the completion."""
-    share = facts.with_length / facts.rows
-    words, level, advice = (
-        f"{percent(share)} of the rows have the length of the completion",
-        FINE,
-        "",
-    )
-    if not facts.with_length:
-        words, level = "no row has the length of the completion: no control for length", NOTE
-        advice = (
-            "add a column pred_length (tokens) if longer answers may be favoured for their length"
-        )
-    elif share < 1:
-        words += ": fits with length use these alone, all other fits every row"
-        level, advice = (
-            graded(1 - share, note=0.0, warning=SHARE["warning"]),
-            "add the missing lengths",
-        )
-    return Finding("lengths", "", words, share, level, advice, 1 - share)
+        yield Finding("contents", f"{factor}s", len(names), factor=factor, names=names)
+    yield Finding("contents/prompts", "prompts", facts.prompts, shared=facts.shared)
 
 
 class Use(NamedTuple):
@@ -381,79 +262,39 @@ def scale_use(facts: Facts, use: Mapping[str, Use]) -> Iterator[Finding]:
     for judge, of in use.items():
         constant = of.most_used == 1
         if constant:
-            words = (
-                f"{judge} always gives the same value: its estimated biases would be 0 whatever"
-                " they are"
-            )
-            advice = "check how its answers were parsed, or leave the judge out"
-            yield Finding("one value", judge, words, of.used, WARNING, advice)
-        for topic in ENDS:
-            yield _at_end(
-                topic, judge, facts.cells_with("judge", judge), of_constant_judge=constant
-            )
-        words = (
-            f"{judge} uses {of.used} of {of.levels} levels; {percent(of.most_used)} of its ratings"
-            " are at the most used one"
-        )
-        advice = "ask it to use the whole scale: its ratings hardly distinguish answers"
-        yield Finding(
-            "scale use", judge, words, of.most_used, graded(of.inner, **ONE_LEVEL), advice, of.inner
-        )
-
-
-def _at_end(topic: str, judge: str, cells: Cells, *, of_constant_judge: bool) -> Finding:
-    """The share of a judge's ratings at an end of the scale."""
-    name, end = ENDS[topic]
-    at_end = (cells.counts * (cells.ratings_unit == end)).sum(axis=1)
-    share = float(at_end.sum() / cells.n.sum())
-    words = f"{judge} gives the {name} level in {percent(share)} of its ratings"
-    level = FINE if of_constant_judge else graded(share, **AT_END)
-    return Finding(topic, judge, words, share, level, BEYOND.format(name), share)
+            yield Finding("one value", judge, of.used, WARNING)
+        cells = facts.cells_with("judge", judge)
+        for topic, end in ENDS.items():
+            at_end = cells.counts * (cells.ratings_unit == end)
+            share = float(at_end.sum() / cells.n.sum())
+            level = FINE if constant else graded(share, **AT_END)
+            yield Finding(topic, judge, share, level, share)
+        level = graded(of.inner, **ONE_LEVEL)
+        counts = {"used": of.used, "levels": of.levels}
+        yield Finding("scale use", judge, of.most_used, level, of.inner, **counts)
 
 
 def doubted(facts: Facts) -> Iterator[Finding]:
     """Report the judges without a verdict until the configuration explains their ratings."""
     for judge, _, reason in facts.study.doubts:
-        words, advice = in_words(reason), cure(reason)
-        yield Finding(
-            "doubt",
-            judge,
-            words,
-            None,
-            WARNING,
-            f"{advice}; until then its verdict is inconclusive",
-        )
+        yield Finding("doubt", judge, None, WARNING, reason=reason, cure=cure(reason))
 
 
 def human_scores(facts: Facts) -> Iterator[Finding]:
     """Report that there are no human scores, or how those of each dimension vary."""
     if not facts.scored.has_reference:
         lacking = not_estimable(EQUATION, facts.study)
-        words = f"{in_words(lacking)}: judges are compared only with one another (B, C), "
-        words += "and one that alone is right looks biased"
-        advice = "have people score some of the answers, and add their scores"
-        if code(lacking) is Reason.FEW_SCORED_PROMPTS:
-            advice = "have people score answers to more prompts, drawn at random"
-        yield Finding("human scores", "", words, 0, WARNING, advice, 1.0)
+        is_few = code(lacking) is Reason.FEW_SCORED_PROMPTS
+        yield Finding("human scores/none", "", 0, WARNING, 1.0, reason=lacking, is_few=is_few)
         return
     for dimension in facts.names("dimension"):
         cells = facts.scored_with("dimension", dimension)
-        if not len(cells.n):
-            continue
-        distinct = len(np.unique(cells.reference))
-        first = facts.in_units(dimension, np.min(cells.reference_raw))
-        last = facts.in_units(dimension, np.max(cells.reference_raw))
-        shown = spoken(dimension)
-        words = f"the human scores of {shown} take {distinct} values from {first} to {last}"
-        level, advice = FINE, ""
-        if distinct == 1:
-            words = f"all human scores of {shown} are {first}: they do not distinguish answers"
-            advice = (
-                "score answers that differ, or leave the dimension out; B and C compare judges with"
-                " one another instead"
-            )
-            level = WARNING
-        yield Finding("human scores", dimension, words, distinct, level, advice)
+        if len(cells.n):
+            distinct = len(np.unique(cells.reference))
+            scores = cells.reference_raw
+            first, last = (facts.in_units(dimension, end) for end in (scores.min(), scores.max()))
+            level = WARNING if distinct == 1 else FINE
+            yield Finding("human scores", dimension, distinct, level, first=first, last=last)
 
 
 def rating_ranges(facts: Facts) -> Iterator[Finding]:
@@ -463,14 +304,6 @@ def rating_ranges(facts: Facts) -> Iterator[Finding]:
     of the other FARTHER above it; a note if neither reaches its lower half, which may be lenient
     judges of good answers.
     """
-    declare = (
-        f"write the scale that the judges were given {Setting('scales').place}: biases are shares"
-        " of the declared one"
-    )
-    convert = (
-        "if so, convert them first: both are read on the declared scale, and the gap looks like one"
-        " of the judges"
-    )
     for dimension in facts.names("dimension"):
         cells = facts.cells_with("dimension", dimension)
         ratings = cells.ratings[cells.counts.any(axis=0)]
@@ -479,37 +312,25 @@ def rating_ranges(facts: Facts) -> Iterator[Finding]:
         if facts.scored.has_reference and len(references):
             reach["human scores"] = references.min(), references.max()
         low, high = cells.scale[0].tolist()
-        parts = [
-            f"{who} from {facts.in_units(dimension, first)} to {facts.in_units(dimension, last)}"
-            for who, (first, last) in reach.items()
-        ]
-        scale = f"from {facts.in_units(dimension, low)} to {facts.in_units(dimension, high)}"
-        tenth = f"0.1 of it is {0.1 * facts.steps[dimension] * (high - low):.4g}"
-        words = f"{spoken(dimension)}, a scale {scale} ({tenth}): {' and '.join(parts)}"
-        unit = (np.array([*reach.values()]) - low) / (high - low)
+        ends = np.array([*reach.values()])
+        unit = (ends - low) / (high - low)
         bottom, top = float(unit[:, 0].min()), unit[:, 1]
-        who = " and ".join(f"no {of.removesuffix('s')}" for of in reach)
-        level, advice, ask = FINE, "", f"of its scale {scale}: is that its scale?"
+        code, level = "range", FINE
         if high - low >= FEWEST and top.max() <= HALF:
-            last = facts.in_units(dimension, max(last for _, last in reach.values()))
-            words, level, advice = (
-                f"{who} of {spoken(dimension)} is above {last} {ask}",
-                WARNING,
-                declare,
-            )
+            code, level = "range/half", WARNING
         elif high - low >= FEWEST and bottom >= HALF:
-            first = facts.in_units(dimension, min(first for first, _ in reach.values()))
-            words, level, advice = (
-                f"{who} of {spoken(dimension)} is below {first} {ask}",
-                NOTE,
-                declare,
-            )
+            code, level = "range/half", NOTE
         elif top.min() <= LOWER and np.ptp(top) >= FARTHER and np.ptp(unit, axis=1).all():
-            words, level, advice = (
-                f"{words}: are the human scores on another scale?",
-                WARNING,
-                convert,
-            )
+            level = WARNING
+        values = {"low": low, "high": high, "first": ends.min(), "last": ends.max()}
         yield Finding(
-            "range", dimension, words, float(np.ptp(top)), level, advice, 1.0 - float(top.min())
+            code,
+            dimension,
+            float(np.ptp(top)),
+            level,
+            1.0 - float(top.min()),
+            reach={who: [facts.in_units(dimension, end) for end in reach[who]] for who in reach},
+            tenth=0.1 * facts.steps[dimension] * (high - low),
+            place=Setting("scales").place,
+            **{name: facts.in_units(dimension, value) for name, value in values.items()},
         )

@@ -2,17 +2,25 @@
 in words, with advice.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import yaml
 
 from recuse.base.database import connect, files
+from recuse.base.places import WORKFLOW
+from recuse.base.reasons import in_words
 from recuse.base.tables import column_names, read_table
-from recuse.base.words import counted
+from recuse.base.templates import environment
+from recuse.base.words import counted, enumerated, level, number, percent, with_gold_labels
 from recuse.data.cells import Cells, read_levels
 from recuse.data.study import StudyTables
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 CHECK = column_names("study topic subject finding level words advice")
 
@@ -108,6 +116,14 @@ class Facts:
     def names(self, factor: str) -> list[str]:
         """Sorted levels of a factor in the complete rows."""
         return list(map(str, np.unique(self.cells.factors[factor])))
+
+    def groups(self, *factors: str) -> Iterator[tuple[str, str, np.ndarray]]:
+        """Each level of these factors in the complete rows: the factor, its name, and whether a row
+        of `completeness` has it.
+        """
+        for factor in factors:
+            for name in self.names(factor):
+                yield factor, name, self.completeness[factor] == name
 
     def rows_by(self, factor: str) -> dict[str, int]:
         """Rows of each level, sorted, of dimension, judge or model, complete or not."""
@@ -251,59 +267,65 @@ def _apart(study: StudyTables) -> list[list[str]]:
 
 
 LETTERS = ("A", "B", "C")  # of the estimands
-# Most important first, like TOPICS
-STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")
-TOPICS = [
-    *(
-        "agreement",
-        "doubt",
-        "verdict",
-        "spelling",
-        "left out",
-        "range",
-        "one value",
-        "prompts",
-        "wordings",
-        "spread",
-        "correlation",
-        "estimable",
-        "human scores",
-        "orders",
-        "draws",
-        "own answers",
-        "own ratings missing",
-    ),
-    *(
-        "no human score",
-        "reliability",
-        "ceiling",
-        "floor",
-        "scale use",
-        "missing",
-        "detectable",
-    ),
-    *("families", "names", "lengths", "contents"),
-]
+STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # most important first
+SENTENCES = WORKFLOW / "report" / "findings.yaml"
 
 
-@dataclass(frozen=True)
+@cache
+def _templates() -> dict[str, dict[str, "Template"]]:
+    """The templates of what each code says and advises, in their order in the file."""
+    templates = environment(SENTENCES.parent)
+    for shown in (counted, enumerated, hundredths, in_words, level, number, percent, spoken):
+        templates.filters[shown.__name__] = shown
+    return {
+        code: {part: templates.from_string(text) for part, text in entry.items()}
+        for code, entry in yaml.safe_load(SENTENCES.read_text("utf-8")).items()
+    }
+
+
+def said(code: str, part: str = "words", **facts: object) -> str:
+    """A part of what findings.yaml has under a code, with these facts; "" if it lacks the part."""
+    template = _templates()[code].get(part)
+    return template.render(facts) if template else ""
+
+
 class Finding:
     """One fact about `subject` (a judge, model, family, dimension, ..., or the whole study if
-    empty).
+    empty), whose words and advice findings.yaml has under its code.
     """
 
-    topic: str  # one of TOPICS
-    subject: str
-    words: str
-    value: float | int | None = None
-    level: str = FINE
-    remedy: str = ""
-    weight: float = 0.0  # importance among those of its level and topic
+    gold = False  # whether the reference are gold labels
 
-    @property
+    def __init__(
+        self,
+        code: str,
+        subject: str = "",
+        value: float | int | None = None,
+        level: str = FINE,
+        weight: float = 0.0,
+        **facts: object,
+    ) -> None:
+        """Store it; weight: importance among those of its level and topic; facts: what its
+        sentences name beside the subject, value and level.
+        """
+        self.code, self.subject, self.value, self.level = code, subject, value, level
+        self.weight, self.topic = weight, code.partition("/")[0]
+        self.facts = {"subject": subject, "value": value, "level": level, **facts}
+
+    @cached_property
+    def words(self) -> str:
+        """What was found."""
+        return self.sentence()
+
+    @cached_property
     def advice(self) -> str:
         """What to do, unless all is fine."""
-        return "" if self.level == FINE else self.remedy
+        return "" if self.level == FINE else self.sentence("advice")
+
+    def sentence(self, part: str = "words", **changes: object) -> str:
+        """Its words or its advice, with changes to its facts."""
+        text = said(self.code, part, **self.facts | changes)
+        return with_gold_labels(text) if self.gold else text
 
     @property
     def is_first(self) -> bool:
@@ -315,31 +337,37 @@ class Finding:
     @property
     def row(self) -> dict:
         """The columns of the table except the study."""
-        columns = {
-            name: getattr(self, name) for name in ("topic", "subject", "level", "words", "advice")
-        }
-        return columns | {"finding": self.value}
+        names = ("topic", "subject", "level", "words", "advice")
+        return {"finding": self.value} | {name: getattr(self, name) for name in names}
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """Sort findings: warnings that data may be wrong, the verdict, then by level, topic and weight;
-    ties keep their order.
+    """Sort findings: warnings that data may be wrong, the verdict, then by level, the order of
+    topics in findings.yaml and weight; ties keep their order.
     """
-    by_topic = sorted(findings, key=lambda finding: (TOPICS.index(finding.topic), -finding.weight))
-    return sorted(
-        by_topic,
-        key=lambda finding: (
+    topics = [code.partition("/")[0] for code in _templates()]
+
+    def importance(finding: Finding) -> tuple:
+        return (
             not finding.is_first,
             finding.topic != "verdict",
             LEVELS.index(finding.level),
-        ),
-    )
+            topics.index(finding.topic),
+            -finding.weight,
+        )
+
+    return sorted(findings, key=importance)
 
 
 def spoken(dimension: str) -> str:
     """The name of a dimension in a sentence, where a bare number would read like that of a list."""
     has_letter = any(character.isalpha() for character in dimension)
     return dimension if has_letter else f"dimension {dimension}"
+
+
+def hundredths(value: float) -> str:
+    """A correlation as a sentence has it."""
+    return number(round(value, 2) or 0.0, 2)
 
 
 def graded(value: float, *, note: float, warning: float) -> str:

@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from recuse.base.database import connect
 from recuse.base.model_names import is_fine_tuned, model_and_date
 from recuse.base.settings import Setting
-from recuse.base.words import INVISIBLE, counted, enumerated
+from recuse.base.words import INVISIBLE, enumerated
 from recuse.check.facts import WARNING, Facts, Finding
 from recuse.data.files import reading
 from recuse.data.ratings import StudyFiles
@@ -100,33 +100,30 @@ def spelt_twice(
     families: of models, where known. imported: False for ratings without `import`, whose study has
     no `families`.
     """
-    found: list[tuple[str, str, str, str, int]] = []  # subject, words, name, other name, rows
+    found: list[tuple[str, str, str, str, dict]] = []  # code, subject, two names, other facts
     only_models = [model for model in rows["model"] if model not in rows["judge"]]
     for judge in (judge for judge in rows["judge"] if judge not in rows["model"]):
         if model := alike(judge, only_models):
-            words = f"the judge '{judge}' may be another spelling of the model '{model}'"
-            found.append((judge, words, judge, model, 0))
+            found.append(("spelling/judge", judge, judge, model, {}))
     for factor, rare, name in pairs:
-        n = rows[factor][rare]
-        more = counted(rows[factor][name], noun)
-        both = f"'{rare}' ({counted(n, noun)}) and '{name}' ({more})"
-        words = f"the {factor}s {both} may be two spellings of one"
-        found.append((f"{factor} {rare}", words, rare, name, n))
+        counts = {"factor": factor, "noun": noun, "rows": [rows[factor][rare], rows[factor][name]]}
+        found.append(("spelling", f"{factor} {rare}", rare, name, counts))
     reported = {frozenset(names) for _, _, *names, _ in found}
     for kind, one, other in look_the_same(kinds):
         if frozenset((one, other)) not in reported:
-            words = f"the names '{one}' and '{other}' look the same"
-            found.append((f"{kind} {one}, {other}", words, one, other, 0))
-    for subject, words, rare, name, n in found:
-        family = (families or {}).get(name, "<its family>")
-        place, entry = "families", f"{{{quoted(family)}: {{{quoted(name)}: [{quoted(rare)}]}}}}"
+            found.append(("spelling/look", f"{kind} {one}, {other}", one, other, {}))
+    for code, subject, rare, name, named in found:
+        family = quoted((families or {}).get(name, "<its family>"))
+        place, entry = "families", f"{{{family}: {{{quoted(name)}: [{quoted(rare)}]}}}}"
         if not imported:  # no study has families of its own then
-            place = "models"
-            entry = f"{{{quoted(name)}: {{family: {quoted(family)}, ids: [{quoted(rare)}]}}}}"
-        line = Setting(place).line(entry)
-        remedy = f"if they are one, write one of the two in the files, or both as one model, {line}"
-        words += difference(rare, name)
-        yield Finding("spelling", subject, words, n or None, WARNING, remedy, n)
+            place, entry = (
+                "models",
+                f"{{{quoted(name)}: {{family: {family}, ids: [{quoted(rare)}]}}}}",
+            )
+        line, differing = Setting(place).line(entry), difference(rare, name)
+        n, *_ = named.get("rows", [0])
+        named |= {"rare": rare, "name": name, "line": line, "difference": differing}
+        yield Finding(code, subject, n or None, WARNING, n, **named)
 
 
 def look_the_same(kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
@@ -142,10 +139,8 @@ def odd_names(kinds: Mapping[str, str]) -> Iterator[Finding]:
     for name, kind in kinds.items():
         hidden = [_code(letter) for letter in dict.fromkeys(INVISIBLE.findall(name))]
         if hidden:
-            verb = "is" if len(hidden) == 1 else "are"
-            words = f"the {kind} '{name}' has {enumerated(hidden)}, which {verb} invisible"
-            advice = "leave such characters out of names"
-            yield Finding("names", f"{kind} {name}", words, None, WARNING, advice)
+            named = {"kind": kind, "name": name, "hidden": hidden}
+            yield Finding("names/invisible", f"{kind} {name}", None, WARNING, **named)
 
 
 def kinds_by_name(facts: Facts) -> dict[str, str]:
@@ -176,19 +171,10 @@ def unused_families(facts: Facts) -> Iterator[Finding]:
     named = {name for names in facts.named.values() for name in names}
     for family, names in facts.named.items():
         for name in sorted(set(names) - in_ratings):
-            close = get_close_matches(name, sorted(in_ratings - named), n=1)
-            meant = (
-                f"; did you mean '{close[0]}', which is in no family"
-                f" there{difference(name, close[0])}?"
-                if close
-                else ""
-            )
-            words = (
-                f"`families: {family}` names '{name}', which is no judge and no model of these"
-                f" ratings{meant}"
-            )
-            advice = f"write each name {Setting('families').place} as the ratings spell it"
-            yield Finding("spelling", f"families {name}", words, None, WARNING, advice)
+            (close,) = get_close_matches(name, sorted(in_ratings - named), n=1) or [""]
+            named_so = {"family": family, "name": name, "close": close}
+            named_so |= {"difference": difference(name, close), "place": Setting("families").place}
+            yield Finding("spelling/families", f"families {name}", None, WARNING, **named_so)
 
 
 def unknown_names(source: StudyFiles) -> list[str]:

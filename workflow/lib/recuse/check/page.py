@@ -2,29 +2,15 @@
 and a line for each judge.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from textwrap import fill
 
+from recuse.base.templates import environment
 from recuse.base.words import enumerated, percent, visible, with_gold_labels
-from recuse.check.facts import FINE, LETTERS, NOTE, WARNING, Finding
+from recuse.check.facts import FINE, NOTE, SENTENCES, WARNING, Finding
 
 WIDTH = 79
 NAME = 24  # letters of a judge's name in the table
-ESTIMANDS = (
-    "A is a judge's gap to the human scores, B its gap to what the other judges give, C its gap"
-    " beyond ordinary preference for one model or another. Sizes are shares of the scale."
-)
-BY_JUDGE = (
-    "self: estimands of its self-bias. lacks: ratings missing. top, bottom: ratings at an end of"
-    " the scale. A, C: the smallest self-bias found with the power asked for, estimated from these"
-    " ratings; floor: the part of C's standard error that more prompts cannot reduce."
-)
-BY_JUDGE_OF_COMPARISONS = (
-    "answers: comparisons of its own answers. draws: ties, and verdicts that change with the order."
-    " own, longer, first: the smallest difference found with the power asked for, in percentage"
-    " points, of how often it chooses its own or the longer answer from how often the humans do,"
-    " and of how often it chooses the answer shown first from one half."
-)
 SHOWN: dict[str, Callable[[float], str]] = {
     **dict.fromkeys(("ceiling", "floor", "scale use", "missing", "no human score"), percent),
     "detectable": "{:.3f}".format,
@@ -39,38 +25,32 @@ def check_page(
     """Lay out the findings of a study of ratings, or of comparisons, in their order. gold: its
     reference are gold labels.
     """
-    verdicts = [finding for finding in findings if finding.topic == "verdict"]
-    rest = [finding for finding in findings if finding.topic != "verdict" and not finding.is_first]
-    lines = [f"{study}: what these {'ratings' if of_ratings else 'comparisons'} support", ""]
-    for group in _grouped(finding for finding in findings if finding.is_first):
-        lines += [*_entry("  ", group), ""]
-    lines += [_wrapped(finding.words, "  ", "    ") for finding in verdicts]
-    lines += [
-        _wrapped(f"-> {finding.advice}", "    ", "       ")
-        for finding in verdicts
-        if finding.advice
-    ]
-    lines += (
-        ["", _wrapped(with_gold_labels(ESTIMANDS) if gold else ESTIMANDS, "  ", "  ")]
-        if of_ratings
-        else []
+    rest = [each for each in findings if each.topic != "verdict" and not each.is_first]
+    every_judge = "ceiling" if of_ratings else "orders"
+    fine = [each for each in rest if each.level == FINE]
+    templates = environment(SENTENCES.parent, keep_trailing_newline=True)
+    for shown in (entry, short, share, size, with_gold_labels, wrapped):
+        templates.filters[shown.__name__] = shown
+    return templates.get_template("check.txt.j2").render(
+        study=study,
+        of_ratings=of_ratings,
+        gold=gold,
+        first=_grouped(each for each in findings if each.is_first),
+        verdicts=[each for each in findings if each.topic == "verdict"],
+        sections={
+            "Warnings, most important first": _grouped(e for e in rest if e.level == WARNING),
+            "Notes": _grouped(each for each in rest if each.level == NOTE),
+        },
+        # A family without pairs of a judge and a sibling is not worth a line.
+        contents=[
+            each
+            for topic in ("contents", "range", "names", "families")
+            for each in fine
+            if each.topic == topic and (topic != "families" or each.value)
+        ],
+        judges=sorted(each.subject for each in findings if each.topic == every_judge),
+        values={(each.topic, each.subject): each.value for each in rest},
     )
-    for title, level in (("Warnings, most important first", WARNING), ("Notes", NOTE)):
-        groups = _grouped(finding for finding in rest if finding.level == level)
-        lines += ["", title] if groups else []
-        for number, group in enumerate(groups, 1):
-            lines += _entry(f"{number:>3}. ", group)
-    lines += ["", "Contents"]
-    for topic in ("contents", "range", "names", "families"):
-        for finding in rest:
-            # A family without pairs of a judge and a sibling is not worth a line.
-            if (
-                finding.topic == topic
-                and finding.level == FINE
-                and (topic != "families" or finding.value)
-            ):
-                lines.append(_wrapped(f"- {finding.words}", "  ", "    "))
-    return "\n".join([*lines, "", *(_by_judge if of_ratings else _by_judge_of_pairs)(rest)]) + "\n"
 
 
 def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -81,96 +61,49 @@ def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     return [*groups.values()]
 
 
-def _entry(mark: str, group: Sequence[Finding]) -> Iterator[str]:
+def entry(group: Sequence[Finding], mark: str) -> str:
     """The first of a group in words, the others by name with their value or their estimands, and
     the advice.
     """
-    first, words, shown, names = group[0], group[0].words, SHOWN.get(group[0].topic), {}
+    first, shown = group[0], SHOWN.get(group[0].topic)
+    names: dict[str, list[str]] = {}
     for finding in group:
         letter, _, term = finding.subject.partition(": ")
         if first.topic == "estimable":
             names.setdefault(term, []).append(letter)
         else:  # shares are shown, counts are not
-            value = finding.value
-            names[finding.subject or "all ratings"] = (
-                [shown(value)] if shown and isinstance(value, float) else []
-            )
+            is_shown = shown and isinstance(finding.value, float)
+            names[finding.subject or "all ratings"] = [shown(finding.value)] if is_shown else []
     name, *others = (
         f"{name} ({', '.join(details)})" if details else name for name, details in names.items()
     )
-    if first.topic == "estimable":
-        words = words.replace(first.subject, name, 1)
+    words = first.sentence(subject=name) if first.topic == "estimable" else first.words
     blank = " " * len(mark)
-    yield _wrapped(words, mark, blank)
+    lines = [wrapped(words, mark, blank)]
     if others:
-        yield _wrapped(f"Also: {enumerated(others, most=5)}", blank, blank + "  ")
+        lines.append(wrapped(f"Also: {enumerated(others, most=5)}", blank, blank + "  "))
     if first.advice:
-        yield _wrapped(f"-> {first.advice}", blank, blank + "   ")
+        lines.append(wrapped(f"-> {first.advice}", blank, blank + "   "))
+    return "\n".join(lines)
 
 
-def _by_judge(findings: Sequence[Finding]) -> Iterator[str]:
-    """A line for each judge."""
-    values = {(finding.topic, finding.subject): finding.value for finding in findings}
-    self_bias = f"{LETTERS[0]}: self-bias of "
-    subjects = [
-        subject for topic, subject in values if topic == "estimable" and self_bias in subject
-    ]
-    yield (
-        f"{'By judge':{NAME}} {'self':>5} {'lacks':>6} {'top':>5} {'bottom':>6} {'A':>7} {'C':>7}"
-        f" {'floor':>7}"
-    )
-    for judge in sorted(subject.removeprefix(self_bias) for subject in subjects):
-        letters = "".join(
-            letter
-            for letter in LETTERS
-            if values.get(("estimable", f"{letter}: self-bias of {judge}"))
-        )
-        shares = [
-            values.get(key)
-            for key in (("missing", f"judge {judge}"), ("ceiling", judge), ("floor", judge))
-        ]
-        short = [
-            "-" if share is None else percent(share).replace("under ", "<").replace(" %", "%")
-            for share in shares
-        ]
-        sizes = [values.get(("detectable", f"{of} {judge}")) for of in ("A", "C", "floor of C")]
-        numbers = "".join(f" {'-' if size is None else f'{size:.3f}':>7}" for size in sizes)
-        yield (
-            f"{_short(judge):{NAME}} {letters or '-':>5} {short[0]:>6} {short[1]:>5}"
-            f" {short[2]:>6}{numbers}"
-        )
-    yield ""
-    yield _wrapped(BY_JUDGE, "  ", "  ")
+def share(value: float | None) -> str:
+    """A share in few characters."""
+    return "-" if value is None else percent(value).replace("under ", "<").replace(" %", "%")
 
 
-def _by_judge_of_pairs(findings: Sequence[Finding]) -> Iterator[str]:
-    """A line for each judge: its comparisons, draws, and the smallest difference that would be
-    found, in percentage points.
-    """
-    values = {(finding.topic, finding.subject): finding.value for finding in findings}
-    yield f"{'By judge':{NAME}} {'answers':>8} {'draws':>6} {'own':>6} {'longer':>6} {'first':>6}"
-    for judge in (subject for topic, subject in values if topic == "orders"):
-        draws = values.get(("draws", judge))
-        sizes = [
-            values.get(("detectable", f"{what} {judge}"))
-            for what in ("self-bias of", "longer answers:", "first answers:")
-        ]
-        numbers = "".join(f" {'-' if size is None else f'{100 * size:.1f}':>6}" for size in sizes)
-        share = "-" if draws is None else percent(draws).replace(" %", "%")
-        yield (
-            f"{_short(judge):{NAME}} {values.get(('own answers', judge), 0):>8,}"
-            f" {share:>6}{numbers}"
-        )
-    yield ""
-    yield _wrapped(BY_JUDGE_OF_COMPARISONS, "  ", "  ")
+def size(value: float | None, digits: int, scale: float = 1) -> str:
+    """A size times `scale` with so many digits."""
+    return "-" if value is None else f"{scale * value:.{digits}f}"
 
 
-def _short(judge: str) -> str:
+def short(judge: str) -> str:
+    """The beginning of a judge's name, if it is long."""
     judge = visible(judge)
     return judge if len(judge) <= NAME else f"{judge[: NAME - 2]}.."
 
 
-def _wrapped(words: str, first: str, later: str) -> str:
-    return fill(
-        visible(words), WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False
-    )
+def wrapped(words: str, first: str, later: str) -> str:
+    """The words in lines, the first and the later ones with their indents."""
+    words = visible(words.replace("\n", " ").strip(" "))
+    return fill(words, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)

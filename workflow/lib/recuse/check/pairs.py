@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import permutations
 
-from recuse.base.database import Connection
-from recuse.base.reasons import CURES, Reason, code, cure, in_words
-from recuse.base.words import counted, enumerated, percent
-from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, graded, ordered
+from recuse.base.database import Connection, records
+from recuse.base.reasons import CURES, Reason, code, cure
+from recuse.base.words import counted, enumerated
+from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, graded, ordered, said
 from recuse.check.names import alike_among, odd_names, spelt_twice
 from recuse.inference.verdict import Verdict
 from recuse.pairwise.choices import EXCLUDED, FAMILY, FEW, FIRST, HALF, LONGER, SELF, WINS, Choices
@@ -22,21 +22,15 @@ LARGE = 0.1  # difference of shares that is seen without a study
 MANY, MOST = 0.25, 0.5  # share of draws from which the treatment of draws matters, and decides
 # The answer that is right by a key, if one of the two is
 RIGHT = "case when right_a and not right_b then 'a' when right_b and not right_a then 'b' end"
-PREFERRED = {"": ("human", "the humans prefer"), "key": (RIGHT, "is right by the key")}
+LABELS = {"": "human", "key": RIGHT}
 WEAK = 0.75  # agreement of two human votes: below, one in seven is wrong
 BY_CHANCE = 3.0  # standard errors below one half
-NOUNS = ("judge", "judges"), ("family", "families")
-WHAT = {
+# Quantity -> how the subject of its smallest difference begins
+SUBJECTS = {
     SELF: "self-bias of",
     FAMILY: "family-bias of",
     LONGER: "longer answers:",
     FIRST: "first answers:",
-}
-SUMMARY = {
-    SELF: "self-bias of {}",
-    FAMILY: "family-bias of {}",
-    LONGER: "whether longer answers sway {} more than people",
-    FIRST: "whether the place of an answer sways {}",
 }
 
 
@@ -65,7 +59,6 @@ def check_comparisons(
             *_humans(connection, of),
             *_draws(rows),
             *_own_answers(connection, of, {each.subject for each in names}),
-            *_questions(connection),
             *_detectable(verdicts, power),
             *_summary(verdicts),
         ]
@@ -74,16 +67,16 @@ def check_comparisons(
 
 def _contents(connection: Connection) -> Iterator[Finding]:
     errors = "count(*) filter ('error' in (outcome_ab, outcome_ba))"
-    query = f"select count(*), count(distinct judge), count(distinct item), {errors} from pairs"
-    n, judges, questions, errors = connection.execute(query).fetchone()
-    (models,) = connection.execute(
-        "select count(distinct m) from (select unnest([model_a, model_b]) as m from pairs)"
-    ).fetchone()
-    words = (
-        f"{counted(n, 'comparison')} by {counted(judges, 'judge')} of {counted(models, 'model')}"
+    models = "(select count(distinct m) from (select unnest([model_a, model_b]) as m from pairs))"
+    query = (
+        f"select count(*) as n, count(distinct judge) as judges, count(distinct item) as questions,"
+        f" {errors} as errors, {models} as models from pairs"
     )
-    words += f" on {counted(questions, 'question')}; {errors:,} with an error"
-    yield Finding("contents", "", words, n)
+    (counts,) = records(connection.execute(query))
+    yield Finding("contents/comparisons", "", counts["n"], **counts)
+    questions = counts["questions"]
+    level = WARNING if questions < FEW else NOTE if questions < ENOUGH else FINE
+    yield Finding("prompts/questions", "", questions, level, enough=ENOUGH, few=FEW)
 
 
 def _orders(connection: Connection) -> Iterator[Finding]:
@@ -92,49 +85,23 @@ def _orders(connection: Connection) -> Iterator[Finding]:
         " pairs group by 1 order by 1"
     )
     for judge, n, single in connection.execute(query).fetchall():
-        words = (
-            f"{single:,} of {n:,} comparisons of {judge} are in one order only, where its place may"
-            " decide for an answer"
-        )
-        advice = "judge each pair in both orders, or draw the order at random"
-        yield Finding(
-            "orders", judge, words, single / n, WARNING if single else FINE, advice, single / n
-        )
+        level, share = WARNING if single else FINE, single / n
+        yield Finding("orders", judge, share, level, share, n=n, single=single)
 
 
 def _humans(connection: Connection, of: Choices) -> Iterator[Finding]:
     n, labelled, keyed = connection.execute(
         f"select count(*), count(human), count({RIGHT}) from compared"
     ).fetchone()
-    known, what = (
-        (keyed, "right answer by a key") if keyed > labelled else (labelled, "human label")
-    )
-    words = f"{known:,} of {n:,} comparisons have a {what}"
-    level, advice = FINE if known == n else NOTE, "those without one are left out"
-    if not known:
-        words = (
-            "no comparison has a human label: a judge that prefers its own, or longer, answers may"
-            " be right"
-        )
-        level, advice = WARNING, CURES[Reason.NO_HUMAN_LABELS]
-    yield Finding("human scores", "", words, known, level, advice)
+    known, by_key = max(labelled, keyed), keyed > labelled
+    level = WARNING if not known else NOTE if known < n else FINE
+    cured = CURES[Reason.NO_HUMAN_LABELS]
+    yield Finding("human scores/labels", "", known, level, n=n, by_key=by_key, cure=cured)
     agree, pairs = of.agreeing
     if pairs:
-        words = (
-            f"two human votes on a comparison agree in {percent(agree / pairs)} of"
-            f" {counted(pairs, 'pair')} of votes"
-        )
-        advice = (
-            "read label_noise.csv beside the verdicts, or collect more votes on each comparison"
-        )
-        yield Finding(
-            "human scores",
-            "votes",
-            words,
-            agree / pairs,
-            NOTE if agree / pairs < WEAK else FINE,
-            advice,
-        )
+        share = agree / pairs
+        level = NOTE if share < WEAK else FINE
+        yield Finding("human scores/votes", "votes", share, level, pairs=pairs)
 
 
 def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
@@ -142,20 +109,9 @@ def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
     for row in rows:
         if row["quantity"] in (SELF, WINS):
             n.setdefault(row["term"], Counter())[row["draws"]] += row["n"]
-    advice = (
-        "use a more consistent judge that calls fewer ties: with so many draws, results depend on"
-        " how they count"
-    )
     for judge, counts in n.items():
         share = 1 - counts[EXCLUDED] / counts[HALF]
-        words = (
-            f"{percent(share)} of the comparisons of {judge} are draws: a tie of the judge or of"
-            " people, or a verdict that "
-        )
-        words += "changes with the order"
-        yield Finding(
-            "draws", judge, words, share, graded(share, note=MANY, warning=MOST), advice, share
-        )
+        yield Finding("draws", judge, share, graded(share, note=MANY, warning=MOST), share)
 
 
 def _own_answers(connection: Connection, of: Choices, spelt: Collection[str]) -> Iterator[Finding]:
@@ -164,22 +120,17 @@ def _own_answers(connection: Connection, of: Choices, spelt: Collection[str]) ->
     """
     query = "select judge, count(*) filter (judge in (model_a, model_b)) from pairs group by 1"
     for judge, number in connection.execute(f"{query} order by 1").fetchall():
-        level, advice = FINE, ""
-        words = f"{judge} compares {counted(number, 'answer')} of its own with others'"
-        if judge in of.of_one_model:
-            words = f"{judge} compares two answers of one model each time, none of them its own"
-        elif not number:
-            words = f"{judge} compares no answer of its own, so its self-bias cannot be measured"
-            level, advice = NOTE, CURES[Reason.NO_OWN_COMPARED]
         if number or judge not in spelt:
-            yield Finding("own answers", judge, words, number, level, advice)
+            one_model = judge in of.of_one_model
+            level, cured = FINE if number or one_model else NOTE, CURES[Reason.NO_OWN_COMPARED]
+            yield Finding("own answers", judge, number, level, one_model=one_model, cure=cured)
 
 
 def _agreement(connection: Connection) -> Iterator[Finding]:
     """Report whether the judges together choose the answers that the humans prefer, or that are
     right by a key, less often than chance would.
     """
-    for subject, (label, which) in PREFERRED.items():
+    for subject, label in LABELS.items():
         decided = (
             f"select item, {label} as label, unnest([outcome_ab, outcome_ba]) as outcome from pairs"
         )
@@ -188,25 +139,11 @@ def _agreement(connection: Connection) -> Iterator[Finding]:
             f" ({decided}) where label in ('a', 'b') and outcome in ('a', 'b')"
         )
         n, agreeing, questions = connection.execute(query).fetchone()
-        if not n:
-            continue
-        share = agreeing / n
-        words = (
-            f"judges choose the answer that {which} in {percent(share)} of"
-            f" {counted(n, 'verdict')} without a tie"
-        )
-        # Verdicts on a question are not independent
-        below = share < 0.5 - BY_CHANCE * 0.5 / questions**0.5
-        if below:
-            words += (
-                ", less often than by chance: are `model_a` and `model_b`, or the labels, swapped"
-                " or in the wrong rows?"
-            )
-        advice = (
-            "compare a few rows with what the judges wrote; if the columns are right, the judges"
-            " prefer other answers"
-        )
-        yield Finding("agreement", subject, words, share, WARNING if below else FINE, advice, 1.0)
+        if n:
+            share = agreeing / n
+            # Verdicts on a question are not independent
+            level = WARNING if share < 0.5 - BY_CHANCE * 0.5 / questions**0.5 else FINE
+            yield Finding("agreement/labels", subject, share, level, 1.0, n=n)
 
 
 def _names(connection: Connection, families: Mapping[str, str]) -> Iterator[Finding]:
@@ -240,34 +177,13 @@ def _names(connection: Connection, families: Mapping[str, str]) -> Iterator[Find
     yield from odd_names(kinds)
 
 
-def _questions(connection: Connection) -> Iterator[Finding]:
-    (n,) = connection.execute("select count(distinct item) from pairs").fetchone()
-    words = f"the comparisons are on {counted(n, 'question')}"
-    advice = (
-        f"judge more questions, {ENOUGH} or more: intervals are over questions, and below {FEW}"
-        " there is no verdict"
-    )
-    yield Finding(
-        "prompts", "", words, n, WARNING if n < FEW else NOTE if n < ENOUGH else FINE, advice
-    )
-
-
 def _detectable(verdicts: Sequence[Mapping], power: float) -> Iterator[Finding]:
     for row in verdicts:
         size = row.get("detectable")
         if size and not math.isnan(size):
-            subject = f"{WHAT[row['quantity']]} {row['term']}"
-            words = (
-                f"{subject} would be found with {percent(power)} power from {100 * size:.1f}"
-                " percentage points"
-            )
-            advice = (
-                "judge more questions: the smallest difference falls with the square root of their"
-                " number"
-            )
-            yield Finding(
-                "detectable", subject, words, size, NOTE if size > LARGE else FINE, advice, size
-            )
+            subject = f"{SUBJECTS[row['quantity']]} {row['term']}"
+            level = NOTE if size > LARGE else FINE
+            yield Finding("detectable/difference", subject, size, level, size, power=power)
 
 
 def _summary(verdicts: Sequence[Mapping]) -> Iterator[Finding]:
@@ -277,29 +193,24 @@ def _summary(verdicts: Sequence[Mapping]) -> Iterator[Finding]:
     The advice is what would help with most of those that they do not support.
     """
     supported, lacking, cures = [], [], Counter()
-    for quantity, words in SUMMARY.items():
+    for quantity in SUBJECTS:
         rows = [row for row in verdicts if row["quantity"] == quantity]
         reasons: dict[str, list[str]] = {}
         for row in rows:
             if row["verdict"] == Verdict.INCONCLUSIVE and code(row["reason"]) not in OF_RESULTS:
                 reasons.setdefault(row["reason"], []).append(row["term"])
         for reason, names in reasons.items():
-            lacking.append(f"{words.format(enumerated(names, most=5))} ({in_words(reason)})")
-            if remedy := cure(reason):
-                cures[remedy] += len(names)
+            what = said("compares", quantity, who=enumerated(names, most=5))
+            lacking.append(said("compares", "without", what=what, reason=reason))
+            cures[cure(reason)] += len(names)
         answered = len(rows) - sum(map(len, reasons.values()))
         if answered:
-            supported.append(
-                words.format(f"{answered} of {counted(len(rows), *NOUNS[quantity == FAMILY])}")
-            )
-    words = (
-        f"supports: {'; '.join(supported)}" if supported else "these comparisons support no verdict"
-    )
-    advice = max(cures, key=cures.get, default="")
-    yield Finding(
-        "verdict", "supports", words, len(supported), FINE if supported else STOP, advice, 1.0
-    )
+            nouns = ("family", "families") if quantity == FAMILY else ("judge", "judges")
+            who = f"{answered} of {counted(len(rows), *nouns)}"
+            supported.append(said("compares", quantity, who=who))
+    del cures[""]
+    remedy, level = max(cures, key=cures.get, default=""), FINE if supported else STOP
+    facts = {"supported": supported, "remedy": remedy}
+    yield Finding("verdict/comparisons", "supports", len(supported), level, 1.0, **facts)
     if lacking:
-        yield Finding(
-            "verdict", "does not support", f"does not support: {'; '.join(lacking)}", len(lacking)
-        )
+        yield Finding("verdict/does not support", "does not support", len(lacking), lacking=lacking)

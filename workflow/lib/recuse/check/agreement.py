@@ -6,7 +6,8 @@ show them.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -115,10 +116,6 @@ def judge_correlations(facts: Facts, connection: Connection, levels: Levels) -> 
         levels.sql_place("dimension"),
         levels.sql_without("judge"),
     )
-    scored, sums = (
-        facts.scored.has_reference,
-        "count(*) as n, sum(x * x) as xx, sum(y * y) as yy, sum(x * y) as xy",
-    )
     several = f"select count(*) >= 2 * count(distinct (prompt, {judge}, {dimension})) from sampled"
     within = (
         "avg({}) over (partition by prompt, judge, dimension)"
@@ -129,8 +126,7 @@ def judge_correlations(facts: Facts, connection: Connection, levels: Levels) -> 
         select '{HUMANS}' as against, judge, dimension, prompt, x, y from deviations
         union all select '{HUMANS}', {PANEL}, dimension, prompt, total / judges, y from answers
         union all """
-    table = connection.execute(
-        f"""
+    pairs = f"""
         with means as (
                  select group_code, avg(rating_unit) as mean_rating, avg(gt_unit) as mean_score from sampled group by all),
              of_group as (
@@ -141,36 +137,38 @@ def judge_correlations(facts: Facts, connection: Connection, levels: Levels) -> 
              answers as (
                  select prompt, answer, dimension, sum(x) as total, count(*) as judges, avg(y) as y
                  from deviations group by all),
-             pairs as ({with_humans if scored else ""}
+             pairs as ({with_humans if facts.scored.has_reference else ""}
                  select '{OTHERS}' as against, judge, deviations.dimension, prompt, x, (total - x) / (judges - 1) as y
                  from deviations join answers using (prompt, answer) where judges > 1)
-        select against, dimension, judge, prompt, {sums} from pairs group by all order by all"""
-    ).fetchnumpy()
-    moments = np.stack([np.asarray(table[name], dtype=float) for name in ("xx", "yy", "xy")])
-    places: dict[tuple, list[int]] = {}
-    for place, key in enumerate(
-        zip(*(table[name].tolist() for name in ("against", "judge", "dimension")), strict=True)
-    ):
-        places.setdefault(key, []).append(place)
-    of_group = {}
-    for key, rows in places.items():
-        prompts, prompt = np.unique(table["prompt"][rows], return_inverse=True)
-        sums = np.zeros((3, len(prompts)))
-        np.add.at(sums, (slice(None), prompt), moments[:, rows])
-        fitted = correlated(sums)
-        if fitted is not None:
-            of_group[key] = (*fitted, int(table["n"][rows].sum()), len(prompts))
-    kinds = [(who, judge_code == PANEL) for who, judge_code, _ in of_group]
+        from pairs"""
+    fitted = _correlations(connection, pairs, "against, dimension, judge")
+    kinds = [(against, judge == PANEL) for against, _, judge in fitted]
     result = []
-    for (who, judge_code, place), (value, error, answers, prompts) in of_group.items():
-        confidence = 1 - 2 * FALSE_ALARM / kinds.count((who, judge_code == PANEL))
+    for (against, place, judge), (value, error, answers, prompts) in fitted.items():
+        confidence = 1 - 2 * FALSE_ALARM / kinds.count((against, judge == PANEL))
         low, high = fisher_interval(value, error, prompts, confidence)
-        name = "" if judge_code == PANEL else levels.judge[judge_code]
-        dimension = levels.dimension[place]
-        result.append(
-            Correlation(who, name, dimension, value, low, high, answers, prompts, confidence)
-        )
+        names = "" if judge == PANEL else levels.judge[judge], levels.dimension[place]
+        result.append(Correlation(against, *names, value, low, high, answers, prompts, confidence))
     return result
+
+
+def _correlations(
+    connection: Connection, pairs: str, keys: str
+) -> dict[tuple, tuple[float, float, int, int]]:
+    """The correlations of x and y in the rows of a query, for each value of some of its columns: as
+    by `correlated`, and the numbers of answers and prompts.
+    """
+    sums = "count(*) as n, sum(x * x), sum(y * y), sum(x * y)"
+    rows = connection.execute(
+        f"select {keys}, prompt, {sums} from ({pairs}) group by all order by all"
+    ).fetchall()
+    found = {}
+    for key, by_prompt in groupby(rows, key=lambda row: row[:-5]):
+        *_, n, xx, yy, xy = zip(*by_prompt, strict=True)
+        fitted = correlated(np.array([xx, yy, xy]))
+        if fitted is not None:
+            found[key] = (*fitted, sum(n), len(n))
+    return found
 
 
 def correlated(moments: np.ndarray) -> tuple[float, float] | None:
@@ -208,31 +206,22 @@ def correlations_with_others(study: StudyTables, *, confidence: float) -> Iterat
     """
     levels, every = read_levels(study.ratings[0]), -(-study.prompts // MOST_PROMPTS)
     judge, dimension = levels.sql_place("judge"), levels.sql_place("dimension")
-    table = (
-        connect()
-        .execute(f"""
+    pairs = f"""
         with rated as (
                  select prompt, (prompt, occasion_code, {levels.sql_without("judge")}) as answer, {judge} as judge,
                         rating_unit - avg(rating_unit) over (partition by {judge}, {dimension}) as x
                  from ({study.rows(EVERY_ROW)}) where prompt % {every} = 0),
-             answers as (select answer, sum(x) as total, count(*) as judges from rated group by all),
-             pairs as (
-                 select judge, prompt, x, (total - x) / (judges - 1) as y
-                 from rated join answers using (answer) where judges > 1)
-        select judge, count(*) as n, sum(x * x) as xx, sum(y * y) as yy, sum(x * y) as xy
-        from pairs group by judge, prompt order by judge, prompt""")
-        .fetchnumpy()
-    )
-    judges = np.unique(table["judge"])
-    for place in judges if len(judges) > 2 else ():
-        mine = table["judge"] == place
-        fitted = correlated(np.stack([table[name][mine] for name in ("xx", "yy", "xy")]))
-        if fitted is not None:
-            value, error = fitted
-            low, high = fisher_interval(value, error, int(mine.sum()), confidence)
-            row = {"dimension": "", "judge": levels.judge[place], "statistic": WITH_OTHERS}
-            row |= {"n": int(table["n"][mine].sum()), "value": value}
-            yield row | {"std_error": error * (1 - value**2), "ci_low": low, "ci_high": high}
+             answers as (select answer, sum(x) as total, count(*) as judges from rated group by all)
+        select judge, prompt, x, (total - x) / (judges - 1) as y
+        from rated join answers using (answer) where judges > 1"""
+    fitted = _correlations(connect(), pairs, "judge")
+    for (judge,), (value, error, answers, prompts) in (
+        fitted.items() if len(levels.judge) > 2 else ()
+    ):
+        low, high = fisher_interval(value, error, prompts, confidence)
+        row = {"dimension": "", "judge": levels.judge[judge], "statistic": WITH_OTHERS}
+        row |= {"n": answers, "value": value, "ci_low": low, "ci_high": high}
+        yield row | {"std_error": error * (1 - value**2)}
 
 
 def answer_scores(facts: Facts, connection: Connection, levels: Levels) -> Iterator[Finding]:
@@ -243,8 +232,9 @@ def answer_scores(facts: Facts, connection: Connection, levels: Levels) -> Itera
     differ between judges, but not between models, the columns are swapped. They are read from the
     table `sampled` of ratings.
     """
-    columns: Mapping[str, str] = {"gt": "human score"} if facts.scored.has_reference else {}
-    columns = {**columns, **({"length": "length"} if facts.with_length == facts.rows else {})}
+    columns = {"gt": "human score"} if facts.scored.has_reference else {}
+    if facts.with_length == facts.rows:
+        columns["length"] = "length"
     for column, what in columns.items():
         differ = f"count(*) filter (max({column}) - min({column}) > {NEAR}) over ()"
         query = (
@@ -255,9 +245,11 @@ def answer_scores(facts: Facts, connection: Connection, levels: Levels) -> Itera
             connection.execute(query.format(levels.sql_without(axis))).fetchone() or (0, 0)
             for axis in ("judge", "model")
         )
-        share = by_judge / answers if by_judge else 0.0
-        if by_judge and not by_model and sets >= FEWEST:
+        if not by_judge:
+            continue
+        share = by_judge / answers
+        if not by_model and sets >= FEWEST:
             subject, named = f"swapped ({what})", {"what": what, "sets": sets}
             yield Finding("agreement/swapped", subject, share, WARNING, 4.0, **named)
-        elif by_judge and column == "gt":
+        elif column == "gt":
             yield Finding("agreement/differ", "human scores", share, WARNING, 3.0)

@@ -47,12 +47,8 @@ def check_study(
     """
     use = use_by_judge(facts)
     terms = terms_by_letter(facts, {judge for judge, of in use.items() if of.most_used == 1})
-    of_judges = judge_power(
-        facts, reliability, self_bias=self_bias, power=power, confidence=confidence
-    )
-    of_judges = [
-        row for row in of_judges if row["judge"] in terms.estimable(row["estimand"][0], "self_bias")
-    ]
+    asked = {"self_bias": self_bias, "power": power, "confidence": confidence}
+    of_judges = judge_power(facts, terms, reliability, **asked)
     rows = {factor: facts.rows_by(factor) for factor in ("judge", "model")}
     alike, kinds = alike_among(rows, facts.may_be_one), kinds_by_name(facts)
     spellings = {"families": facts.families(), "imported": bool(facts.imports)}

@@ -6,6 +6,7 @@ the ends and levels of the scale, and whether it is the declared one.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -290,11 +291,11 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
     for dimension in facts.names("dimension"):
         cells = facts.scored_with("dimension", dimension)
         if len(cells.n):
-            distinct = len(np.unique(cells.reference))
-            scores = cells.reference_raw
-            first, last = (facts.in_units(dimension, end) for end in (scores.min(), scores.max()))
+            distinct, scores = len(np.unique(cells.reference)), cells.reference_raw
             level = WARNING if distinct == 1 else FINE
-            yield Finding("human scores", dimension, distinct, level, first=first, last=last)
+            ends = {"first": scores.min(), "last": scores.max()}
+            in_units = partial(facts.in_units, dimension)
+            yield Finding("human scores", dimension, distinct, level, in_units=in_units, **ends)
 
 
 def rating_ranges(facts: Facts) -> Iterator[Finding]:
@@ -329,8 +330,9 @@ def rating_ranges(facts: Facts) -> Iterator[Finding]:
             float(np.ptp(top)),
             level,
             1.0 - float(top.min()),
-            reach={who: [facts.in_units(dimension, end) for end in reach[who]] for who in reach},
+            reach=reach,
             tenth=0.1 * facts.steps[dimension] * (high - low),
             place=Setting("scales").place,
-            **{name: facts.in_units(dimension, value) for name, value in values.items()},
+            in_units=partial(facts.in_units, dimension),
+            **values,
         )

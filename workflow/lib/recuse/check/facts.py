@@ -20,15 +20,17 @@ from recuse.data.cells import Cells, read_levels
 from recuse.data.study import StudyTables
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 CHECK = column_names("study topic subject finding level words advice")
 
 NEARLY = 0.9  # of the prompts: with more in effect, their numbers of ratings are about equal
 # Share of prompts that a model answers: below it, models answer some of the prompts by design
 CROSSED = 0.5
-# Columns of completeness
-COUNTS = ("prompts", "absent", "missing_rating", "missing_gt", "missing_length", "used")
+NAMES, COUNTS = (
+    ("dimension", "judge", "model"),
+    ("prompts", "absent", "missing_rating", "missing_gt"),
+)
 
 
 class Carriers(NamedTuple):
@@ -53,13 +55,13 @@ class Facts:
     """What is known of a study before any fit."""
 
     study: StudyTables
-    # Dimension, judge, model: (rows,) of str, and COUNTS: (rows,)
+    # Its columns NAMES and COUNTS: (rows,)
     completeness: Mapping[str, np.ndarray]
     prompts: int  # with a complete row
     shared: int  # ids of prompts that occur in several datasets
     with_length: int  # rows
-    carriers: Mapping[tuple[str, str], Carriers]  # (self_bias, judge) or (family_bias, family)
     answered: float  # share of the prompts and models of which there is a rated answer
+    carriers: Mapping[tuple[str, str], Carriers]  # (self_bias, judge) or (family_bias, family)
     # Sets of models that answer no prompt in common, smallest first; one set is normal
     apart: Sequence[Sequence[str]]
     imports: Mapping  # config's `import`, {} if the files have canonical columns
@@ -134,23 +136,23 @@ class Facts:
         """The facts with spellings merged in `completeness`; pairs: (judge or model, rarer name,
         other name).
         """
-        table, other_name = dict(self.completeness), {}
+        table, other_name = {**self.completeness, "present": self.present}, {}
         for _, rare, name in pairs:
             if other_name.get(name) != rare:
                 other_name[rare] = name
         for factor in ("judge", "model"):
             for _ in other_name:  # for three spellings or more
-                table[factor] = np.array(
-                    [other_name.get(name, name) for name in table[factor].tolist()], dtype=str
-                )
-        keys = np.stack([table["dimension"], table["judge"], table["model"]])
-        names, first, place = np.unique(keys, axis=1, return_index=True, return_inverse=True)
-        sums = {name: np.bincount(place.ravel(), table[name]).astype(int) for name in COUNTS}
-        sums["prompts"] = table["prompts"][first]  # of the dimension
-        sums["absent"] = sums["prompts"] - np.bincount(place.ravel(), self.present).astype(int)
-        return replace(
-            self, completeness=dict(zip(("dimension", "judge", "model"), names, strict=True)) | sums
-        )
+                names = [other_name.get(name, name) for name in table[factor].tolist()]
+                table[factor] = np.array(names, dtype=str)
+        connection = connect()
+        connection.register("counted", table)
+        merged = connection.execute("""
+            select dimension, judge, model, max(prompts) as prompts,
+                   max(prompts) - sum(present)::bigint as absent,
+                   sum(missing_rating)::bigint as missing_rating,
+                   sum(missing_gt)::bigint as missing_gt
+            from counted group by all order by all""")
+        return replace(self, completeness=merged.fetchnumpy())
 
     def may_be_one(self, factor: str, rare: str, name: str) -> bool:
         """Whether two judges, or models, may be one: together they have no more rows in a dimension
@@ -166,11 +168,10 @@ class Facts:
     def families(self) -> dict[str, str]:
         """Family of each judge and model."""
         factors = self.cells.factors
-        pairs = ((who, f"{who}_family") for who in ("model", "judge"))
         return {
             str(name): str(family)
-            for who, of in pairs
-            for name, family in zip(factors[who], factors[of], strict=True)
+            for who in ("model", "judge")
+            for name, family in zip(factors[who], factors[f"{who}_family"], strict=True)
         }
 
 
@@ -187,64 +188,51 @@ def read_facts(
     """
     table = read_table(completeness)
     columns = {
-        name: np.array([row[name] for row in table], dtype=str)
-        for name in ("dimension", "judge", "model")
+        name: np.array([row[name] for row in table], dtype=int if name in COUNTS else str)
+        for name in (*NAMES, *COUNTS)
     }
-    columns |= {name: np.array([int(row[name]) for row in table]) for name in COUNTS}
-    query = f"select max(prompt) + 1, count(length) from {files(study.ratings)}"
-    prompts, with_length = map(int, connect().execute(query).fetchone())
-    ids = f"select prompt, any_value(prompt_id) as id from {files(study.ratings)} group by prompt"
-    (shared,) = (
+    rows = files(study.ratings)
+    ids = f"select prompt, any_value(prompt_id) as id from {rows} group by prompt"
+    counts = (
         connect()
-        .execute(f"select count(*) from (select 1 from ({ids}) group by id having count(*) > 1)")
+        .execute(f"""
+            select max(prompt) + 1,
+                   (select count(*) from (from ({ids}) select 1 group by id having count(*) > 1)),
+                   count(length),
+                   count(distinct (prompt, model)) / (max(prompt) + 1) / count(distinct model)
+            from {rows}""")
         .fetchone()
     )
-    pairs = (
-        "select count(distinct (prompt, model)) / (max(prompt) + 1) / count(distinct model) from"
-        f" {files(study.ratings)}"
-    )
-    answered = float(connect().execute(pairs).fetchone()[0])
-    counts = _carriers(study), answered, _apart(study)
     levels = read_levels(study.ratings[0])
     steps = (
         dict(zip(levels.dimension, levels.step, strict=True))
         if levels.step
         else dict.fromkeys(levels.dimension, 1)
     )
-    return Facts(
-        study, columns, prompts, shared, with_length, *counts, imports or {}, named or {}, steps
-    )
+    sets = _carriers(study), _apart(study)
+    return Facts(study, columns, *counts, *sets, imports or {}, named or {}, steps)
 
 
 def _carriers(study: StudyTables) -> dict[tuple[str, str], Carriers]:
     """The prompts that carry each bias: with ratings of own answers, or of a sibling's."""
     factors, levels = study.cells().factors, read_levels(study.ratings[0])
     related = factors["judge_family"] == factors["model_family"]
-    kinds = zip(
-        *(factors[name][related].tolist() for name in ("judge", "model", "judge_family")),
-        strict=True,
+    judge, model, family = (factors[name][related] for name in ("judge", "model", "judge_family"))
+    connection = connect()
+    connection.register(
+        "carried",
+        {
+            "group_code": levels.group_codes(factors)[related],
+            "quantity": np.where(judge == model, "self_bias", "family_bias"),
+            "term": np.where(judge == model, judge, family),
+        },
     )
-    keys = [
-        ("self_bias", judge) if judge == model else ("family_bias", family)
-        for judge, model, family in kinds
-    ]
-    terms = sorted(set(keys))
-    if not terms:
-        return {}
-    codes = levels.group_codes(factors)[related].tolist()
-    places = ", ".join(
-        f"({code}, {terms.index(key)})" for code, key in zip(codes, keys, strict=True)
-    )
-    counts = f"""
-        select term, prompt, count(*)::double as n from {files(study.ratings)}
-        join (values {places}) as carried(group_code, term) using (group_code) group by all"""
-    query = (
-        f"select term, count(*), sum(n) ^ 2 / sum(n * n) from ({counts}) group by term order by"
-        " term"
-    )
-    return {
-        terms[term]: Carriers(*numbers) for term, *numbers in connect().execute(query).fetchall()
-    }
+    rows = connection.execute(f"""
+        select quantity, term, count(*), sum(n) ^ 2 / sum(n * n)
+        from (select quantity, term, prompt, count(*)::double as n
+              from {files(study.ratings)} join carried using (group_code) group by all)
+        group by all order by all""").fetchall()
+    return {(quantity, term): Carriers(*numbers) for quantity, term, *numbers in rows}
 
 
 def _apart(study: StudyTables) -> list[list[str]]:
@@ -272,21 +260,26 @@ SENTENCES = WORKFLOW / "report" / "findings.yaml"
 
 
 @cache
-def _templates() -> dict[str, dict[str, "Template"]]:
-    """The templates of what each code says and advises, in their order in the file."""
+def _entries() -> dict[str, dict[str, str]]:
+    return yaml.load(SENTENCES.read_text("utf-8"), yaml.CSafeLoader)
+
+
+@cache
+def _templates() -> "Environment":
     templates = environment(SENTENCES.parent)
     for shown in (counted, enumerated, hundredths, in_words, level, number, percent, spoken):
         templates.filters[shown.__name__] = shown
-    return {
-        code: {part: templates.from_string(text) for part, text in entry.items()}
-        for code, entry in yaml.safe_load(SENTENCES.read_text("utf-8")).items()
-    }
+    return templates
+
+
+@cache  # few of all templates are in use: each takes a millisecond
+def _template(code: str, part: str) -> "Template":
+    return _templates().from_string(_entries()[code].get(part, ""))
 
 
 def said(code: str, part: str = "words", **facts: object) -> str:
     """A part of what findings.yaml has under a code, with these facts; "" if it lacks the part."""
-    template = _templates()[code].get(part)
-    return template.render(facts) if template else ""
+    return _template(code, part).render(facts)
 
 
 class Finding:
@@ -345,7 +338,7 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Sort findings: warnings that data may be wrong, the verdict, then by level, the order of
     topics in findings.yaml and weight; ties keep their order.
     """
-    topics = [code.partition("/")[0] for code in _templates()]
+    topics = [code.partition("/")[0] for code in _entries()]
 
     def importance(finding: Finding) -> tuple:
         return (

@@ -77,7 +77,7 @@ def alike_among(
     for factor, counts in rows.items():
         names = sorted(counts, key=lambda name: (counts[name], name))
         for place, rare in enumerate(names):
-            others = [name for name in names[place + 1 :] if alike(rare, [name])]
+            others = [name for name in names[place + 1 :] if _alike(rare, name)]
             other = alike(rare, [name for name in others if may_be_one(factor, rare, name)])
             if other is not None:
                 pairs.append((factor, rare, other))

@@ -105,5 +105,6 @@ def short(judge: str) -> str:
 
 def wrapped(words: str, first: str, later: str) -> str:
     """The words in lines, the first and the later ones with their indents."""
-    words = visible(words.replace("\n", " ").strip(" "))
-    return fill(words, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
+    return fill(
+        visible(words), WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False
+    )

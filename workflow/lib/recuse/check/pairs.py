@@ -55,10 +55,9 @@ def check_comparisons(
             *_agreement(connection),
             *names,
             *_contents(connection),
-            *_orders(connection),
             *_humans(connection, of),
             *_draws(rows),
-            *_own_answers(connection, of, {each.subject for each in names}),
+            *_judges(connection, of, {each.subject for each in names}),
             *_detectable(verdicts, power),
             *_summary(verdicts),
         ]
@@ -66,12 +65,12 @@ def check_comparisons(
 
 
 def _contents(connection: Connection) -> Iterator[Finding]:
-    errors = "count(*) filter ('error' in (outcome_ab, outcome_ba))"
-    models = "(select count(distinct m) from (select unnest([model_a, model_b]) as m from pairs))"
-    query = (
-        f"select count(*) as n, count(distinct judge) as judges, count(distinct item) as questions,"
-        f" {errors} as errors, {models} as models from pairs"
-    )
+    query = """
+        select count(*) as n, count(distinct judge) as judges, count(distinct item) as questions,
+               (select count(distinct model) from
+                   (select unnest([model_a, model_b]) as model from pairs)) as models,
+               count(*) filter ('error' in (outcome_ab, outcome_ba)) as errors
+        from pairs"""
     (counts,) = records(connection.execute(query))
     yield Finding("contents/comparisons", "", counts["n"], **counts)
     questions = counts["questions"]
@@ -79,14 +78,22 @@ def _contents(connection: Connection) -> Iterator[Finding]:
     yield Finding("prompts/questions", "", questions, level, enough=ENOUGH, few=FEW)
 
 
-def _orders(connection: Connection) -> Iterator[Finding]:
-    query = (
-        "select judge, count(*), count(*) filter (outcome_ab is null or outcome_ba is null) from"
-        " pairs group by 1 order by 1"
-    )
-    for judge, n, single in connection.execute(query).fetchall():
+def _judges(connection: Connection, of: Choices, spelt: Collection[str]) -> Iterator[Finding]:
+    """Count each judge's comparisons in one order only, and those of its own answers; spelt: judges
+    that may be a model by another spelling.
+    """
+    query = """
+        select judge, count(*), count(*) filter (outcome_ab is null or outcome_ba is null),
+               count(*) filter (judge in (model_a, model_b))
+        from pairs group by judge order by judge"""
+    cured = CURES[Reason.NO_OWN_COMPARED]
+    for judge, n, single, own in connection.execute(query).fetchall():
         level, share = WARNING if single else FINE, single / n
         yield Finding("orders", judge, share, level, share, n=n, single=single)
+        if own or judge not in spelt:
+            one_model = judge in of.of_one_model
+            level = FINE if own or one_model else NOTE
+            yield Finding("own answers", judge, own, level, one_model=one_model, cure=cured)
 
 
 def _humans(connection: Connection, of: Choices) -> Iterator[Finding]:
@@ -112,18 +119,6 @@ def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
     for judge, counts in n.items():
         share = 1 - counts[EXCLUDED] / counts[HALF]
         yield Finding("draws", judge, share, graded(share, note=MANY, warning=MOST), share)
-
-
-def _own_answers(connection: Connection, of: Choices, spelt: Collection[str]) -> Iterator[Finding]:
-    """Count each judge's comparisons of its own answers; spelt: judges that may be a model by
-    another spelling.
-    """
-    query = "select judge, count(*) filter (judge in (model_a, model_b)) from pairs group by 1"
-    for judge, number in connection.execute(f"{query} order by 1").fetchall():
-        if number or judge not in spelt:
-            one_model = judge in of.of_one_model
-            level, cured = FINE if number or one_model else NOTE, CURES[Reason.NO_OWN_COMPARED]
-            yield Finding("own answers", judge, number, level, one_model=one_model, cure=cured)
 
 
 def _agreement(connection: Connection) -> Iterator[Finding]:

@@ -12,23 +12,12 @@ from itertools import cycle
 import numpy as np
 
 from recuse.base.places import WORKFLOW
-from recuse.base.words import counted, enumerated, level
+from recuse.check.facts import said
 from recuse.data.study import StudyTables
 from recuse.inference.mixed import Preferences
 from recuse.inference.power import PlannedStudy, power_by_judge
 from recuse.model.estimates import estimate
 from recuse.model.spec import EQUATION_1, A, C, Spec
-
-TWIN = "the simulated twin of Play Favorites"
-NAMED = 3  # judges in a sentence
-NO_SELF = (
-    "No judge rates answers of its own: no number of prompts shows a self-bias. Add a judge that is"
-    " one of the models."
-)
-NOT_ESTIMABLE = (
-    "No number of prompts shows a self-bias in this plan. Add a second judge, and a model that is"
-    " not a judge."
-)
 
 
 def published() -> PlannedStudy:
@@ -65,19 +54,19 @@ def planned(
     judges = sorted(judge for judge, model in count if judge == model)
     if not judges:
         return None
-    usual = {"slope": np.mean(like.slope), "noise": math.sqrt(np.mean(np.square(like.noise)))}
+
+    def of_judges(values: Sequence[float], usual: float) -> list[float]:
+        known = dict(zip(like.judges, values, strict=True))
+        return [float(known.get(judge, usual)) for judge in judges]
+
     lent = dict(
         zip([name for name in models if name not in like.models], cycle(like.models), strict=False)
     )
     of_models = [like.models.index(lent.get(name, name)) for name in models]
     preferences = like.preferences
     if preferences is not None:
-        spread = _in_order(
-            judges,
-            like.judges,
-            preferences.spread,
-            float(np.exp(np.log(preferences.spread).mean())),
-        )
+        usual = float(np.exp(np.log(preferences.spread).mean()))
+        spread = of_judges(preferences.spread, usual)
         preferences = replace(
             preferences, spread=np.array(spread), effects=preferences.effects[of_models]
         )
@@ -87,23 +76,14 @@ def planned(
         models=models,
         family=[families.get(name, name) for name in models],
         quality=[like.quality[place] for place in of_models],
-        **{
-            name: _in_order(judges, like.judges, getattr(like, name), value)
-            for name, value in usual.items()
-        },
+        slope=of_judges(like.slope, np.mean(like.slope)),
+        noise=of_judges(like.noise, math.sqrt(np.mean(np.square(like.noise)))),
         dimensions=dimensions,
         raters=raters or 1,
         rater_error=0.0 if raters is None else like.rater_error,
         preferences=preferences,
         share=[[count[judge, model] / prompts for model in models] for judge in judges],
     )
-
-
-def _in_order(
-    names: Sequence[str], known: Sequence[str], values: Sequence[float], usual: float
-) -> list[float]:
-    by_name = dict(zip(known, values, strict=True))
-    return [float(by_name.get(name, usual)) for name in names]
 
 
 def requests_for(
@@ -125,19 +105,14 @@ def requests_for(
     """
     asked = {"self_bias": self_bias, "power": power, "confidence": confidence}
     rows = power_by_judge(plan, judges=plan.judges, prompts=[1], **asked)
-    return [
-        {
-            **{name: row[name] for name in ("estimand", "judge", "limit")},
-            "prompts": row["prompts_needed"],
-            "requests": _requests(row["prompts_needed"], per_prompt),
-        }
-        for row in rows
-        if "prompts_needed" in row and (human_scores or row["estimand"] != A)
-    ]
-
-
-def _requests(prompts: float, per_prompt: float) -> float:
-    return prompts if math.isinf(prompts) else math.ceil(prompts * per_prompt)
+    found = []
+    for row in rows:
+        if "prompts_needed" in row and (human_scores or row["estimand"] != A):
+            prompts = row["prompts_needed"]
+            requests = prompts if math.isinf(prompts) else math.ceil(prompts * per_prompt)
+            shared = {name: row[name] for name in ("estimand", "judge", "limit")}
+            found.append(shared | {"prompts": prompts, "requests": requests})
+    return found
 
 
 def prompts_in_words(
@@ -150,40 +125,27 @@ def prompts_in_words(
 ) -> list[str]:
     """Rows of `requests_for` as lines; None: no judge rates answers of its own."""
     if plan is None:
-        return [NO_SELF]
+        return [said("plan", "no_self")]
     if not rows:
-        return [NOT_ESTIMABLE]
+        return [said("plan", "not_estimable")]
     others = [judge for judge in plan.judges if judge not in published().judges]
-    unknown = f" ({enumerated(others, NAMED)}: as usual there)" if others else ""
-    bias = (
-        f"a self-bias of {self_bias:g} of the scale (power {power:g}, {level(confidence)}"
-        " intervals)"
-    )
-    lines = [f"To see {bias}, with judges and ratings as in {TWIN}{unknown}:"]
+    asked = {"self_bias": self_bias, "power": power, "confidence": confidence}
+    lines = [said("plan", others=others, **asked)]
     for estimand in dict.fromkeys(row["estimand"] for row in rows):
-        of_estimand = [row for row in rows if row["estimand"] == estimand]
-        alone = ", if no other judge is biased" if estimand == C else ""
-        lines.append(f"  {estimand}{alone}: {_sentence(of_estimand, len(plan.judges))}")
-    return lines
-
-
-def _sentence(rows: Sequence[Mapping], judges: int) -> str:
-    """What one estimand needs for all judges of which it can be told."""
-    rest = f"; not estimable for the other {judges - len(rows)}" if len(rows) < judges else ""
-    never = [row for row in rows if math.isinf(row["prompts"])]
-    if never:
-        hidden = max(never, key=lambda row: row["limit"])
-        whose = enumerated([row["judge"] for row in never], NAMED)
-        return (
-            f"no number of prompts for {whose}: {hidden['limit']:.3f} is the least to be seen of"
-            f" {hidden['judge']}{rest}."
+        known = [row for row in rows if row["estimand"] == estimand]
+        lines.append(
+            said(
+                "plan",
+                "estimand",
+                estimand=estimand,
+                is_alone=estimand == C,
+                known=known,
+                missing=len(plan.judges) - len(known),
+                most=max(known, key=lambda row: row["prompts"]),
+                never=[row for row in known if math.isinf(row["prompts"])],
+            )
         )
-    most = max(rows, key=lambda row: row["prompts"])
-    whose = f"these {counted(len(rows), 'judge')}" if len(rows) > 1 else most["judge"]
-    return (
-        f"ask {counted(most['prompts'], 'prompt')} of {whose}:"
-        f" {counted(most['requests'], 'request')}{rest}."
-    )
+    return lines
 
 
 def half_widths(study: StudyTables, *, confidence: float) -> dict[str, float]:

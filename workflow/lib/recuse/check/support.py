@@ -7,7 +7,7 @@ they do not.
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 
@@ -78,23 +78,18 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     ((_, moments),) = spec_slices(EQUATION, compared)
     unrelated = cell_means(moments, reference=facts.cells.has_reference)
     absent = biases_without_judges(study.doubts, compared.cells().factors)
-    copied = [
-        {"quantity": quantity, "term": term, "reason": reason}
-        for (quantity, term), reason in absent.items()
-    ]
+    by_model = identifiability(fitted_to(BY_MODEL, study), compared)
     of_c = listed_biases(unrelated, doubts=study.doubts)
     designs = {
         "A": _equation_terms(study),
-        "B": [*identifiability(fitted_to(BY_MODEL, study), compared), *copied],
-        "C": [vars(bias) for bias in of_c],
+        "B": _reasons(by_model) | absent,
+        "C": _reasons(vars(bias) for bias in of_c),
     }
-    reasons = BiasTerms()
-    for letter, rows in designs.items():
-        for row in rows:
-            quantity, term = row.get("quantity"), row.get("term")
+    found = BiasTerms()
+    for letter, reasons in designs.items():
+        for (quantity, term), reason in reasons.items():
             if quantity not in BIASES:
                 continue
-            reason = row.get("reason", "")
             if reason and code(reason) not in WITHOUT_ANY:
                 if len(judges) == 1 and letter != "A":
                     reason = because(Reason.ONE_JUDGE)
@@ -104,29 +99,28 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
                 reason = because(Reason.ONE_VALUE)
             elif not reason and quantity == "family_bias" and term in silent:
                 reason = because(Reason.ONE_VALUE_EACH)
-            reasons[letter, quantity, term] = reason
-    return reasons
+            found[letter, quantity, term] = reason
+    return found
 
 
-def _equation_terms(study: StudyTables) -> list[dict]:
-    """Which biases A can estimate: rows of `identifiability`, and of all other terms."""
+def _reasons(rows: Iterable[Mapping]) -> dict[tuple[str, str], str]:
+    """Quantity and term of each row -> the reason that it is not estimable, or ""."""
+    return {(row.get("quantity"), row.get("term")): row.get("reason", "") for row in rows}
+
+
+def _equation_terms(study: StudyTables) -> dict[tuple[str, str], str]:
+    """Which biases, and other terms, A can estimate."""
     part, unfit = study_for(EQUATION, study), not_estimable(EQUATION, study)
     terms = design_terms(study.cells().factors)
     if unfit is not None:
-        return [{**vars(term), "reason": unfit} for term in terms]
-    rows, unscored = list(identifiability(EQUATION, part)), because(Reason.NO_SCORED_ANSWERS)
-    if part is study:
-        return rows
-    carried = {(term.quantity, term.term) for term in terms if term.carried.any()}
-    identified = {
-        (row["quantity"], row["term"]) for row in rows if code(row.get("reason", "")) not in OF_ROWS
-    }
-    lacking = carried - identified
-    kept = [row for row in rows if (row["quantity"], row["term"]) not in lacking]
-    return kept + [
-        {"quantity": quantity, "term": term, "reason": unscored}
-        for quantity, term in sorted(lacking)
-    ]
+        return _reasons({**vars(term), "reason": unfit} for term in terms)
+    reasons = _reasons(identifiability(EQUATION, part))
+    if part is not study:
+        for key in sorted((term.quantity, term.term) for term in terms if term.carried.any()):
+            if code(reasons.get(key, Reason.NO_OWN_ANSWERS)) in OF_ROWS:
+                reasons.pop(key, None)  # so that it comes last
+                reasons[key] = because(Reason.NO_SCORED_ANSWERS)
+    return reasons
 
 
 OF_ROWS = (Reason.NO_OWN_ANSWERS, Reason.NO_SIBLINGS)
@@ -187,18 +181,14 @@ def estimable_biases(
         lacking.append(said("supports", "gap", reason=not_estimable(EQUATION, facts.study)))
     for quantity in BIASES:
         names = terms.every(quantity)
-        known = {letter: terms.estimable(letter, quantity) for letter in LETTERS}
-        by_count: dict[int, list[str]] = {}
-        for letter in sorted(LETTERS, key=lambda letter: -len(known[letter])):
-            if known[letter]:
-                by_count.setdefault(len(known[letter]), []).append(letter)
-        if by_count:
-            each = {"quantity": quantity, "by_count": by_count, "total": len(names)}
+        counts = {letter: len(terms.estimable(letter, quantity)) for letter in LETTERS}
+        if any(counts.values()):
+            each = {"quantity": quantity, "counts": counts, "total": len(names)}
             supported.append(said("supports", "biases", **each))
         without: dict[tuple[str, ...], list[str]] = {}
         for term in names:
             among = LETTERS if scored else LETTERS[1:]
-            letters = tuple(letter for letter in among if term not in known[letter])
+            letters = tuple(each for each in among if terms.get((each, quantity, term), True))
             without.setdefault(letters, []).append(term)
         for letters, of in without.items():
             if letters:
@@ -214,28 +204,27 @@ def estimable_biases(
     if facts.prompts == 1:
         lacking.append(said("supports", "one_prompt"))
     # What the most sensitive judge's test is likely to find.
-    smallest = {
-        letter: min(row["detectable"] for row in rows)
-        for letter in "AC"
-        if (rows := _detecting(power, letter))
-    }
+    smallest: dict[str, float] = {}
+    for row in power:
+        letter, size = row["estimand"][0], row["detectable"]
+        smallest[letter] = min(size, smallest.get(letter, size))
     sizes = {letter: size for letter, size in smallest.items() if size < 1}
     if sizes:
         lacking.append(said("supports", "sizes", sizes=sizes))
-    if never := smallest.keys() - sizes.keys():
-        lacking.append(said("supports", "no_size", letters=sorted(never)))
+    if len(sizes) < len(smallest):
+        never = [letter for letter in smallest if letter not in sizes]
+        lacking.append(said("supports", "no_size", letters=never))
     if number := sum(not reason for reason in terms.values()):
         yield Finding("verdict/supports", "supports", number, FINE, 1.0, supported=supported)
     else:
-        reasons = [
-            (reason, letter)
+        remedies = [
+            _remedy(reason, letter)
             for (letter, quantity, _), reason in terms.items()
             if quantity == "self_bias"
         ]
-        remedy = next(filter(None, (_remedy(*each) for each in reasons)), "")
         is_constant = any(code(reason) in OF_VALUES for reason in terms.values())
-        of_stop = {"remedy": remedy, "is_constant": is_constant}
-        yield Finding("verdict", "supports", 0, STOP, 1.0, **of_stop)
+        shown = {"remedy": next(filter(None, remedies), ""), "is_constant": is_constant}
+        yield Finding("verdict", "supports", 0, STOP, 1.0, **shown)
     if lacking:
         yield Finding("verdict/does not support", "does not support", len(lacking), lacking=lacking)
 
@@ -316,16 +305,16 @@ def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> I
 
 def judge_power(
     facts: Facts,
+    terms: BiasTerms,
     reliability: Mapping[str, Reliability],
-    *,
-    self_bias: float,
-    power: float,
-    confidence: float,
+    **asked: float,
 ) -> list[dict]:
-    """The power of each judge's tests with as many ratings of each pair of judge and model as there
-    are: with human scores for A, of all for the others.
+    """The power of the tests of each judge's self-bias by A and C, where these can be estimated,
+    with as many ratings of each pair of judge and model as there are: with human scores for A, of
+    all for C.
 
     Unknown reliability counts as 1, unknown ordinary preference as none. [] without human scores.
+    asked: self_bias, power and confidence of `power_by_judge`.
     """
     if not facts.scored.has_reference:
         return []
@@ -334,20 +323,16 @@ def judge_power(
     if plan is None:
         return []
     plan = replace(plan, raters=score[1])
-    of_others = plan.prompts * facts.prompts / facts.scored_prompts
-    rows = power_by_judge(
-        plan,
-        judges=plan.judges,
-        prompts=list(dict.fromkeys([plan.prompts, of_others])),
-        self_bias=self_bias,
-        power=power,
-        confidence=confidence,
-    )
-    return [
-        row
-        for row in rows
-        if row["prompts"] == (plan.prompts if row["estimand"][0] == "A" else of_others)
-    ]
+    prompts = {"A": plan.prompts, "C": plan.prompts * facts.prompts / facts.scored_prompts}
+    found = []
+    for row in power_by_judge(
+        plan, judges=plan.judges, prompts=sorted({*prompts.values()}), **asked
+    ):
+        letter = row["estimand"][0]
+        is_estimable = row["judge"] in terms.estimable(letter, "self_bias")
+        if is_estimable and "detectable" in row and row["prompts"] == prompts.get(letter):
+            found.append(row)
+    return found
 
 
 def detectable_biases(
@@ -358,38 +343,30 @@ def detectable_biases(
 
     power: rows of `judge_power`, for this self_bias and the power `wanted`.
     """
-    rows = [*_detecting(power, "A"), *_detecting(power, "C")]
-    if not rows:
+    if not power:
         yield Finding("detectable/unknown", "", None, NOTE)
     steps = [facts.steps[name] for name in facts.cells.factor("dimension")]
     widths = {float(width) for width in np.unique(np.ptp(facts.cells.scale, axis=1) * steps)}
-    for row in rows:
+    for row in power:
         letter, judge, value = row["estimand"][0], row["judge"], row["detectable"]
-        carriers, needed = facts.carriers["self_bias", judge], row["prompts_needed"]
-        lacks = ""
+        carriers, lacks = facts.carriers["self_bias", judge], ""
         if value > self_bias:
-            lacks = "models" if math.isinf(needed) else "prompts"
+            lacks = "models" if math.isinf(row["prompts_needed"]) else "prompts"
             lacks = "answers" if 2 * carriers.prompts < facts.prompts else lacks
+        level = WARNING if value > LARGE else NOTE if value > self_bias else FINE
+        shown = {"letter": letter, "row": row}
         yield Finding(
             "detectable",
             f"{letter} {judge}",
             value,
-            WARNING if value > LARGE else NOTE if value > self_bias else FINE,
+            level,
             value,
-            letter=letter,
-            judge=judge,
             # Points of the rating scale as the user writes it
             points=value * max(widths) if len(widths) == 1 else None,
             wanted=wanted,
             self_bias=self_bias,
             lacks=lacks,
-            needed=float(f"{needed:.2g}"),
             carriers=carriers.words(facts.prompts),
+            **shown,
         )
-        numbers = {"letter": letter, "judge": judge, "std_error": row["std_error"]}
-        yield Finding("detectable/floor", f"floor of {letter} {judge}", row["floor"], **numbers)
-
-
-def _detecting(power: Sequence[Mapping], letter: str) -> list[Mapping]:
-    """Rows of the judges for which an estimand is estimable."""
-    return [row for row in power if row["estimand"][0] == letter and "detectable" in row]
+        yield Finding("detectable/floor", f"floor of {letter} {judge}", row["floor"], **shown)

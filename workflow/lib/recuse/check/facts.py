@@ -15,7 +15,7 @@ from recuse.base.places import WORKFLOW
 from recuse.base.reasons import in_words
 from recuse.base.tables import column_names, read_table
 from recuse.base.templates import environment
-from recuse.base.words import counted, enumerated, level, number, percent, with_gold_labels
+from recuse.base.words import counted, number, with_gold_labels
 from recuse.data.cells import Cells, read_levels
 from recuse.data.study import StudyTables
 
@@ -267,7 +267,7 @@ def _entries() -> dict[str, dict[str, str]]:
 @cache
 def _templates() -> "Environment":
     templates = environment(SENTENCES.parent)
-    for shown in (counted, enumerated, hundredths, in_words, level, number, percent, spoken):
+    for shown in (counted, hundredths, in_words, spoken):
         templates.filters[shown.__name__] = shown
     return templates
 

@@ -60,7 +60,8 @@ def test_biases_are_those_of_the_naive_twin(frame):
     _, b_s, s = naive_fit(frame[scored], panel[scored])
     _, b_a, a = naive_fit(frame, panel)
     difference = s - a
-    weight = (h * difference).sum(axis=0) / (difference**2).sum(axis=0)
+    biases = [place for place, (quantity, _) in enumerate(keys) if quantity.endswith("bias")]
+    weight = (h * difference)[:, biases].sum() / (difference[:, biases] ** 2).sum()
     expected = b - weight * (b_s - b_a)
     square = ((h - weight * difference) ** 2).sum(axis=0)
     own = frame[scored & (frame["judge"] == frame["model"])]
@@ -71,9 +72,9 @@ def test_biases_are_those_of_the_naive_twin(frame):
         if key[0] == "self_bias":
             row, prompts = table.loc[key], of_judge[key[1]]
             assert row["estimate"] == pytest.approx(expected[place], abs=1e-10)
-            error = np.sqrt(square[place] * prompts / (prompts - 2))
+            error = np.sqrt(square[place] * prompts / (prompts - 1))
             assert row["std_error"] == pytest.approx(error, rel=1e-8)
-            assert row["df"] == prompts - 2
+            assert row["df"] == prompts - 1
         elif key[0] == "family_bias":
             assert table.loc[key]["estimate"] == pytest.approx(expected[place], abs=1e-10)
 

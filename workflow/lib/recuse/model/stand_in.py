@@ -87,13 +87,14 @@ def biases_of_all_ratings(
 
     As b_s - b_a is 0 in expectation if scored answers are like the others, the stand-in may have
     any relation to people's scores. With h_p and d_p the influences of prompt p on b and on
-    b_s - b_a, lambda = sum h d / sum d^2 minimises the square of the standard error,
+    b_s - b_a, lambda = sum h d / sum d^2 over all prompts and biases of the slice: few prompts
+    say too little about a lambda for each bias. It minimises the sum over biases of
 
-      std_error^2 = sum (h_p - lambda d_p)^2 L / (L - 2)
+      std_error^2 = sum (h_p - lambda d_p)^2 L / (L - 1)
 
-    with L prompts on which people scored an answer that the bias is about, and t with L - 2 degrees
-    of freedom; a bias with fewer than three has no estimate here. Source: as in
-    human_scale_means; for regressions, Angelopoulos, Duchi and Zrnic (2023), section 6.
+    with L prompts on which people scored an answer that the bias is about, and t with L - 1 degrees
+    of freedom; a bias with one prompt has no estimate here. Source: as in human_scale_means; for
+    regressions, Angelopoulos, Duchi and Zrnic (2023), section 6.
 
     scored: the rows with human scores; scored_by_panel: the same rows with the stand-in.
     """
@@ -103,16 +104,16 @@ def biases_of_all_ratings(
         of_scored, of_all = (each.get(label) for each in stands)
         if of_scored is None or of_all is None:
             continue
+        known = of_scored.estimate.keys() & of_all.estimate.keys()
+        keys = [key for key in fit.estimate if key in known and fit.prompts[key] > 1]
+        of_people = np.array([fit.influence[key] for key in keys])
+        difference = np.array([of_scored.influence[key] - of_all.influence[key] for key in keys])
+        square = np.vdot(difference, difference)
+        weight = float(np.vdot(of_people, difference) / square) if square > 0 else 0.0
         numbers = result[label] = {}
-        for key in fit.estimate.keys() & of_scored.estimate.keys() & of_all.estimate.keys():
-            df = fit.prompts[key] - 2
-            if df < 1:
-                continue
-            difference = of_scored.influence[key] - of_all.influence[key]
-            square = float(difference @ difference)
-            weight = float(fit.influence[key] @ difference) / square if square > 0 else 0.0
+        for key, left in zip(keys, of_people - weight * difference, strict=True):
+            df = fit.prompts[key] - 1
             gap = of_scored.estimate[key] - of_all.estimate[key]
-            left = fit.influence[key] - weight * difference
             error = float(np.sqrt(left @ left * fit.prompts[key] / df))
             numbers[key] = fit.estimate[key] - weight * gap, error, df
     return result

@@ -1,6 +1,7 @@
 """How people would rank the models, and self-bias against people, from few human scores.
 
     python benchmarks/few_labels.py [--studies 400] [--biases] [--ratings results/play_favorites_2d]
+    python benchmarks/few_labels.py --chosen [--studies 100]
 
 Nine judges of four families rate one another's answers to 200 prompts in two dimensions; one judge
 favours itself by .1 of the scale, the best model is better than the worst by .15, and ordinary
@@ -18,6 +19,12 @@ With --biases, and no ordinary preferences: the share of judges whose 90 % inter
 A contains what Equation 1 gives for many prompts, with two standard errors, the mean half-width,
 and both by the rows with human scores alone.
 
+With --chosen, what becomes of numbers that nothing refuses if prompts are chosen: in proportion to
+exp(z), or to exp(z) with z how much better, or worse, than other models' answers people find those
+of the first judge's model. Printed are the share of studies that are refused; the shares, in all
+studies, of 90 % intervals that contain the truth, of scores, of the differences of models next to
+one another, of the first of these, and of A, of all judges and of the first.
+
 With --ratings, 90 % of the human scores of a study are hidden by prompt, in 200 draws, and the
 truth is the mean of all its human scores or, with --biases, A by all of them.
 """
@@ -31,7 +38,12 @@ from processes import print_table
 from recuse.base.database import connect
 from recuse.data.selection import EVERY_ROW
 from recuse.data.study import StudyTables
-from recuse.inference.human_scale import AnswerScores, read_answer_scores
+from recuse.inference.human_scale import (
+    AnswerScores,
+    human_scale_means,
+    read_answer_scores,
+    refused_ranking,
+)
 from recuse.inference.leaderboard import as_people_rows, expanded, score_ranks
 from recuse.model.fit import fitted_slices, with_biases
 from recuse.model.least_squares import quantile
@@ -66,6 +78,12 @@ WORLDS = {
     "human scores at the top": {"dimensions": 1, "noise": 0.2, "reliability": 0.7},
 }
 AT_TOP = "human scores at the top"
+CHOSEN = ("exp(z)", "first model better", "first model worse")
+CHOSEN_WORLDS = {
+    "as described": {},
+    "difficult prompts that move ratings": WORLDS["difficult prompts, reliability 0.6"],
+    "judges that do not follow people": WORLDS["judges that do not follow people"],
+}
 LABELS = [("by prompt", share) for share in (0.05, 0.1, 0.25, 1.0)]
 LABELS += [("by row", share) for share in (0.05, 0.1, 0.25)]
 LABELS += [(how, share) for how in ("exp(z / 2)", "exp(z)") for share in (0.05, 0.1, 0.25)]
@@ -95,6 +113,10 @@ def is_scored(how, share, human, random):
     chances = None
     if how != "by prompt":
         means = human.mean(axis=(1, 2))
+        if how.startswith("first model"):
+            by_model = human.mean(axis=1)
+            means = by_model[:, 0] - by_model[:, 1:].mean(axis=1)
+            means = -means if how == "first model worse" else means
         z = (means - means.mean()) / means.std()
         weights = np.exp(z / 2 if how == "exp(z / 2)" else z)
         chances = weights / weights.sum()
@@ -194,6 +216,43 @@ def present_in(study):
     return everywhere if study.present is None else study.present
 
 
+def chosen_rows(studies):
+    """Yield the rows of studies whose prompts were chosen."""
+    for name, dials in CHOSEN_WORLDS.items():
+        settings = BASE | {"preference": 0.0} | dials
+        world = MonteCarloWorld(**settings)
+        many = MonteCarloWorld(**settings | {"prompts": 10_000})
+        draws = [many.draw(np.random.default_rng((1, number))) for number in range(3)]
+        truth = np.mean([each.reference.mean(axis=(0, 1)) for each in draws], axis=0)
+        fits = [next(fitted_slices(BY_PROMPT, each, seed=None)) for each in draws]
+        biases = np.mean([self_biases(fitted)[0] for fitted in fits], axis=0)
+        for how in CHOSEN:
+            for kept in (0.05, 0.1, 0.25):
+                numbers = []
+                for number in range(studies):
+                    random = np.random.default_rng((5, number))
+                    study = world.draw(random)
+                    labelled = is_scored(how, kept, study.reference, random)
+                    numbers.append(chosen_numbers(study, labelled, truth, biases))
+                yield [name, f"{how}, {kept:.0%}", *map(share, zip(*numbers, strict=True))]
+
+
+def chosen_numbers(study, labelled, truth, biases):
+    """Whether a study is refused, and which shares of its intervals contain the truth."""
+    scored = np.where(labelled, study.reference, np.nan)
+    answers = make_answers(scored, study.rating, study.present)
+    means, prompts = human_scale_means(answers), answers.effective_prompts().min()
+    level = expanded(quantile(CONFIDENCE), prompts)
+    errors, variance = means.score - truth, means.covariance.diagonal()
+    of_both = variance[1:] + variance[:-1] - 2 * means.covariance.diagonal(1)
+    differences = np.abs(np.diff(errors)) <= level * np.sqrt(of_both)
+    estimate, half = self_biases(fit_of_all(study, labelled)[0])
+    covered = np.abs(estimate - biases) <= half
+    shares = [np.abs(errors) <= level * np.sqrt(variance), differences, differences[:1]]
+    shares += [covered, covered[:1]]
+    return [bool(refused_ranking(answers)), *map(np.mean, shares)]
+
+
 def self_biases(fitted):
     """Self-bias and half-width of each judge in a fit of all rows, (2, judges)."""
     rows = [row for row in fitted.coefficients if row.quantity == SELF]
@@ -224,16 +283,21 @@ def bias_rows(studies):
 
 def biases_by_both(study, labelled, truth):
     """Coverage and half-width of A by all ratings, then by the rows with human scores alone."""
+    numbers = []
+    for fitted in fit_of_all(study, labelled):
+        estimate, half = self_biases(fitted)
+        numbers += [np.mean(np.abs(estimate - truth) <= half), half.mean()]
+    return numbers
+
+
+def fit_of_all(study, labelled):
+    """The fit whose biases rest on all ratings, and that of the rows with human scores."""
     rows = present_in(study) & labelled[:, :, None]
     scored, panels = replace(study, present=rows), [rows, present_in(study)]
     panels = [with_panel(study, each) for each in panels]
     alone = next(fitted_slices(BY_PROMPT, scored, seed=None))
     of_all = biases_of_all_ratings(BY_PROMPT, scored, *panels)
-    numbers = []
-    for fitted in (with_biases(alone, of_all[""]), alone):
-        estimate, half = self_biases(fitted)
-        numbers += [np.mean(np.abs(estimate - truth) <= half), half.mean()]
-    return numbers
+    return with_biases(alone, of_all[""]), alone
 
 
 def bias_row(name, how, both):
@@ -307,6 +371,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", type=int, default=STUDIES)
     parser.add_argument("--biases", action="store_true")
+    parser.add_argument("--chosen", action="store_true")
     parser.add_argument("--ratings")
     arguments = parser.parse_args()
     head = [
@@ -328,4 +393,8 @@ if __name__ == "__main__":
         head = ["world", "human scores", "A covers", "half-width", "scored rows", "half-width"]
         folder = arguments.ratings
         rows = hidden_bias_rows(folder) if folder else bias_rows(arguments.studies)
+    if arguments.chosen:
+        head = ["world", "prompts", "refused", "scores cover", "differences", "the first", "A"]
+        head += ["of the first judge"]
+        rows = chosen_rows(arguments.studies)
     print_table(head, rows)

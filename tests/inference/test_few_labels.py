@@ -7,7 +7,7 @@ from numpy.random import default_rng
 
 import recuse
 from rated_tables import FIVE, NINE, by_subject, findings_from, rated, study_of_rows
-from recuse.base.errors import DataError
+from recuse.base.errors import ConfigError, DataError
 from recuse.base.reasons import Reason, because
 from recuse.check.facts import WARNING
 from recuse.inference.human_scale import BATCH, next_label_rows
@@ -179,6 +179,36 @@ def test_the_next_batch_to_score_is_balanced_with_more_own_answers(tmp_path):
     again, other = (pd.DataFrame(next_label_rows(study, seed=seed)) for seed in (1, 2))
     assert again.equals(batch)
     assert not other.equals(batch)
+
+
+def test_one_number_says_that_answers_were_drawn_at_random(frame, studies):
+    board = recuse.leaderboard(
+        recuse.ratings(frame, scale=(1, 10), labelling_probability=0.2)
+    ).frame
+    stated, unstated = (
+        each[each["scores"] == "as_people"]
+        for each in (board, recuse.leaderboard(studies[0]).frame)
+    )
+    columns = ["score", "ci_low", "ci_high", "rank_low", "rank_high"]
+    pd.testing.assert_frame_equal(stated[columns], unstated[columns], check_exact=True)
+    assert set(unstated["note"]) == {Reason.UNDECLARED_DRAW}
+    assert {note.split(" ")[0] for note in stated["note"]} == {Reason.SHORT_INTERVALS}
+
+
+@pytest.mark.parametrize("found", [0, 1.5, True])
+def test_a_number_that_is_no_probability_is_refused(frame, found):
+    with pytest.raises(ConfigError, match=f"labelling_probability: should be .*, found {found}"):
+        recuse.ratings(frame, scale=(1, 10), labelling_probability=found)
+
+
+def test_check_doubts_a_draw_that_nobody_states(tmp_path):
+    rows = labelled(lambda row: int(row["prompt_id"][1:]) % 4 == 0)
+    finding = by_subject(findings_from(tmp_path, rows)[0])["human scores", "draw"]
+    assert finding.level == WARNING
+    assert finding.words.startswith("nothing says that answers were drawn at random")
+    for others in ([row | {"labelling_probability": 0.25} for row in rows], rated()):
+        found = by_subject(findings_from(tmp_path, others)[0])
+        assert ("human scores", "draw") not in found
 
 
 def labelled(kept, **settings):

@@ -116,6 +116,38 @@ def test_answers_weigh_by_the_inverse_of_their_probability_of_a_label():
     assert human_scale_means(answers).score == pytest.approx(expected, abs=1e-12)
 
 
+def scores_and_notes(answers):
+    rows = list(as_people_rows(answers, replicates=50, confidence=0.9, seed=1))
+    return [{key: row[key] for key in row if key != "note"} for row in rows], {
+        row["note"] for row in rows
+    }
+
+
+@pytest.mark.parametrize(("seed", "prompts", "note"), [(1, 40, ""), (4, 20, "short_intervals")])
+def test_a_draw_at_random_is_one_that_is_stated(seed, prompts, note):
+    unstated = drawn(seed, by_prompt(prompts))
+    chances = {"labelling_probability": np.full(len(unstated.human), 0.1)}
+    stated = AnswerScores(**vars(unstated) | chances)
+    (doubted, notes), (trusted, others) = map(scores_and_notes, (unstated, stated))
+    assert notes == {str(Reason.UNDECLARED_DRAW)}
+    assert {text.split(" ")[0] for text in others} == {note}
+    assert doubted == trusted
+    assert human_scale_means(stated).covariance == pytest.approx(
+        human_scale_means(unstated).covariance, rel=1e-12
+    )
+
+
+def test_a_draw_that_is_stated_is_not_refused_by_chance():
+    def easy(random, human):
+        means = human.mean(axis=(1, 2), keepdims=True)
+        return np.broadcast_to(means > np.quantile(means, 0.7), human.shape)
+
+    answers = drawn(5, easy)
+    chances = {"labelling_probability": np.full(len(answers.human), 0.3)}
+    assert reason_from(answers) == Reason.CHOSEN_FOR_SCORES
+    assert refused_ranking(AnswerScores(**vars(answers) | chances)) == ""
+
+
 def test_labels_chosen_by_ratings_cover_with_their_probabilities():
     covered, refused = [], []
     for seed in range(60):
@@ -270,7 +302,7 @@ def test_a_model_with_one_scored_prompt_leaves_the_others_their_intervals():
     )
     top = np.where(whole.model == 0, 1.0, whole.human)  # whose scores do not vary
     human = np.where(scored, top, np.nan)
-    chances = np.full(len(human), 0.4)
+    chances = np.where(whole.dimension == 0, 0.4, 0.5)
     answers = AnswerScores(**vars(whole) | {"human": human, "labelling_probability": chances})
     rows = list(as_people_rows(answers, replicates=50, confidence=0.9, seed=1))
     assert ["score" in row for row in rows] == [True, True, True, False]

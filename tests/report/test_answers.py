@@ -8,6 +8,7 @@ from drawings import prose, subject
 from picked_rows import fields
 from recuse.base.reasons import CURES, MORE_JUDGES, SENTENCES, Reason, because, in_words
 from recuse.base.templates import said
+from recuse.base.words import capitalised
 from recuse.check.facts import CHECK
 from recuse.data.describe import CORRELATIONS
 from recuse.inference.leaderboard import LEADERBOARD
@@ -417,6 +418,25 @@ def test_the_leaderboard_has_the_ranks_as_by_people_where_few_answers_are_scored
     section = answer_from(FOUR, leaderboard=[*BOARD, *after, *by_people]).leaderboard
     assert section.headings[-1] == "as people would rate them"
     assert [row[-1] for row in section.rows] == ["2 (1 to 3)", "3 (1 to 3)", "1 (1 to 3)"]
+
+
+def test_a_draw_for_human_scores_that_nobody_states_is_doubted_once():
+    after = [ranked("debiased", name, rank, 1, 2) for rank, name in enumerate("ABC", 1)]
+    by_people = [ranked("as_people", name, rank, 1, 3) for rank, name in enumerate("CAB", 1)]
+    board, reason = [*BOARD, *after], because(Reason.UNDECLARED_DRAW)
+    doubt = f"{capitalised(in_words(reason))}."
+    doubted = [{**row, "note": reason} for row in by_people]
+    check = csv_rows(f"""
+topic,subject,level,words,advice
+human scores,draw,warning,"{in_words(reason)}",
+""")
+    answer = answer_from(FOUR, leaderboard=[*board, *doubted], check=check)
+    assert answer.leaderboard.sentence.endswith(f" with and without them. {doubt}")
+    assert doubt not in answer.caveats
+    short = because(Reason.SHORT_INTERVALS, prompts=12, few=30)
+    others = [{**row, "note": short} for row in by_people]
+    sentence = answer_from(FOUR, leaderboard=[*board, *others]).leaderboard.sentence
+    assert sentence.endswith(" with and without them.")
 
 
 def test_models_without_a_score_are_left_out_of_both_rankings():

@@ -72,7 +72,7 @@ def ratings(
     dimension: Column | None = None,
     dataset: Column | None = None,
     length: str | None = None,
-    labelling_probability: str | None = None,
+    labelling_probability: str | float | None = None,
     families: Mapping[str, Sequence[str]] | None = None,
     trusted: str | Sequence[str] = (),
     scale: tuple[float, float] | None = None,
@@ -102,8 +102,9 @@ def ratings(
     rating: also `["a", "b"]`, a column for each judge, model or dimension; or `{judge: {model:
     column}}`, one for each judge and model.
     length: the tokens of the answer.
-    labelling_probability: the probability with which the answer was chosen for a human score; with
-    `references`, it may also be a column there, of this name.
+    labelling_probability: the probability with which the answer was chosen for a human score; one
+    number if answers were drawn at random. With `references`, it may also be a column there, of
+    this name.
     human: human scores, on the scale of the ratings. With `references`, the column there, or the
     columns of several raters.
     references: a table of human scores, with the same columns for model and prompt.

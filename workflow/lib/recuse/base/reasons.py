@@ -79,6 +79,7 @@ class Reason(StrEnum):
     UNSCORED_DIMENSIONS = "unscored_dimensions"
     EQUAL_SCORES = "equal_scores"
     CHOSEN_FOR_SCORES = "chosen_for_scores"
+    UNDECLARED_DRAW = "undeclared_draw"
     # Verdicts and robustness checks.
     NO_ROW = "no_row"
     NO_INTERVAL = "no_interval"
@@ -243,6 +244,10 @@ SENTENCES = {
         "people scored answers that do not look chosen at random: judges' ratings of these differ"
         " from those of the others by {gap} of the scale"
     ),
+    Reason.UNDECLARED_DRAW: (
+        "nothing says that answers were drawn at random for human scores: if people chose them,"
+        " scores as people would give them can be off by more than their intervals"
+    ),
     Reason.NO_ROW: "{table}.csv has no such row",
     Reason.NO_INTERVAL: "it has no interval, as its standard error is 0 or unknown",
     Reason.NO_BOOTSTRAP: "no bootstrap is drawn where A rests on all ratings",
@@ -358,6 +363,10 @@ CURES = {
     ),
     Reason.COPIED_RATINGS: (
         "leave the judge out, or list it as `trusted` if it rated the answers itself"
+    ),
+    Reason.UNDECLARED_DRAW: (
+        "write with which probability an answer was chosen as `labelling_probability`: one number"
+        " if they were drawn at random, otherwise a column"
     ),
     Reason.NO_SLOPE: "add prompts whose answers people score differently",
     Reason.NO_HUMAN_LABELS: "have people judge some of these comparisons",

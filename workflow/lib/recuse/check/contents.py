@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.reasons import Reason, code, cure
+from recuse.base.reasons import Reason, because, code, cure
 from recuse.base.settings import Setting
 from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded
 from recuse.data.selection import EVERY_ROW
@@ -142,6 +142,10 @@ def basis(facts: Facts, *, confidence: float) -> Iterator[Finding]:
     if p_value < AT_RANDOM:
         yield Finding("human scores/chosen", "chosen", gap, WARNING, 2.0, at_random=AT_RANDOM)
     elif not refused:
+        if answers.labelling_probability is None:
+            reason = because(Reason.UNDECLARED_DRAW)
+            said = {"reason": reason, "cure": cure(reason)}
+            yield Finding("human scores/draw", "draw", None, WARNING, 2.0, **said)
         yield from _more_scores(facts, answers, confidence=confidence)
 
 

@@ -663,7 +663,9 @@ def _scores_in(
         keys | ({"rater": "rater"} if "rater" in references.get("columns", {}) else {})
     ).items():
         if key not in scores.levels:
-            value = file.take(key, column, named=column, needed=key in needed)
+            value = file.take(
+                key, column, named=column, needed=key in needed, number=key == PROBABILITY
+            )
             texts |= {} if value is None else {column: value}
     texts |= scores.levels
     texts["dataset"] = f"coalesce({texts['dataset']}, '')"  # no rating has an empty one

@@ -190,8 +190,8 @@ def read_ratings_table(
         named["gt"], texts["gt"] = human, file.score(human)
     if length := file.column("length", "pred_length"):
         named["pred_length"], texts["pred_length"] = length, file.number(length)
-    if probability := file.column(PROBABILITY, PROBABILITY):
-        named[PROBABILITY], texts[PROBABILITY] = probability, file.number(probability)
+    if probability := file.take(PROBABILITY, number=True):
+        texts[PROBABILITY] = probability
     print_spread(path, scores)
     named = named | {"rating": ", ".join(scores.columns)}
     used = {*file.named.values(), *scores.columns}

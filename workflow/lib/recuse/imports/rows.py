@@ -390,20 +390,28 @@ class Table:
         return column
 
     def take(
-        self, key: str, *others: str, named: str | None = None, needed: bool = False
+        self,
+        key: str,
+        *others: str,
+        named: str | None = None,
+        needed: bool = False,
+        number: bool = False,
     ) -> str | None:
-        """SQL for what config calls `key`, as a name: a constant, or a column; None if there is
-        neither, unless `needed`.
+        """SQL for what config calls `key`, as a name or a number: a constant, or a column; None if
+        there is neither, unless `needed`.
 
         The column's name is kept in the table's `named`, by the key or what is `named` here.
         """
-        if isinstance(constant := self._asked.get(key), Mapping) and "value" in constant:
-            return text(str(constant["value"]))
+        asked = self._asked.get(key)
+        if isinstance(asked, int | float):
+            return text(str(asked))
+        if isinstance(asked, Mapping) and "value" in asked:
+            return text(str(asked["value"]))
         column = (self.needed if needed else self.column)(key, *others)
         if column is None:
             return None
         self.named[named or key] = column
-        return self.name(column)
+        return self.number(column) if number else self.name(column)
 
     def existing(self, key: str, column: str) -> str:
         """The name of a column of the file; that of a value within one, `metadata.judge`, is added

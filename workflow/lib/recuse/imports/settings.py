@@ -56,6 +56,7 @@ def _column_or_columns(inner: object) -> object:
 ColumnOrColumns = _column_or_columns(Annotated[dict[Name, Name], Field(min_length=1)])
 Outcomes = _column_or_columns(Annotated[dict[Literal[ORDERS], Name], Field(min_length=1)])
 ColumnOrConstant = by_kind({"text": Name, "a mapping": Constant})
+ColumnOrProbability = by_kind({"text": Name, "a number": Annotated[float, Field(gt=0, le=1)]})
 Values = Annotated[
     dict[bool | float | str, by_kind({"text": Literal[OUTCOMES], "a number": float})],
     Field(min_length=1),
@@ -100,9 +101,9 @@ class ColumnsOfJudgments(SomeKeys):
         "Human score, on the same scale; verdicts: human label (a, b, tie or the model)."
     )
     length: Name = optional("Ratings: tokens of the answer.")
-    labelling_probability: Name = optional(
+    labelling_probability: ColumnOrProbability = optional(
         "Ratings: the probability, above 0 and at most 1, with which an answer was chosen for a"
-        " human score."
+        " human score; or the number, if it is the same for all answers."
     )
     item: Name = optional("Verdicts: id of the question.")
     model_a: Name = optional("Verdicts: model of one answer.")
@@ -149,7 +150,7 @@ class ColumnsOfReferences(SomeKeys):
         " columns, one for each model or dimension, whichever has no column of its own."
     )
     rater: Name = optional("Scores: the rater, if each row is one rater's.")
-    labelling_probability: Name = optional(
+    labelling_probability: ColumnOrProbability = optional(
         "Scores: the probability with which the answer was chosen for a score, unless the ratings have it."
     )
     item: Name = optional("Verdicts: id of the question.")

@@ -33,7 +33,9 @@ AT_RANDOM = 0.1
 # Scored prompts of a model with an answer whose score is not the most frequent one: with fewer, its
 # own scores do not show how much they vary
 LEAST_VARIED = 5
-SAME = 1e-9  # points of the unit scale: scores that differ by less are equal
+# Points of the unit scale: scores that differ by less are equal but for rounding, as ratings are on
+# a grid
+SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,20 @@ class AnswerScores:
     panel: np.ndarray  # mean over judges of the rating less the judge's mean in the dimension
     models: np.ndarray  # (M,) of str
     dimensions: np.ndarray  # (D,) of str
-    # The probability with which an answer was chosen for a human score; None: it is the same for
-    # all answers in a dimension.
+    # The probability with which an answer was chosen for a human score; None: it is not stated, and
+    # taken to be the same for all answers in a dimension.
     labelling_probability: np.ndarray | None = None
 
     @property
     def is_scored(self) -> np.ndarray:
         """Which answers have a human score, (answers,) of bool."""
         return ~np.isnan(self.human)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether scored answers had different probabilities of a human score."""
+        known = self.labelling_probability
+        return known is not None and bool(np.ptp(known[self.is_scored]) > 0)
 
     def prompt_shares(self) -> np.ndarray:
         """Share of each prompt in the weights, 1 / probability, of a model's scored answers,
@@ -66,10 +74,10 @@ class AnswerScores:
         return by_prompt / np.maximum(by_prompt.sum(axis=0), 1.0)
 
     def effective_prompts(self) -> np.ndarray:
-        """Number of prompts with a scored answer of each model, (M,); with known probabilities, of
-        equally likely ones that would say as much, 1 / sum of squared shares (Kish).
+        """Number of prompts with a scored answer of each model, (M,); if weighted, of equally
+        likely ones that would say as much, 1 / sum of squared shares (Kish).
         """
-        if self.labelling_probability is None:
+        if not self.is_weighted:
             return self._prompts_by_model(self.is_scored)
         squares = np.square(self.prompt_shares()).sum(axis=0)
         return np.divide(1, squares, out=np.zeros_like(squares), where=squares > 0)
@@ -117,13 +125,12 @@ def read_answer_scores(study: StudyTables, rows: str) -> AnswerScores:
     """
     levels = read_levels(study.ratings[0])
     judge, model, dimension = (levels.sql_place(axis) for axis in ("judge", "model", "dimension"))
-    columns = f"prompt, occasion_code, gt_unit, {model} as model, {dimension} as dimension"
-    columns += f", {PROBABILITY}"
     less_level = f"rating_unit - avg(rating_unit) over (partition by {judge}, {dimension})"
     query = f"""
         select prompt, model, dimension, avg(gt_unit) as human, avg(deviation) as panel,
                max({PROBABILITY}) as probability, min({PROBABILITY}) as least
-        from (select {columns}, {less_level} as deviation from ({rows}))
+        from (select prompt, occasion_code, gt_unit, {model} as model, {dimension} as dimension,
+                     {PROBABILITY}, {less_level} as deviation from ({rows}))
         group by prompt, occasion_code, model, dimension order by all"""
     table = connect().execute(query).fetchnumpy()
     models, model = np.unique(table["model"], return_inverse=True)
@@ -190,10 +197,9 @@ def refused_ranking(answers: AnswerScores) -> str:
     prompts = len(np.unique(answers.prompt[scored]))
     if prompts < LEAST_SCORED:
         return because(Reason.FEW_SCORED_PROMPTS, prompts=prompts, least=LEAST_SCORED)
-    counts = np.bincount(answers.dimension[scored], minlength=len(answers.dimensions))
-    if not counts.all():
-        names = ", ".join(answers.dimensions[counts == 0])
-        return because(Reason.UNSCORED_DIMENSIONS, names=names)
+    unscored = np.delete(answers.dimensions, answers.dimension[scored])
+    if len(unscored):
+        return because(Reason.UNSCORED_DIMENSIONS, names=", ".join(unscored))
     if answers.varied_prompts().sum() < LEAST_VARIED:
         return because(Reason.EQUAL_SCORES, least=LEAST_VARIED)
     gap, p_value = scored_gap(answers)
@@ -215,7 +221,7 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     """Estimate the mean human score of each model over all its answers.
 
     The scored answers i of the dimension d(i) give, by least squares with weights v_i = answers /
-    scored answers of d(i), or 1 / the probability with which i was to get a score,
+    scored answers of d(i), or 1 / the probability with which i was to get a score if this differs,
       human_i = a_m(i) + c_d(i) + b_d(i) panel_i + e_i
     with the panel's rating less its mean for the model in the dimension, so that no judge's
     preference for a model, such as itself, is left in it. The score of a model is the mean of the
@@ -225,7 +231,7 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     without a score and L with one. With prompts as units, the influence of p is
       sum over its scored answers of xbar_m' (X'VX)^-1 x_i v_i e_i
       + sum over its answers of m of (fitted_i - score_m) / answers of m
-    whose first part allows for the estimation of b_d. With known probabilities, a few answers may
+    whose first part allows for the estimation of b_d. With such probabilities, a few answers may
     have most of the weight: the influence is divided by 1 - the share of p in the weights of m's
     scored answers, as when p is left out. Source: Angelopoulos, Duchi and Zrnic (2023),
     PPI++ (arXiv 2311.01453), section 6.
@@ -240,7 +246,7 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     of_dimension = indicators(answers.dimension)
     design = hstack([of_model, of_dimension, of_dimension * panel[:, None]], format="csr")
     rate = of_dimension.sum(axis=0) / np.maximum(of_dimension.T @ scored, 1)
-    known = answers.labelling_probability
+    known = answers.labelling_probability if answers.is_weighted else None
     rates = rate[answers.dimension] if known is None else 1 / known
     human = np.nan_to_num(answers.human)
     weighted = design * np.where(scored, rates, 0.0)[:, None]

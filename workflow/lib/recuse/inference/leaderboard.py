@@ -23,6 +23,7 @@ from recuse.data.moments import Moments
 from recuse.data.study import LEAST_SCORED, StudyTables
 from recuse.inference.calibration import calibrated, calibration_rows
 from recuse.inference.human_scale import (
+    SAME,
     AnswerScores,
     human_scale_means,
     read_answer_scores,
@@ -88,12 +89,10 @@ def removed_biases(
     """
     is_regression = debias == REGRESSION
     found = {}
-    names = [
-        spec.name,
-        *(name for name, other in instead.items() if other == spec.name and not is_regression),
-    ]
     for row in rows:
-        if row["spec"] in names and row["quantity"] in BIASES:
+        is_substitute = instead.get(row["spec"]) == spec.name and not is_regression
+        is_of_spec = row["spec"] == spec.name or is_substitute
+        if is_of_spec and row["quantity"] in BIASES:
             columns = (
                 ("shrunk", "shrunk_std_error") if row.get("shrunk") else ("estimate", "std_error")
             )
@@ -218,11 +217,6 @@ def tail(confidence: float, prompts: int) -> float:
     from scipy.special import ndtr, ndtri
 
     return float(ndtr(-expanded(-ndtri((1 - confidence) / 2), prompts)))
-
-
-# Points of the unit scale: scores that differ by less are equal but for rounding, as ratings are on
-# a grid
-SAME = 1e-9
 
 
 def score_ranks(scores: np.ndarray) -> np.ndarray:
@@ -370,28 +364,41 @@ def as_people_rows(
         score = means.score[kept]
         covariance = widened_covariance(means, answers.varied_prompts(), kept)[np.ix_(kept, kept)]
         effective = prompts[kept]
-        normal = np.random.default_rng(seed)
-        drawn = normal.multivariate_normal(score, covariance, replicates, method="eigh")
-        few = int(effective.min())
-        low, high = rank_sets(score, drawn, prompts=few, confidence=confidence)
-        error = np.sqrt(covariance.diagonal())
-        level = quantile(confidence)
-        half = np.array([expanded(level, n) for n in effective.tolist()]) * error
-        columns = {"score": score, "ci_low": score - half, "ci_high": score + half}
-        columns["std_error"] = error * np.sqrt(effective / (effective - 1))
-        columns |= {"rank": score_ranks(score), "rank_low": low, "rank_high": high}
-    place = np.cumsum(kept) - 1
-    for model, name in enumerate(answers.models.tolist()):
-        row = {"scores": AS_PEOPLE, "model": name, "note": refused}
-        number = int(prompts[model])
-        if kept[model]:
-            row |= {key: values[place[model]].item() for key, values in columns.items()}
-            if number < FEW:
-                row["note"] = because(Reason.SHORT_INTERVALS, prompts=number, few=FEW)
-        elif not refused:
-            facts = {"prompts": number, "least": LEAST_SCORED}
-            row["note"] = because(Reason.FEW_SCORED_PROMPTS, **facts)
-        yield row
+        draw = np.random.default_rng(seed).multivariate_normal
+        drawn = draw(score, covariance, replicates, method="eigh")
+        low, high = rank_sets(score, drawn, prompts=int(effective.min()), confidence=confidence)
+        error = np.sqrt(covariance.diagonal() * effective / (effective - 1))
+        half = [quantile(confidence, n - 1) for n in effective.tolist()] * error
+        columns = {
+            "score": score,
+            "std_error": error,
+            "ci_low": score - half,
+            "ci_high": score + half,
+            "rank": score_ranks(score),
+            "rank_low": low,
+            "rank_high": high,
+        }
+    rows = _of_models(columns, kept)
+    for name, number, row in zip(answers.models.tolist(), prompts.tolist(), rows, strict=True):
+        note = refused or _note_on_draw(answers, int(number))
+        yield {"scores": AS_PEOPLE, "model": name, "note": note} | row
+
+
+def _note_on_draw(answers: AnswerScores, prompts: int) -> str:
+    """What to know about the score of a model with human scores on so many prompts, a reason with
+    its facts, or "".
+    """
+    if prompts < LEAST_SCORED:
+        return because(Reason.FEW_SCORED_PROMPTS, prompts=prompts, least=LEAST_SCORED)
+    if answers.labelling_probability is None:
+        return because(Reason.UNDECLARED_DRAW)
+    return because(Reason.SHORT_INTERVALS, prompts=prompts, few=FEW) if prompts < FEW else ""
+
+
+def _of_models(columns: Mapping[str, np.ndarray], kept: np.ndarray) -> Iterator[dict]:
+    """Yield the values of each model, of the columns (kept models,); none of one not kept."""
+    for is_kept, place in zip(kept, np.cumsum(kept) - 1, strict=True):
+        yield {key: values[place].item() for key, values in columns.items()} if is_kept else {}
 
 
 def bias_of_pairs(
@@ -489,12 +496,8 @@ def _rows(
         for prefix, values in shown.items():
             ends = np.quantile(values[drawn], [share, 1 - share], axis=0)
             columns[f"{prefix}ci_low"], columns[f"{prefix}ci_high"] = ends
-    for is_compared, number in zip(compared, np.cumsum(compared) - 1, strict=True):
-        if not is_compared:
-            yield {"note": because(Reason.NOT_COMPARED)}
-            continue
-        row = {name: values[number].item() for name, values in columns.items()}
-        yield row | {"note": note}
+    for row in _of_models(columns, compared):
+        yield row | {"note": note if row else because(Reason.NOT_COMPARED)}
 
 
 KEYS = ("dimension", "dataset", "prompt_id", "occasion", *ASKED, "judge", "model")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import nan
 
-from recuse.base.reasons import in_words
+from recuse.base.reasons import Reason, code, in_words
 from recuse.base.templates import said
 from recuse.base.words import capitalised, enumerated, level, number, percent
 from recuse.check.facts import STOP, WARNING
@@ -150,14 +150,15 @@ def _without(tables: Mapping[str, TableRows], unit: Unit) -> Iterator[str]:
             yield f"The average depends on single judges: its conclusion changes without {named}."
 
 
-NO_HUMAN_SCORES = ("human scores", "")  # topic and subject of the warning that NO_TRUTH repeats
+# Topic and subject of the warnings that the page repeats elsewhere: by NO_TRUTH, below the ranking
+ELSEWHERE = {("human scores", ""), ("human scores", "draw")}
 
 
 def _warnings(check: TableRows) -> Iterator[str]:
     """The warnings of the check, most important first, one of each topic."""
     first: dict[str, Mapping[str, str]] = {}
     for row in check:
-        elsewhere = row["topic"] == "verdict" or (row["topic"], row["subject"]) == NO_HUMAN_SCORES
+        elsewhere = row["topic"] == "verdict" or (row["topic"], row["subject"]) in ELSEWHERE
         if row["level"] in (STOP, WARNING) and not elsewhere:
             first.setdefault(row["topic"], row)
     for row in first.values():
@@ -244,8 +245,10 @@ def leaderboard_section(
         return None
     before = _places({model: int(raw[model]["rank"]) for model in models})
     after = _places({model: int(debiased[model]["rank"]) for model in models})
-    by_humans, heading_of_humans = {}, "as people would rate them"
+    by_humans, heading_of_humans, doubt = {}, "as people would rate them", ""
     for row in where(rows, scores=AS_PEOPLE):
+        if code(row["note"]) is Reason.UNDECLARED_DRAW:
+            doubt = f"{capitalised(in_words(row['note']))}."
         by_humans[row["model"]] = f"{row['rank']} ({_rank_range(row)})"
     if not by_humans:
         heading_of_humans = "rank by humans"
@@ -272,7 +275,15 @@ def leaderboard_section(
     for model in models:
         row = debiased[model]
         within &= int(row["rank_low"] or 0) <= before[model] <= int(row["rank_high"] or 0)
-    sentence = said("ranking", moved=moved, count=len(models), is_within=within, top=top, old=old)
+    sentence = said(
+        "ranking",
+        moved=moved,
+        count=len(models),
+        is_within=within,
+        top=top,
+        old=old,
+        doubt=doubt,
+    )
     return PageSection.from_texts("Does the ranking of models change?", sentence, table)
 
 

@@ -38,15 +38,19 @@ class Influences:
 
 @dataclass(frozen=True)
 class BiasFit:
-    """The biases of one slice, by (quantity, term)."""
+    """One bias of one slice."""
 
-    prompts: dict[tuple[str, str], int]  # with rows that carry the bias
-    estimate: dict[tuple[str, str], float]
-    influence: dict[tuple[str, str], np.ndarray]  # (prompts of the study,) each
+    prompts: int  # with rows that carry the bias
+    estimate: float
+    influence: np.ndarray  # (prompts of the study,)
 
 
-def bias_fits(spec: Spec, study: StudyTables) -> Iterator[tuple[str, BiasFit]]:
-    """Yield label and fit of each slice of a least-squares spec that carries a term."""
+def bias_fits(
+    spec: Spec, study: StudyTables
+) -> Iterator[tuple[str, dict[tuple[str, str], BiasFit]]]:
+    """Yield label and biases, by (quantity, term), of each slice of a least-squares spec that
+    carries a term.
+    """
     moments, slices = spec_moments(spec, study), []
     for label, rows, design in slice_designs(spec, moments):
         if design is None:
@@ -64,14 +68,8 @@ def bias_fits(spec: Spec, study: StudyTables) -> Iterator[tuple[str, BiasFit]]:
     add_prompts(takers, blocks, len(moments.n))
     for label, design, estimate, places, influences in slices:
         keys = [(design.terms[place].quantity, design.terms[place].term) for place in places]
-        yield (
-            label,
-            BiasFit(
-                dict(zip(keys, influences.prompts.tolist(), strict=True)),
-                dict(zip(keys, estimate.tolist(), strict=True)),
-                dict(zip(keys, influences.values.T, strict=True)),
-            ),
-        )
+        fits = map(BiasFit, influences.prompts.tolist(), estimate.tolist(), influences.values.T)
+        yield label, dict(zip(keys, fits, strict=True))
 
 
 def biases_of_all_ratings(
@@ -100,20 +98,18 @@ def biases_of_all_ratings(
     """
     stands = dict(bias_fits(spec, scored_by_panel)), dict(bias_fits(spec, all_by_panel))
     result = {}
-    for label, fit in bias_fits(spec, scored):
-        of_scored, of_all = (each.get(label) for each in stands)
-        if of_scored is None or of_all is None:
-            continue
-        known = of_scored.estimate.keys() & of_all.estimate.keys()
-        keys = [key for key in fit.estimate if key in known and fit.prompts[key] > 1]
-        of_people = np.array([fit.influence[key] for key in keys])
-        difference = np.array([of_scored.influence[key] - of_all.influence[key] for key in keys])
+    for label, fits in bias_fits(spec, scored):
+        of_scored, of_all = (each.get(label, {}) for each in stands)
+        known = of_scored.keys() & of_all.keys()
+        keys = [key for key, fit in fits.items() if key in known and fit.prompts > 1]
+        of_people = np.array([fits[key].influence for key in keys])
+        difference = np.array([of_scored[key].influence - of_all[key].influence for key in keys])
         square = np.vdot(difference, difference)
         weight = float(np.vdot(of_people, difference) / square) if square > 0 else 0.0
         numbers = result[label] = {}
         for key, left in zip(keys, of_people - weight * difference, strict=True):
-            df = fit.prompts[key] - 1
-            gap = of_scored.estimate[key] - of_all.estimate[key]
-            error = float(np.sqrt(left @ left * fit.prompts[key] / df))
-            numbers[key] = fit.estimate[key] - weight * gap, error, df
+            fit, gap = fits[key], of_scored[key].estimate - of_all[key].estimate
+            df = fit.prompts - 1
+            error = float(np.sqrt(left @ left * fit.prompts / df))
+            numbers[key] = fit.estimate - weight * gap, error, df
     return result

@@ -277,7 +277,7 @@ def _template(code: str, part: str) -> "Template":
     return _templates().from_string(_entries()[code].get(part, ""))
 
 
-def said(code: str, part: str = "words", **facts: object) -> str:
+def said(code: str, part: str = "words", /, **facts: object) -> str:
     """A part of what findings.yaml has under a code, with these facts; "" if it lacks the part."""
     return _template(code, part).render(facts)
 

@@ -2,22 +2,28 @@
 package.
 """
 
-import os
 import re
-import struct
-import zipfile
+import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
-from tempfile import TemporaryDirectory
+from os.path import isfile
 
-from recuse.base.database import Connection, reader
+from recuse.base.database import Connection
 from recuse.base.errors import DataError
 from recuse.base.settings import Setting
 from recuse.base.words import counted, visible
 from recuse.data.intact import AGAIN
 from recuse.data.registry import HUMAN
 from recuse.imports.logs import CODE, Fields, Log, Node, failure, one, parsed, read_records
+
+# Later logs are compressed by Zstandard, which Python reads from 3.14 on.
+if sys.version_info >= (3, 14):
+    import zipfile
+
+    from compression.zstd import ZstdError
+else:
+    from backports.zstd import ZstdError, zipfile
 
 # Between the id of a sample and the number of its epoch, in the prompt of all but the first
 EPOCH = ", epoch "
@@ -26,22 +32,19 @@ OF_HUMANS = re.compile("(^|_)human(_|$)")  # in the name of a scorer
 OF_KEYS = {"answer", "choice", "exact", "f1", "includes", "match", "math", "pattern"}
 # As inspect_ai.scorer.value_to_float takes them; N is "no answer or refusal to answer".
 LETTERS = {"c": "1", "p": "0.5", "i": "0", "n": "0"}
+SAMPLE = re.compile("samples/[^/]*[.]json")  # the name of an entry of a packed log
 PARTS = ("id", "epoch", "scores", "target", "metadata", "error", "invalidation")  # of a sample
-# Method of compression, as in later logs; Python reads it from 3.14 on, DuckDB always
-ZSTANDARD = 93
-# Before an entry: the lengths of its name and of its extra field
-LOCAL_HEADER = struct.Struct("<26xHH")
 # What reading a damaged archive, or a member that is not JSON, may raise.
 DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
+    ZstdError,
     EOFError,
     LookupError,
     NotImplementedError,
     ValueError,
     OSError,
     TypeError,
-    struct.error,
 )
 CONVERT = (
     "write the log again, or convert it (`inspect log convert {0} --to json --output-dir <folder>`)"
@@ -52,55 +55,44 @@ def log_records(connection: Connection, path: str) -> list[Node]:
     """The records of a log; of a packed one of Inspect, the only one with its `samples`. DataError
     if it is damaged, or lacks a sample that its summaries have.
     """
-    import duckdb
-
     if not path.endswith(".eval"):
         return read_records(connection, path)
-    if not os.path.isfile(path):
+    if not isfile(path):
         raise DataError(f"{path}: no such file; name an existing one {Setting('files').place}")
     if not zipfile.is_zipfile(path):
         raise DataError(
             f"{path}: found no packed log (it is not a zip archive); write the log again"
         )
     try:
-        # A database of its own, as that of a job opens no file but the job's; without threads it
-        # starts at once.
-        with zipfile.ZipFile(path) as archive, duckdb.connect(config={"threads": 1}) as unpacker:
-            read = partial(_entry, archive, path, unpacker)
-            names = archive.namelist()
-            twice = (
-                next((name for name in names if names.count(name) > 1), None)
-                if len({*names}) < len(names)
-                else None
-            )
-            if twice is not None:
-                raise DataError(f"{path}: found its entry {twice} twice; {CONVERT.format(path)}")
-            head = next(
-                (name for name in ("header.json", "_journal/start.json") if name in names), None
-            )
-            if head is None:
-                raise DataError(
-                    f"{path}: found no header.json, so this is no log; {CONVERT.format(path)}"
-                )
-            log = Node(parsed(read(head)), path, 1)
-            samples = [
-                name
-                for name in names
-                if name.startswith("samples/") and name.count("/") == 1 and name.endswith(".json")
-            ]
-            if "summaries.json" in names:
-                counts = len(samples), len(parsed(read("summaries.json")))
-                if counts[0] != counts[1]:
-                    raise DataError(
-                        f"{path}: found {counts[0]} samples, but summaries of {counts[1]}; {AGAIN}"
-                    )
-            whole = Fields(log.fields)
-            whole["samples"] = [_read_parts(parsed(read(name))) for name in samples]
+        with zipfile.ZipFile(path) as archive:
+            log = _packed_log(path, archive)
     except DAMAGE as error:
         raise DataError(
             f"{path}: not a whole log ({' '.join(str(error).split())}); {AGAIN}"
         ) from error
-    return [Node(whole, path, 1)]
+    return [Node(log, path, 1)]
+
+
+def _packed_log(path: str, archive: zipfile.ZipFile) -> Fields:
+    """The log with its samples; reading an entry checks it against its CRC."""
+    names = archive.namelist()
+    counts = Counter(names)
+    twice = [name for name in names if counts[name] > 1]
+    if twice:
+        raise DataError(f"{path}: found its entry {twice[0]} twice; {CONVERT.format(path)}")
+    heads = [name for name in ("header.json", "_journal/start.json") if name in counts]
+    if not heads:
+        raise DataError(f"{path}: found no header.json, so this is no log; {CONVERT.format(path)}")
+    log = Fields(Node(parsed(archive.read(heads[0])), path, 1).fields)
+    samples = [name for name in names if SAMPLE.fullmatch(name)]
+    if "summaries.json" in counts:
+        summaries = parsed(archive.read("summaries.json"))
+        if len(samples) != len(summaries):
+            raise DataError(
+                f"{path}: found {len(samples)} samples, but summaries of {len(summaries)}; {AGAIN}"
+            )
+    log["samples"] = [_read_parts(parsed(archive.read(name))) for name in samples]
+    return log
 
 
 def _read_parts(sample: object) -> object:
@@ -110,53 +102,6 @@ def _read_parts(sample: object) -> object:
     parts = Fields({key: sample[key] for key in PARTS if key in sample})
     parts.twice = sample.twice
     return parts
-
-
-def _entry(archive: zipfile.ZipFile, path: str, unpacker: Connection, name: str) -> bytes:
-    """The content of an entry, which is checked against its CRC."""
-    entry = archive.getinfo(name)
-    if entry.compress_type != ZSTANDARD:
-        return archive.read(name)
-    with open(path, "rb") as file, TemporaryDirectory() as folder:
-        file.seek(entry.header_offset)
-        header = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
-        file.seek(sum(header), os.SEEK_CUR)
-        packed = os.path.join(folder, "entry")
-        with open(packed, "wb") as copy:
-            copy.write(file.read(entry.compress_size))
-        content = _unpacked(unpacker, packed, entry.file_size)
-    content += b"\n" * (entry.file_size - len(content) == 1)
-    if zlib.crc32(content) != entry.CRC:
-        raise zipfile.BadZipFile(f"Bad CRC-32 for file {name!r}")
-    return content
-
-
-def _unpacked(unpacker: Connection, path: str, size: int) -> bytes:
-    """The text in a file that Zstandard compressed, of this many bytes: DuckDB reads its lines as
-    the one field of a table.
-    """
-    import duckdb
-
-    given = {
-        "compression": "'zstd'",
-        "columns": "{content: 'varchar'}",
-        "delim": "'\x01'",
-        "quote": "''",
-        "escape": "''",
-    }
-    given |= {
-        "header": "false",
-        "auto_detect": "false",
-        "strict_mode": "false",
-        "max_line_size": str(max(size + 1, 2_000_000)),
-    }
-    try:
-        lines = unpacker.execute(
-            f"select content from {reader('read_csv', [path], **given)}"
-        ).fetchall()
-    except duckdb.Error as error:
-        raise zipfile.BadZipFile(str(error).splitlines()[0]) from error
-    return "\n".join(line or "" for (line,) in lines).encode()
 
 
 def read_inspect(log: Log, records: Sequence[Node]) -> None:

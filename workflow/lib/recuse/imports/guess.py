@@ -7,13 +7,13 @@ gives other numbers.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
-from recuse.base.database import Connection, connect, create_table
+from recuse.base.database import Connection, connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.places import WORKFLOW
 from recuse.base.settings import in_yaml
@@ -32,7 +32,7 @@ from recuse.data.verdicts import ORDERS
 from recuse.imports.formats import LABELS
 from recuse.imports.logs import NotNamed
 from recuse.imports.names import group_families, known_family
-from recuse.imports.readers import TIES, create_imported, recognised
+from recuse.imports.readers import TIES, create_imported, recognised, score_ends
 from recuse.imports.rows import BOOLEAN_WORDS, Table
 from recuse.imports.settings import ColumnsOfReferences
 
@@ -140,8 +140,7 @@ class GuessedColumn:
         scores = [x for x in counts if x not in FAILED]
         if not scores or min(scores) < 0 or {*scores} <= {0, 1}:
             return {}
-        far = [x for x in counts if x in FAILED and (x < 0 or max(scores) <= x / 9)]
-        return {x: counts[x] for x in far}
+        return {x: n for x, n in counts.items() if x in FAILED and (x < 0 or max(scores) <= x / 9)}
 
     def is_number(self) -> bool:
         """Whether it holds numbers, but for some words for failures."""
@@ -264,9 +263,19 @@ class Guess:
     single: bool = False  # whether some comparisons are in one order only
     note: str = ""  # further words about the files, or why they cannot be read
 
-    def ask(self, key: str, question: str) -> None:
-        """Leave a key of `import:` empty, which `check` refuses, with a question beside it."""
-        self.others[key], self.reasons[key] = None, question
+    def set(self, key: str, value: object, why: str) -> None:
+        """Add a key of `import:` with the reason for its value; without a value, which `check`
+        refuses, the reason is a question.
+        """
+        self.others[key], self.reasons[key] = value, why
+
+    def set_column(self, key: str, column: object, why: str) -> None:
+        """The same of a key of `columns:`."""
+        self.columns[key], self.reasons[key] = column, why
+
+    def add_names(self, role: str, names: Iterable[str]) -> None:
+        """Add the names in a column of judges or models."""
+        (self.judges if role == "judge" else self.models).extend(names)
 
     @property
     def scales(self) -> dict[str, tuple[float, float]]:
@@ -285,28 +294,28 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
     connection = connect()
     files = [file for path in paths for file in files_in(path)]
     kinds = {path: recognised(connection, path) for path in files}
-    logs = [path for path in files if kinds[path] != "table"]
     tables = {path: profiled(connection, path) for path in files if kinds[path] == "table"}
+    logs = [path for path in files if path not in tables]
     parts = {path: _guess_table(path, columns) for path, columns in tables.items()}
     compared = any(FORMATS[kinds[path]].holds == (COMPARED,) for path in logs) or any(
         "model_a" in part.columns for part in parts.values()
     )
     if logs and FORMATS[kinds[logs[0]]].holds:
-        main, judged, logs = _guess_logs(kinds[logs[0]], logs, compared), [], []
+        main = _guess_logs(kinds[logs[0]], logs, compared)
+    elif parts:
+        main = _merged(_judged(parts))
     else:
-        judged = _judged(parts)
-        if not judged:
-            raise DataError(
-                f"{files[0]}: found {FORMATS[kinds[files[0]]].words}, which holds no judgments;"
-                " name those, too"
-            )
-        main = _merged([parts[path] for path in judged])
+        raise DataError(
+            f"{files[0]}: found {FORMATS[kinds[files[0]]].words}, which holds no judgments; name"
+            " those, too"
+        )
     references = [
-        _guess_table(path, columns, of_humans=not compared)
-        for path, columns in tables.items()
-        if path not in judged
+        _guess_table(path, tables[path], of_humans=not compared)
+        if path in tables
+        else Guess(kinds[path], [path])
+        for path in (*tables, *logs)
+        if path not in main.files
     ]
-    references += [Guess(kinds[path], [path]) for path in logs]
     if references and main.columns.pop("human", None) is not None:
         references[0].note = "; human scores in the files above are left out"
     _complete(main, compared)
@@ -315,16 +324,28 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
         _read_words(people, compared, main.models)
     for part in filter(None, (main, people)):
         part.files = _as_folders(paths, part.files)
-    return _settings(study, main, people, compared)
+    templates = environment(TEMPLATE.parent, keep_trailing_newline=True)
+    templates.filters["yaml"] = _yaml
+    return templates.get_template(TEMPLATE.name).render(
+        study=study,
+        main=main,
+        people=people,
+        compared=compared,
+        families=group_families(main.judges, main.models + (people.models if people else [])),
+        formats=FORMATS,
+        order=ORDER,
+        asked=ASKED,
+    )
 
 
-def _judged(parts: Mapping[str, Guess]) -> list[str]:
+def _judged(parts: Mapping[str, Guess]) -> list[Guess]:
     """The tables of judgments, all with the same columns: those that have judges, else those whose
     names do not say that they hold human scores.
     """
-    by_judge = [p for p, part in parts.items() if "judge" in {*part.columns, part.role}]
-    judged = by_judge or [path for path in parts if not _is_of_humans(path)] or [*parts]
-    return [path for path in judged if parts[path].columns == parts[judged[0]].columns]
+    by_judge = [part for part in parts.values() if "judge" in {*part.columns, part.role}]
+    judged = by_judge or [part for path, part in parts.items() if not _is_of_humans(path)]
+    judged = judged or [*parts.values()]
+    return [part for part in judged if part.columns == judged[0].columns]
 
 
 def _as_folders(paths: Sequence[str], files: Sequence[str]) -> list[str]:
@@ -356,11 +377,12 @@ def _profiled(
         f"(select {missing_as_null(f'trim({file.texts[name]})', MISSING)} as value from"
         f" {file.source} limit {ROWS})"
     )
-    objects = (
-        "select count(value), count(*) filter (case when json_valid(value) then json_type(value)"
-        f" end = 'OBJECT') from {rows}"
-    )
-    filled, of_objects = connection.execute(objects).fetchone()
+    counts = f"""
+        select count(value), count(distinct value), count({as_number("value")}),
+               count(*) filter (regexp_full_match(value, '[+-]?[0-9]+,[0-9]+')),
+               count(*) filter (case when json_valid(value) then json_type(value) end = 'OBJECT')
+        from {rows}"""
+    filled, different, numbers, commas, of_objects = connection.execute(counts).fetchone()
     if filled and filled == of_objects and depth:
         keys = (
             f"select distinct unnest(json_keys(value)) as key from {rows} order by key limit"
@@ -371,22 +393,12 @@ def _profiled(
                 connection, file, file.existing("rating", f"{name}.{key}"), depth=depth - 1
             )
         return
-    commas = "count(*) filter (regexp_full_match(value, '[+-]?[0-9]+,[0-9]+'))"
-    numbers = f"select count(distinct value), count({as_number('value')}), {commas} from {rows}"
-    different, count, commas = connection.execute(numbers).fetchone()
     most = (
         f"select value, count(*) from {rows} where value is not null group by all order by 2 desc,"
         f" 1 limit {MOST_NAMES + 1}"
     )
     values = dict(connection.execute(most).fetchall())
-    yield GuessedColumn(
-        name,
-        values,
-        filled,
-        different,
-        count,
-        commas,
-    )
+    yield GuessedColumn(name, values, filled, different, numbers, commas)
 
 
 def _guess_table(path: str, columns: Sequence[GuessedColumn], *, of_humans: bool = False) -> Guess:
@@ -415,13 +427,13 @@ def _guess_table(path: str, columns: Sequence[GuessedColumn], *, of_humans: bool
     if wide:
         result.role = _wide_role(chosen, of_humans=of_humans)
         by_name = of_humans and result.role == "model"
-        result.columns["rating"] = names = _levels(wide, by_name=by_name)
-        result.reasons["rating"] = f"one column for each {result.role}"
+        names = _levels(wide, by_name=by_name)
+        result.set_column("rating", names, f"one column for each {result.role}")
         result.scores += wide
         left = [column for column in left if column not in wide]
         if result.role in ("judge", "model"):
             named = names if by_name or isinstance(names, Mapping) else [c.last_key for c in wide]
-            (result.judges if result.role == "judge" else result.models).extend(named)
+            result.add_names(result.role, named)
     elif not rated and (words := _named(left, RATINGS_IN_WORDS)):
         chosen["rating"] = words
         left.remove(words)
@@ -429,7 +441,7 @@ def _guess_table(path: str, columns: Sequence[GuessedColumn], *, of_humans: bool
         key = "item" if compared and role == "prompt" else role
         result.columns[key] = column.name
         if role in NAMING:
-            (result.judges if role == "judge" else result.models).extend(column.values)
+            result.add_names(role, column.values)
             result.reasons[key] = f"by its name, {counted(column.different, 'name')}"
     if "order" in chosen:
         _ask_for_order(result, chosen["order"])
@@ -444,10 +456,11 @@ def _ask_for_order(result: Guess, column: GuessedColumn) -> None:
     """Ask what a column says of the order, unless by its words for orders or by names of models."""
     known = {*ORDERS, *map(str.lower, result.models)}
     if not {*map(str.lower, column.values)} <= known:
-        result.columns["order"] = None
-        result.reasons["order"] = (
-            f"does `{column.name}` say which answer was shown first? Then name a column of"
-            " ab (that of model_a), ba or names of models here, else delete this line"
+        result.set_column(
+            "order",
+            None,
+            f"does `{column.name}` say which answer was shown first? Then name a column of ab (that"
+            " of model_a), ba or names of models here, else delete this line",
         )
 
 
@@ -512,9 +525,9 @@ def _wide(
     numbers = [column for column in left if column.is_score()]
     names = {name for role in chosen.keys() & {"judge", "model"} for name in chosen[role].values}
     of_models = [c for c in numbers if known_family(c.last_key) or c.last_key in names]
+    needed = {"model"} if of_humans else {"judge", "model"}
     if len(of_models) > 1 and not {"judge", "model"} <= chosen.keys():
         return of_models
-    needed = {"model"} if of_humans else {"judge", "model"}
     return numbers if len(numbers) > 1 and needed <= chosen.keys() else []
 
 
@@ -584,13 +597,14 @@ def _guess_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
     for role in ("judge", "model_a", "model_b") if compared else ("judge", "model"):
         if role not in result.columns:
             listed = f"select distinct {role} from imported where {role} is not null order by all"
-            found = [name for (name,) in connection.execute(listed).fetchall()]
-            (result.judges if role == "judge" else result.models).extend(found)
+            found = connection.execute(listed).fetchall()
+            result.add_names(role, (name for (name,) in found))
     for key in result.columns:
-        result.columns[key] = None
-        result.reasons[key] = (
+        result.set_column(
+            key,
+            None,
             f"which key of a record names the {key}? As in `metadata.{key}`, or, if it is one for"
-            " all, `{value: <its name>}`"
+            " all, `{value: <its name>}`",
         )
     return result
 
@@ -607,8 +621,7 @@ def _read_log(result: Guess, kind: str) -> Connection:
             if part in {*result.columns, *result.others}:
                 raise
             if part == "judge":
-                result.others["judge"] = "judge"
-                result.reasons["judge"] = "the log names none: write its name"
+                result.set("judge", "judge", "the log names none: write its name")
             else:
                 result.columns[part] = {"value": part}
 
@@ -621,7 +634,6 @@ def _imported(part: Guess, kind: str) -> Connection:
         columns = {key: column for key, column in part.columns.items() if column is not None}
         settings |= {"missing": part.failures, "columns": columns}
     connection = connect()
-    create_table(connection, "registry", "id varchar, name varchar", ())
     create_imported(connection, part.files, settings, kind)
     return connection
 
@@ -630,12 +642,7 @@ def _add_ends(connection: Connection, part: Guess) -> None:
     """Add the lowest and highest score in `imported`, of each dimension if their scales differ, and
     whether 0 may mark a failure.
     """
-    query = f"""
-        select dimension, min(x), max(x),
-               min(x) = 0 and max(x) <= 10 and count(distinct x) > 2 and min(x) filter (x > 0) >= 1
-        from (select dimension, unnest([{as_number("rating")}, {as_number("gt")}]) as x from imported)
-        where x is not null group by all order by all"""
-    for dimension, low, high, zero in connection.execute(query).fetchall():
+    for dimension, low, high, zero in score_ends(connection):
         part.ends[dimension] = (low, high)
         part.zero = part.zero or zero
     if part.format == "table" and part.ends and len({*part.scales.values()}) == 1:
@@ -652,10 +659,10 @@ def _complete(main: Guess, compared: bool) -> None:
     known = {*main.columns, main.role}
     missing = [key for key in (("judge",) if compared else ("judge", "model")) if key not in known]
     for key in missing:
-        main.columns[key] = {"value": key}
-        main.reasons[key] = f"no column names the {key}: write its name"
+        why = f"no column names the {key}: write its name"
         if len(main.files) > 1:
-            main.reasons[key] += f"; if each file is of another {key}, add a column for it"
+            why += f"; if each file is of another {key}, add a column for it"
+        main.set_column(key, {"value": key}, why)
     _read_words(main, compared, main.models)
     connection = _imported(main, COMPARED if compared else RATED)
     if compared:
@@ -671,8 +678,7 @@ def _complete(main: Guess, compared: bool) -> None:
 def _read_words(part: Guess, compared: bool, models: Sequence[str]) -> None:
     """Add how the words and numbers of a table's columns of scores are read."""
     if any(column.commas for column in part.scores):
-        part.others["decimal"] = ","
-        part.reasons["decimal"] = "numbers such as 7,5"
+        part.set("decimal", ",", "numbers such as 7,5")
     counts: Counter[str] = Counter()
     for column in part.scores:
         if compared or column.different <= MOST_NAMES:
@@ -707,20 +713,19 @@ def _read_answers(part: Guess, counts: Counter[str], most: float, models: Sequen
             read_as[word] = side.lower()
     left = [word for word in words if word not in read_as]
     if any(counts[word] > most for word in left):
-        part.ask("values", _question(left, read_as))
+        part.set("values", None, _question(left, read_as))
         return
     if read_as and "order" in part.columns:
-        part.ask(
+        part.set(
             "values",
+            None,
             "do these words name models, or the answers shown first and second? For models write"
             f" `{_yaml(read_as)}`; for places, write the models that won into the file",
         )
     elif read_as:
-        part.others["values"] = read_as
-        part.reasons["values"] = "words for the answers"
+        part.set("values", read_as, "words for the answers")
     if left:
-        part.others["missing"] = left
-        part.reasons["missing"] = "rare, and neither answer: failed judgments?"
+        part.set("missing", left, "rare, and neither answer: failed judgments?")
 
 
 def _without_nouns(word: str) -> str:
@@ -756,14 +761,15 @@ def _read_ratings(part: Guess, counts: Counter[str], most: float) -> None:
     """
     words = [word for word in counts if not NUMBER.fullmatch(word)]
     poles = {word: POLES[word] for word in POLES if word in words}
+    failures = words
     if 1 in poles.values() or (poles and not any(column.numbers for column in part.scores)):
-        part.others["values"] = poles
-        part.reasons["values"] = "words of a yes-no question"
-    failures = [word for word in words if word not in part.others.get("values", {})]
+        part.set("values", poles, "words of a yes-no question")
+        failures = [word for word in words if word not in poles]
     only_words = len(words) == len(counts) and not poles
     if any(only_words or counts[word] > most for word in failures):
-        part.ask(
+        part.set(
             "values",
+            None,
             f"what do {enumerated(failures, most=5)} count? Write it, as in `{{{failures[0]}: 1}}`;"
             " words for failures go under `missing:`",
         )
@@ -774,10 +780,11 @@ def _read_ratings(part: Guess, counts: Counter[str], most: float) -> None:
     listed = part.failures = [*failures, *(f"{x:g}" for x in sorted(isolated))]
     if any(count > most for count in isolated.values()):
         question = "does this mark failed judgments, and not a score? Then write"
-        part.ask("missing", f"{question} `{_yaml(listed)}`, else delete this line")
+        part.set("missing", None, f"{question} `{_yaml(listed)}`, else delete this line")
     elif listed:
-        part.others["missing"] = listed
-        part.reasons["missing"] = "rare, and no numbers or far from the scores: failed judgments?"
+        part.set(
+            "missing", listed, "rare, and no numbers or far from the scores: failed judgments?"
+        )
 
 
 def _tell_repeats_apart(connection: Connection, main: Guess) -> None:
@@ -793,28 +800,13 @@ def _tell_repeats_apart(connection: Connection, main: Guess) -> None:
     if not repeated():
         main.columns.pop("occasion", None)
     elif repeated("occasion"):
-        main.ask(
+        main.set(
             "repeats",
+            None,
             "some answers are rated more than once by one judge: which column tells these ratings apart?"
             " If the model answered again, write `occasion: <it>` under `columns:` in place of this"
             " line, if the judge was asked again, `replicate: <it>`; else `mean` here",
         )
-
-
-def _settings(study: str, main: Guess, people: Guess | None, compared: bool) -> str:
-    """The text of the YAML file; people: the guess about files of human scores."""
-    templates = environment(TEMPLATE.parent, keep_trailing_newline=True)
-    templates.filters["yaml"] = _yaml
-    return templates.get_template(TEMPLATE.name).render(
-        study=study,
-        main=main,
-        people=people,
-        compared=compared,
-        families=group_families(main.judges, main.models + (people.models if people else [])),
-        formats=FORMATS,
-        order=ORDER,
-        asked=ASKED,
-    )
 
 
 def _as_references(part: Guess) -> Guess:

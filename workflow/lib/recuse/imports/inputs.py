@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 
 from recuse.base.database import connect, frame_at
-from recuse.data.files import RatingsFile, as_number
+from recuse.data.files import RatingsFile
 from recuse.data.registry import RATED, files_in
 from recuse.imports.ratings import import_ratings
-from recuse.imports.readers import create_imported
+from recuse.imports.readers import create_imported, score_ends
 from recuse.imports.verdicts import import_verdicts
 from recuse.inputs import RATERS, RAW, Inputs, named_paths
 
@@ -49,10 +49,4 @@ def ranges(files: Sequence[str], settings: Mapping) -> dict[str, tuple[float, fl
     """
     connection = connect()
     create_imported(connection, files, settings, RATED)
-    numbers = " union all ".join(
-        f"select dimension, {as_number(name)} as x from imported" for name in ("rating", "gt")
-    )
-    rows = connection.execute(
-        f"select dimension, min(x), max(x) from ({numbers}) group by 1 order by 1"
-    ).fetchall()
-    return {name: (low, high) for name, low, high in rows if name is not None and low is not None}
+    return {dimension: (low, high) for dimension, low, high, _ in score_ends(connection)}

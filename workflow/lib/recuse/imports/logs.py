@@ -9,7 +9,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,7 +33,8 @@ from recuse.imports.rows import (
 
 LONGEST = 40  # characters of a value in a message
 YES_NO = {"yes": "1", "true": "1", "no": "0", "false": "0"}
-GOLD = "gold label"  # a kind of score, beside human ones
+GOLD = "gold label"
+KINDS = {HUMAN: "human score", GOLD_LABELS: GOLD}  # who gave a score -> what it is, if no judge's
 CODE = "code"  # who gave a score that is neither a judge's nor a human's
 SCORED = (
     "file",
@@ -269,8 +270,7 @@ class Log:
         self.missing = {
             spelling for word in settings.get("missing", ()) for spelling in spellings(word)
         }
-        self.ratings: list[dict] = []
-        self.scores: list[dict] = []  # of humans, or gold labels
+        self.scores: list[dict] = []  # `kind` is None if they are a judge's
         self.scorers: dict[str, None] = {}  # in their order, also those that are no judges
         self.by_judge: dict[tuple, dict[str, None]] = {}  # judge and dimension -> scorers
         self.left_out: Counter[str] = Counter()  # by scorer, scores of none that is a judge
@@ -360,13 +360,13 @@ class Log:
         }
         if "dimension" in self.columns:
             row["dimension"] = self.part(record, "dimension")
-        if by not in (HUMAN, GOLD_LABELS):
+        kind = KINDS.get(by)
+        if kind is None:
             self.by_judge.setdefault((by, row["dimension"]), {})[scorer] = None
-            self.ratings.append(row | {"judge": by, "scorer": scorer} | kept)
+            self.scores.append(row | {"judge": by, "scorer": scorer, "kind": None} | kept)
             return
         if self.judges and row["dimension"] not in self.scales:
             row["dimension"] = self.dimension(row["dimension"])
-        kind = GOLD if by == GOLD_LABELS else "human score"
         self.scores.append(row | {"rater": rater or "", "kind": kind})
 
     def dimension(self, otherwise: str) -> str:
@@ -380,42 +380,18 @@ class Log:
         several scorers are one judge of a dimension; ConfigError if neither the file nor config
         names a judge.
         """
-        listed = ", ".join(self.scorers) or "none"
-        empty = [record for record, scored in self.records.items() if not scored]
         if self.left_out:
-            names = enumerated(
-                [
-                    f"{counted(n, 'score')} by {scorer}"
-                    for scorer, n in sorted(self.left_out.items())
-                ]
-            )
-            print(visible(f"{self.path}: left out, as no judge's: {names}"))
+            scores = [
+                f"{counted(n, 'score')} by {each}" for each, n in sorted(self.left_out.items())
+            ]
+            print(visible(f"{self.path}: left out, as no judge's: {enumerated(scores)}"))
+        empty = [record for record, scored in self.records.items() if not scored]
         if empty:
             n = f"{len(empty)} of {counted(len(self.records), 'record')}"
-            print(
-                visible(
-                    f"{self.path}: without a score that is read: {n}, the first is"
-                    f" {record_place(self.path, empty[0])}"
-                )
-            )
-        if not self.ratings and not self.scores and self.scorers and not self.judges:
-            raise ConfigError.at(
-                ["import", "judge"],
-                f"missing, and {self.path} names scorers, not judges ({listed}); write"
-                " `judge: <its name>`",
-            )
-        if not self.ratings and not self.scores:
-            asked = (
-                f", but {Setting('judge')} lists {', '.join(self.judges)}"
-                if isinstance(self.judges, Mapping)
-                else ""
-            )
-            remedy = (
-                "write there which of its scorers is which judge"
-                if asked
-                else f"write {Setting('judge').line('{<scorer>: <its judge>}')}"
-            )
-            raise DataError(f"{self.path}: its scorers are {listed}{asked}; {remedy}")
+            first = f"the first is {record_place(self.path, empty[0])}"
+            print(visible(f"{self.path}: without a score that is read: {n}, {first}"))
+        if not self.scores:
+            raise self._no_scores()
         for (judge, dimension), scorers in self.by_judge.items():
             if len(scorers) > 1:
                 raise DataError(
@@ -424,28 +400,44 @@ class Log:
                     f" {Setting('judge').place}, as in"
                     f" {Setting('judge').line(written({min(scorers): judge}))}"
                 )
-        columns = ("file", "record", *RATING_COLUMNS, "failure", WORD)
-        kept = [*dict.fromkeys(key for row in self.ratings for key in row if key not in columns)]
-        source = _table(connection, "log_ratings", self.ratings, (*columns, *kept))
         picked = {column: column for column in (*RATING_COLUMNS, "failure", WORD)}
-        further = {column: quoted(column) for column in kept}
-        scores = _table(connection, "log_scores", self.scores, SCORED) if self.scores else None
-        rows = as_rows(source, picked, RATING_COLUMNS, named=named, texts=further, used=())
-        return ImportedRows(rows.sql, rows.named, rows.kept, scores)
+        ratings = [row for row in self.scores if row["kind"] is None]
+        read = {"file", "record", "kind", *picked}
+        kept = {key: quoted(key) for row in ratings for key in row if key not in read}
+        columns = dict.fromkeys((*SCORED, *picked, *kept))
+        _create_table(connection, "log_scores", self.scores, columns)
+        source = "(from log_scores where kind is null)"
+        rows = as_rows(source, picked, RATING_COLUMNS, named=named, texts=kept, used=())
+        given = f"(select {', '.join(SCORED)} from log_scores where kind is not null)"
+        return replace(rows, scores=given if len(ratings) < len(self.scores) else None)
+
+    def _no_scores(self) -> DataError | ConfigError:
+        """The error about a log without a score by a judge, a human or a key."""
+        listed = ", ".join(self.scorers) or "none"
+        if self.scorers and not self.judges:
+            return ConfigError.at(
+                ["import", "judge"],
+                f"missing, and {self.path} names scorers, not judges ({listed}); write"
+                " `judge: <its name>`",
+            )
+        remedy = f"write {Setting('judge').line('{<scorer>: <its judge>}')}"
+        if isinstance(self.judges, Mapping):
+            listed += f", but {Setting('judge')} lists {', '.join(self.judges)}"
+            remedy = "write there which of its scorers is which judge"
+        return DataError(f"{self.path}: its scorers are {listed}; {remedy}")
 
 
-def _table(
-    connection: Connection, table: str, rows: Sequence[Mapping], columns: Sequence[str]
-) -> str:
-    """SQL for the rows as a relation of texts, but for `record`."""
+def _create_table(
+    connection: Connection, table: str, rows: Sequence[Mapping], columns: Iterable[str]
+) -> None:
+    """Create a table of the rows, with texts in all columns but `record`."""
     values = {
         column: np.array([row.get(column) for row in rows], dtype=object) for column in columns
     }
     connection.register("given", values)
     texts = ", ".join(
         f"{quoted(column)}::{'bigint' if column == 'record' else 'varchar'} as {quoted(column)}"
-        for column in columns
+        for column in values
     )
     connection.execute(f"create or replace temp table {table} as select {texts} from given")
     connection.unregister("given")
-    return f"(from {table})"

@@ -6,7 +6,7 @@ dimension: one for each completion.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os.path import isfile
 
 from recuse.base.database import (
@@ -58,22 +58,27 @@ from recuse.data.registry import (
     declared_in,
     finest_step,
     fits,
+    named_as,
     scale_for,
     shared_scale,
 )
 from recuse.imports.logs import GOLD
-from recuse.imports.readers import OVERALL, check_keys, count_rows, create_imported, recognised
+from recuse.imports.readers import (
+    check_keys,
+    count_rows,
+    create_imported,
+    read_scores_table,
+    recognised,
+)
 from recuse.imports.rows import (
     ALL,
     COLUMN,
     FAILURE,
     WORD,
-    Table,
+    ImportedRows,
     between_steps,
     further,
     in_steps,
-    scores_in,
-    spread,
     value_checks,
     whole,
 )
@@ -107,15 +112,18 @@ ONE_PROBABILITY = Check(
     "'write the same in the row of each rater'",
 )
 REFERENCES, HUMAN_SCORE = Setting("references"), Setting("columns", "human")
-ROUNDED = "between two steps, rounded to the nearest"
+ROUNDED = "'between two steps, rounded to the nearest'"
 REPEATED = {  # config's `repeats` -> what the other ratings of one answer by one judge are
     "mean": "repeated rating, merged into the mean",
     "first": "repeated rating, of which the first counts",
     "last": "repeated rating, of which the last counts",
 }
-READ_AS = {
-    f"'value ''' || {WORD} || ''' read as ' || rating": f"{WORD} is not null and {FAILURE} is null"
-}
+# Rows that are counted, as of `count_rows_of_kinds`: every rating or verdict, also a repeated one
+ROWS = (("imported", "'rows'", "true"), ("imported", FAILURE, f"{FAILURE} is not null"))
+READ_AS = (
+    f"'value ''' || {WORD} || ''' read as ' || rating",
+    f"{WORD} is not null and {FAILURE} is null",
+)
 IN_STEPS = "'between whole numbers, in steps of ' || printf('%g', step)"
 OF_SCALE = ("scale_low", "scale_high", "step", "finest", "rounded", "observed", "inferred")
 # The mean rating, on the scale of the dimension, in final steps: exact, unless ratings are rounded.
@@ -132,6 +140,14 @@ WORDS = {name: name for name in ("model", "dimension", "dataset", "occasion")} |
     "prompt_id": "prompt",
 }
 NEAR = 1e-9  # scores no farther apart are equal
+
+
+# Scores of humans, and gold labels, as they are in the files
+MARKS = f"""
+    create temp table marks (
+        file varchar, record bigint, model varchar, model_name varchar, prompt_id varchar, dimension varchar,
+        dataset varchar, rater varchar, rating varchar, rating_number double, {FAILURE} varchar, kind varchar,
+        {PROBABILITY} varchar, {COLUMN} varchar, {WORD} varchar)"""
 
 
 def import_ratings(
@@ -160,9 +176,10 @@ def import_ratings(
     check_declared([*paths, *references], declared, rows_in=count_rows)
     connection, raters = connect(), "raters" in outputs
     registry = Registry.from_config(models, imported=True)
-    create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
     dimensions = [dimension for dimension in scales if dimension != DEFAULT]
-    named, kept = create_imported(connection, paths, settings, RATED, scales=dimensions)
+    named, kept = create_imported(
+        connection, paths, settings, RATED, scales=dimensions, names=registry.names
+    )
     connection.execute(f"""
         create temp view named as
         select imported.*, coalesce(judges.name, judge) as judge_name, coalesce(models.name, model) as model_name,
@@ -206,43 +223,49 @@ def import_ratings(
     write_rows(connection, rows, outputs["ratings"], footer(IMPORTED_SCALES, steps))
     if raters:
         _write_raters(connection, outputs["raters"], key=key)
-    rows = [*counts_by_kind(connection), *_score_counts(connection, key, settings, raters=raters)]
-    write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in rows))
+    counts = count_rows_of_kinds(connection, _kinds(key, settings, raters=raters))
+    write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts))
+    for line in _notes(connection, paths[0], settings, registry, models, key):
+        print(visible(line))
+
+
+def _notes(
+    connection: Connection,
+    path: str,
+    settings: Mapping,
+    registry: Registry,
+    models: Mapping,
+    key: Sequence[str],
+) -> Iterator[str]:
+    """Lines about names, scales and human scores that a user may want to correct in config."""
     spelt = "select distinct judge from imported union select distinct model from imported"
     listed = connection.execute(f"{spelt} order by all").fetchall()
     names = {spelling: registry.names.get(spelling, spelling) for (spelling,) in listed}
     for who in sorted({*names.values()} - models.keys()):
-        print(visible(f"{who}: {NOT_IN_CONFIG} {registry.family(who)}"))
+        yield f"{who}: {NOT_IN_CONFIG} {registry.family(who)}"
     of_project = project_settings()["models"]
     for spelling, who in names.items():
         # Not where the user wrote the name
         if spelling != who and models[who] == of_project.get(who):
-            of_config = f"taken as {who} of the family {registry.family(who)}, as config has it"
-            place = Setting("families").place
-            print(visible(f"{spelling}: {of_config}; to keep its name, write it {place}"))
-    for line in _readings(connection):
-        print(visible(line))
-    has_scores = "select 1 from typed where gt_number is not null"
-    scored = connection.execute(f"{has_scores} union all select 1 from scored limit 1").fetchone()
-    labels = connection.execute(
-        f"select 1 from scored where kind = {text(GOLD)} limit 1"
-    ).fetchall()
-    declare_gold = (
-        f"{paths[0]}: its references are gold labels; {Setting('gold').given(True)} to have them"
-        " called so"
+            yield (
+                f"{spelling}: taken as {who} of the family {registry.family(who)}, as config has it;"
+                f" to keep its name, write it {Setting('families').place}"
+            )
+    yield from _readings(connection)
+    labels = f"select 1 from scored where kind = {text(GOLD)} limit 1"
+    if not settings.get("gold") and connection.execute(labels).fetchone():
+        declared = Setting("gold").given(True)
+        yield f"{path}: its references are gold labels; {declared} to have them called so"
+    yield from _what_did_not_join(connection, key)
+    scores = (
+        "select 1 from typed where gt_number is not null union all select 1 from scored limit 1"
     )
-    no_scores = (
-        f"{paths[0]}: no rating has a human score: judges are compared only with other judges; if"
-        f" there are human scores, name their file {REFERENCES.place}, or their column,"
-        f" {HUMAN_SCORE.line('...')}"
-    )
-    for line in (
-        declare_gold if labels and not settings.get("gold") else None,
-        _what_did_not_join(connection, key),
-        no_scores if scored is None else None,
-    ):
-        if line:
-            print(visible(line))
+    if connection.execute(scores).fetchone() is None:
+        yield (
+            f"{path}: no rating has a human score: judges are compared only with other judges; if"
+            f" there are human scores, name their file {REFERENCES.place}, or their column,"
+            f" {HUMAN_SCORE.line('...')}"
+        )
 
 
 def _readings(connection: Connection) -> Iterator[str]:
@@ -323,66 +346,55 @@ def _create_declared(
     all ratings on the scale are multiples.
     ConfigError about a scale of a judge that rates nothing in that dimension.
     """
+    marks = " union all select dimension, null, rating_number from marks" if raters else ""
+    ratings = f"(select dimension, judge_name as judge, rating_number as x from named{marks})"
+    listed = f"""
+        select dimension, list(distinct judge) from {ratings}
+        where dimension is not null group by dimension order by dimension"""
+    judges = {dimension: () for dimension in scales if dimension != DEFAULT}
+    judges |= dict(connection.execute(listed).fetchall())
+    _check_judges(scales, registry, judges)
+    declared: dict[tuple[str, str | None], Sequence[float] | str] = {}
+    for dimension in judges:
+        scale = scale_for(scales, dimension)
+        if scale is None:
+            continue
+        declared[dimension, None] = shared_scale(scale)
+        for spelling, ends in scale.items() if isinstance(scale, Mapping) else ():
+            judge = registry.names.get(spelling, spelling)
+            if judge in judges[dimension] and judge != DEFAULT:
+                declared[dimension, judge] = ends
+    own = [place for place in declared if place[1] is not None]
+    create_table(connection, "own_scales", "dimension varchar, judge varchar", own)
     multiples = ", ".join(
         f"coalesce(bool_and(not isfinite(x) or abs(x / {s} - round(x / {s})) <= {NEAR}), true)"
         for s in SEEN_STEPS
     )
-    marks = " union all select dimension, null, rating_number from marks" if raters else ""
-    query = f"""
-        select dimension, judge_name, [{multiples}]
-        from (select dimension, judge_name, rating_number as x from named{marks})
-        where dimension is not null group by all order by all"""
-    seen: dict[str, dict[str | None, list[bool]]] = {
-        dimension: {} for dimension in scales if dimension != DEFAULT
+    seen = {
+        (dimension, judge): multiple
+        for dimension, judge, multiple in connection.execute(f"""
+            select dimension, own_scales.judge, [{multiples}]
+            from {ratings} as ratings left join own_scales using (dimension, judge)
+            group by all""").fetchall()
     }
-    for dimension, judge, flags in connection.execute(query).fetchall():
-        seen.setdefault(dimension, {})[judge] = flags
-    _check_judges(scales, registry, seen)
     finest, rounded, rows = finest_step(declared_in(scales)), settings.get("round", False), []
-    for dimension, of_dimension in seen.items():
-        scale = scale_for(scales, dimension)
-        of_judges = (
-            {registry.names.get(judge, judge): ends for judge, ends in scale.items()}
-            if isinstance(scale, Mapping)
-            else {}
-        )
-        of_judges = {
-            judge: ends
-            for judge, ends in of_judges.items()
-            if judge in of_dimension and judge != DEFAULT
-        }
-        for judge, ends in (
-            {None: shared_scale(scale), **of_judges}.items() if scale is not None else ()
-        ):
-            declared, step = [] if ends == OBSERVED else [ends], settings.get("step")
-            if step is None and not rounded:
-                rated_by = [judge] if judge is not None else of_dimension.keys() - of_judges.keys()
-                flags = zip(
-                    *(of_dimension[one] or [True] * len(SEEN_STEPS) for one in rated_by),
-                    strict=True,
-                )
-                multiple = [all(of_step) for of_step in flags] or [True] * len(SEEN_STEPS)
-                step = next(
-                    (
-                        s
-                        for s, fit in zip(SEEN_STEPS, multiple, strict=True)
-                        if fit and fits(s, declared)
-                    ),
-                    1,
-                )
-            inferred, ends = (
-                step not in (None, 1, settings.get("step")),
-                (0, None) if ends == OBSERVED else ends,
-            )
-            rows.append(
-                (dimension, judge, *ends, step or 1, finest, rounded, not declared, inferred)
-            )
+    for place, ends in declared.items():
+        step, inferred, observed = settings.get("step"), False, ends == OBSERVED
+        if step is None and not rounded:
+            multiple = zip(SEEN_STEPS, seen.get(place, [True] * len(SEEN_STEPS)), strict=True)
+            shown = (each for each, is_multiple in multiple if is_multiple)
+            step = next((each for each in shown if observed or fits(each, [ends])), 1)
+            inferred = step != 1
+        low, high = (0, None) if observed else ends
+        rows.append((*place, low, high, step or 1, finest, rounded, observed, inferred))
     kinds = zip(OF_SCALE, [*("double",) * 4, *("boolean",) * 3], strict=True)
     columns = ", ".join(f"{column} {kind}" for column, kind in kinds)
     create_table(connection, "declared", f"dimension varchar, judge varchar, {columns}", rows)
 
 
-def _check_judges(scales: Mapping, registry: Registry, seen: Mapping[str, Mapping]) -> None:
+def _check_judges(
+    scales: Mapping, registry: Registry, seen: Mapping[str, Iterable[str | None]]
+) -> None:
     """ConfigError about a judge who has two scales, or rates nothing in that dimension, or in any;
     seen: its judges.
     """
@@ -390,15 +402,16 @@ def _check_judges(scales: Mapping, registry: Registry, seen: Mapping[str, Mappin
         named = seen if dimension == DEFAULT else [dimension]
         judges = {judge for name in named for judge in seen[name] if judge is not None}
         spelt: dict[str, str] = {}  # name of a judge -> how config writes it
-        for judge in scale if isinstance(scale, Mapping) else ():
-            if (other := spelt.setdefault(registry.names.get(judge, judge), judge)) != judge:
-                both = f"'{other}' and '{judge}' are the same judge"
+        for spelling in scale if isinstance(scale, Mapping) else ():
+            judge = registry.names.get(spelling, spelling)
+            if (other := spelt.setdefault(judge, spelling)) != spelling:
+                both = f"'{other}' and '{spelling}' are the same judge"
                 raise ConfigError.at(
                     ["scales", dimension], f"{both}; write its scale under one of them"
                 )
-            if judge != DEFAULT and registry.names.get(judge, judge) not in judges:
-                listed = enumerated(sorted(judges), most=12) if judges else "none"
-                problem = f"'{judge}' is not a judge of these ratings"
+            if spelling != DEFAULT and judge not in judges:
+                listed = enumerated(sorted(judges), most=12) or "none"
+                problem = f"'{spelling}' is not a judge of these ratings"
                 raise ConfigError.at(
                     ["scales", dimension], f"{problem}; write the name of one of them, {listed}"
                 )
@@ -409,43 +422,31 @@ def _create_rated(connection: Connection, paths: Sequence[str], settings: Mappin
     config's `repeats` says.
 
     It is that row of `typed`, with `times` and `total`: how many ratings it stands for, and their
-    sum in steps above the lowest rating; `mean`, their mean. A missing rating is none of them. With
-    `repeats`, `ranked` has all rows; their `turn` is 1.
+    sum in steps above the lowest rating; `mean`, their mean. A missing rating is none of them. The
+    view `ranked` has all rows; the `turn` of this one is 1.
     """
     steps = f"({whole('rating_number', 'step')} - round(scale_low / step))::bigint"
     repeats = settings.get("repeats", "error")
-    if repeats == "error":
-        columns = (
-            f"(rating_number is not null)::bigint as times, {steps} as total, rating_number as mean"
-        )
-        connection.execute(f"create temp view rated as select *, {columns} from typed")
-        return
     answer = f"partition by judge_name, {', '.join((*KEY, *IN_ONE, 'dataset'))}"
     down = " desc" if repeats == "last" else ""
     listed = ", ".join(map(text, paths))
     order = f"order by rating_number is null, list_position([{listed}], file){down}, record{down}"
-    columns = {
-        "times": "(rating_number is not null)::bigint",
-        "total": steps,
-        "mean": "rating_number",
-    }
+    replaced = f"""
+        replace (max(gt_number) over ({answer}) as gt_number,
+                 coalesce(pred_length, (max({as_number("pred_length")}) over ({answer}))::varchar) as pred_length)"""
+    turn = f"row_number() over ({answer} {order})"
+    times, total, mean = "(rating_number is not null)::bigint", steps, "rating_number"
+    if repeats == "error":
+        turn, replaced = "1", ""
     if repeats == "mean":
-        sums = {
-            "times": "count(rating_number)",
-            "total": f"sum({steps})",
-            "mean": "avg(rating_number)",
-        }
-        columns = {name: f"{value} over ({answer})" for name, value in sums.items()}
-    columns["turn"] = f"row_number() over ({answer} {order})"
-    listed = ", ".join(f"{value} as {name}" for name, value in columns.items())
-    scored = f"max(gt_number) over ({answer}) as gt_number"
-    length = (
-        f"coalesce(pred_length, (max({as_number('pred_length')}) over ({answer}))::varchar) as"
-        " pred_length"
-    )
-    connection.execute(
-        f"create temp table ranked as select * replace ({scored}, {length}), {listed} from typed"
-    )
+        times, total, mean = (
+            f"{each} over ({answer})"
+            for each in ("count(rating_number)", f"sum({steps})", "avg(rating_number)")
+        )
+    connection.execute(f"""
+        create temp {"view" if repeats == "error" else "table"} ranked as
+        select * {replaced}, {times} as times, {total} as total, {mean} as mean, {turn} as turn
+        from typed""")
     connection.execute(
         "create temp view rated as select * exclude (turn) from ranked where turn = 1"
     )
@@ -459,18 +460,16 @@ def _create_steps(connection: Connection, paths: Sequence[str], settings: Mappin
     repeated ratings may be between two steps. With `round`, a part is the step. Returns scales in
     whole final steps, and these steps, by dimension. DataError if a scale has too many levels.
     """
-    width, judges_width = (
-        f"coalesce(round(({ends}_high - {ends}_low) / {step}), 1)::bigint"
-        for ends, step in (("dimension", "dimension_step"), ("scale", "step"))
-    )
-    parts = f"times * {judges_width}"
+    width = "coalesce(round((dimension_high - dimension_low) / dimension_step), 1)::bigint"
+    parts = "times * coalesce(round((scale_high - scale_low) / step), 1)::bigint"
     query = f"""
         select distinct dimension, ({parts}) // gcd(total * {width}, {parts})
         from rated where times > 0 order by all"""
     needed: dict[str, int] = {}
-    own_scale = connection.execute("select 1 from declared where judge is not null limit 1")
-    may_be_between = settings.get("repeats") == "mean" or own_scale.fetchone() is not None
-    if may_be_between and not settings.get("round"):
+    means = settings.get("repeats") == "mean"
+    own_scale = "select 1 from declared where judge is not null limit 1"
+    between = means or connection.execute(own_scale).fetchone() is not None
+    if between and not settings.get("round"):
         for dimension, part in connection.execute(query).fetchall():
             needed[dimension] = math.lcm(needed.get(dimension, 1), part)
     declared = (
@@ -482,16 +481,10 @@ def _create_steps(connection: Connection, paths: Sequence[str], settings: Mappin
         part = needed.get(dimension, 1)
         ends = OBSERVED if observed else [round(low / step) * part, round(high / step) * part]
         if not observed and part > 1 and ends[1] - ends[0] >= MOST_LEVELS:
-            cause = (
-                "means of repeated ratings"
-                if settings.get("repeats") == "mean"
-                else "ratings on the judges' scales"
-            )
-            advice = (
-                Setting("repeats").given("first", "last")
-                if settings.get("repeats") == "mean"
-                else "write scales of fewer levels"
-            )
+            cause, advice = "ratings on the judges' scales", "write scales of fewer levels"
+            if means:
+                cause = "means of repeated ratings"
+                advice = Setting("repeats").given("first", "last")
             raise DataError(
                 f"{paths[0]}: {dimension}: {cause} would take {ends[1] - ends[0] + 1} levels of its"
                 f" scale, more than {MOST_LEVELS}; {advice}, or"
@@ -510,32 +503,52 @@ def _create_marks(
     and names for its columns.
 
     references: config's entry for the files. dimensions: of the study; a file without a column for
-    them has the only one. There is no table if there are no scores. Raises DataError if some are
-    human scores and some gold labels.
+    them has the only one. Raises DataError if some are human scores and some gold labels.
     """
-    sources = [_scores_in(connection, path, references, dimensions) for path in paths]
+    connection.execute(MARKS)
+    sources = [(path, _scores_in(connection, path, references, dimensions)) for path in paths]
     if connection.execute("select 1 from duckdb_views() where view_name = 'in_logs'").fetchone():
         (path,) = connection.execute("select min(file) from in_logs").fetchone()
-        sources.append(_log_scores(connection, path, "(from in_logs)"))
+        sources.append((path, _scores_of_logs(connection, "in_logs")))
     named: dict[str, str] = {}
     by_dataset: dict[bool, str] = {}  # whether a file has datasets -> the first such file
-    for place, (path, rows, columns, scores) in enumerate(sources):
-        named |= columns
-        by_dataset.setdefault("dataset" in columns, path)
-        verb = "insert into marks by name" if place else "create temp table marks as"
+    for path, rows in sources:
+        named |= rows.named
+        by_dataset.setdefault("dataset" in rows.named, path)
         with reading(path):
             (count,) = connection.execute(f"""
-                {verb} select texts.*, coalesce(registry.name, model) as model_name, {as_number("rating")} as rating_number
-                from ({rows}) as texts left join registry on model = id""").fetchone()
-        check_lines(
-            path,
-            count // len(scores),
-            {*columns.values(), *scores} - {columns.get("prompt_id")},
-        )
+                insert into marks by name
+                select texts.*, {named_as("model")} as model_name, {as_number("rating")} as rating_number
+                from ({rows.sql}) as texts""").fetchone()
+        check_lines(path, count // max(1, len(rows.columns)), rows.on_one_line)
     check_in_all("dataset", by_dataset)
-    if sources:
-        _check_one_kind(connection)
-    return [path for path, *_ in sources], named
+    _check_one_kind(connection)
+    return [path for path, _ in sources], named
+
+
+def _scores_in(
+    connection: Connection, path: str, references: Mapping, dimensions: Sequence[str]
+) -> ImportedRows:
+    """The scores in a file: a table, or a log of a tool."""
+    shown = recognised(connection, path) if isfile(path) else "table"
+    if shown not in READERS_OF_LOGS:
+        return read_scores_table(connection, path, references, dimensions)
+    check_keys(path, shown, references)
+    rows = READERS_OF_LOGS[shown](connection, path, references, dimensions)
+    if rows.scores is None:
+        raise DataError(
+            f"{path}: found no human score or gold label ({FORMATS[shown].words}); name another"
+            " file"
+        )
+    connection.execute(f"create temp table {name(path)} as {rows.scores}")
+    return _scores_of_logs(connection, name(path))
+
+
+def _scores_of_logs(connection: Connection, table: str) -> ImportedRows:
+    """The scores of logs, in a table with the columns logs.SCORED."""
+    dataset = f"select 1 from {table} where dataset <> {text(ALL)} limit 1"
+    named = {"dataset": "dataset"} if connection.execute(dataset).fetchone() else {}
+    return ImportedRows(f"from {table}", named, ())
 
 
 def _create_human_scores(
@@ -548,18 +561,6 @@ def _create_human_scores(
     one. Its score is the mean of its raters' scores. raters: whether they have single raters, by a
     column `rater` or several columns of ratings; then each score is a whole number of steps.
     """
-    if not paths:
-        names = ", ".join(f"{column} varchar" for column in KEY)
-        others = (
-            "file varchar, record bigint, failure varchar, kind varchar, rating_word varchar,"
-            " rating varchar"
-        )
-        scale = "step double, rounded boolean, inferred boolean"
-        connection.execute(f"create temp table scored ({others}, {scale}, {names}, score double)")
-        connection.execute(
-            f"create temp table human_scores ({names}, score double, probability double)"
-        )
-        return KEY
     connection.execute(
         f"""
         create temp view scored as
@@ -574,10 +575,9 @@ def _create_human_scores(
     names = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"])
     checks = (*names, *values, IS_PROBABILITY, ONE_PROBABILITY)
     raise_first_fault(connection, "scored", checks, named=named)
-    rated = connection.execute(
-        f"select 1 from typed where dataset <> {text(ALL)} limit 1"
-    ).fetchone()
-    key = (*KEY, "dataset") if "dataset" in named and rated is not None else KEY
+    rated = f"select 1 from typed where dataset <> {text(ALL)} limit 1"
+    by_dataset = "dataset" in named and connection.execute(rated).fetchone() is not None
+    key = (*KEY, "dataset") if by_dataset else KEY
     twice = first_twice(connection, "scored", (*key, "rater"))
     if twice is not None:
         (*completion, rater), first, second = twice
@@ -596,7 +596,8 @@ def _create_human_scores(
         select {", ".join(key)}, avg(score) as score, max({as_number(PROBABILITY)}) as probability
         from scored where score is not null group by all order by all"""
     )
-    _check_joined(connection, paths, key)
+    if paths:
+        _check_joined(connection, paths, key)
     return key
 
 
@@ -616,66 +617,6 @@ def _check_one_kind(connection: Connection) -> None:
         raise DataError(f"{path}: found {gold}s, and {others[0][0]}s in {others[0][1]}; {remedy}")
 
 
-def _log_scores(
-    connection: Connection, path: str, rows: str
-) -> tuple[str, str, dict[str, str], list[str]]:
-    """The scores of a log, of the columns logs.SCORED, as of `_scores_in`."""
-    several = connection.execute(
-        f"select 1 from {rows} where dataset <> {text(ALL)} limit 1"
-    ).fetchone()
-    return (
-        path,
-        f"select *, null::varchar as {COLUMN}, null::varchar as {PROBABILITY} from {rows}",
-        {"dataset": "dataset"} if several else {},
-        ["rating"],
-    )
-
-
-def _scores_in(
-    connection: Connection, path: str, references: Mapping, dimensions: Sequence[str]
-) -> tuple[str, str, dict[str, str], list[str]]:
-    """A file, SQL for its scores as texts, a row for each, its names of its columns, and its
-    columns of scores.
-    """
-    shown = recognised(connection, path) if isfile(path) else "table"
-    if shown in READERS_OF_LOGS:
-        check_keys(path, shown, references)
-        rows = READERS_OF_LOGS[shown](connection, path, references, dimensions)
-        if rows.scores is None:
-            raise DataError(
-                f"{path}: found no human score or gold label ({FORMATS[shown].words}); name another"
-                " file"
-            )
-        connection.execute(f"create temp table {name(path)} as {rows.scores}")
-        return _log_scores(connection, path, f"(from {name(path)})")
-    file = Table(connection, path, references, within=("references",))
-    scores = spread(file, "rating", ("model", "dimension"), of_list="rater")
-    texts = {
-        "dimension": text(dimensions[0] if len(dimensions) == 1 else OVERALL),
-        "dataset": "null",
-        "rater": text(""),
-        PROBABILITY: "null",
-    }
-    needed = {"model", "prompt"} | ({"dimension"} if len(dimensions) > 1 else set())
-    keys = {"model": "model", "prompt": "prompt_id", "dimension": "dimension", "dataset": "dataset"}
-    keys[PROBABILITY] = PROBABILITY
-    for key, column in (
-        keys | ({"rater": "rater"} if "rater" in references.get("columns", {}) else {})
-    ).items():
-        if key not in scores.levels:
-            value = file.take(
-                key, column, named=column, needed=key in needed, number=key == PROBABILITY
-            )
-            texts |= {} if value is None else {column: value}
-    texts |= scores.levels
-    texts["dataset"] = f"coalesce({texts['dataset']}, '')"  # no rating has an empty one
-    texts["kind"] = text("scores" if len(scores.columns) > 1 else "rows")
-    texts |= scores_in(file, scores)
-    picked = ", ".join(f"({expression})::varchar as {name}" for name, expression in texts.items())
-    named = file.named | {"rating": ", ".join(scores.columns)}
-    return path, f"select file, record, {picked} from {scores.source}", named, scores.columns
-
-
 def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[str]) -> None:
     """DataError unless a completion with a human score is rated, and each such completion in one
     dataset.
@@ -687,12 +628,8 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
             f"{header_place(paths[0])}: found no score that is a number: each is empty or {listed};"
             f" write the scores, or leave out {REFERENCES}"
         )
-    if (
-        connection.execute(
-            f"select 1 from typed join human_scores using ({columns}) limit 1"
-        ).fetchone()
-        is None
-    ):
+    joined = f"from typed join human_scores using ({columns})"
+    if connection.execute(f"select 1 {joined} limit 1").fetchone() is None:
         theirs, ours = (
             connection.execute(f"select {columns} from {table} order by all limit 1").fetchone()
             or ("none",) * len(key)
@@ -706,7 +643,7 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
     if "dataset" in key:
         return
     several = connection.execute(f"""
-        select {columns}, min(dataset), max(dataset) from typed join human_scores using ({columns})
+        select {columns}, min(dataset), max(dataset) {joined}
         group by all having min(dataset) <> max(dataset) order by all limit 1""").fetchone()
     if several is not None:
         *completion, one, other = several
@@ -732,63 +669,15 @@ def _write_raters(connection: Connection, path: str, *, key: Sequence[str]) -> N
     write_rows(connection, rows, path)
 
 
-def counts_by_kind(connection: Connection) -> Iterator[dict]:
+def count_rows_of_kinds(
+    connection: Connection, kinds: Iterable[tuple[str, str, str]]
+) -> Iterator[dict]:
     """Yield the rows of the table of what was imported: file, kind, n, and the place of the first
     row of that kind.
 
-    Those of `imported`: every rating or verdict of the files, also a repeated one.
+    kinds: each with its rows, SQL for the kind, and SQL for which of the rows are meant.
     """
-    yield from _counted(
-        connection, "imported", {"'rows'": "true", FAILURE: f"{FAILURE} is not null"}
-    )
-
-
-def _score_counts(
-    connection: Connection, key: Sequence[str], settings: Mapping, *, raters: bool
-) -> Iterator[dict]:
-    """Yield the counts of ratings that were merged, rounded or read as others, or lack a human
-    score, and of human scores.
-
-    Those without a human score are not counted if all are. settings: config's `import`. raters:
-    whether single raters' scores are kept, in steps.
-    """
-    columns = ", ".join(key)
-    joined = f"(select * from typed left join human_scores using ({columns}))"
-    if repeats := REPEATED.get(settings.get("repeats", "error")):
-        yield from _counted(
-            connection, "ranked", {text(repeats): "turn > 1 and rating_number is not null"}
-        )
-    yield from _counted(connection, "typed", READ_AS)
-    if settings.get("round"):
-        final = between_steps(f"({MAPPED})").replace("step", "dimension_step")
-        yield from _counted(connection, "rated", {f"'{ROUNDED}'": final})
-    kinds = {}
-    if connection.execute("select 1 from declared where inferred limit 1").fetchone():
-        kinds[IN_STEPS] = f"inferred and {between_steps('rating_number').replace('step', '1')}"
-    has_score = "(gt_number is not null or score is not null)"
-    if (
-        connection.execute(f"select 1 from {joined} where {has_score} limit 1").fetchone()
-        is not None
-    ):
-        kinds["'rating without a human score'"] = f"{FAILURE} is null and not {has_score}"
-    yield from _counted(connection, joined, kinds)
-    if connection.execute("select 1 from scored limit 1").fetchone() is None:
-        return
-    rated = f"(select distinct {columns}, true as rated from typed)"
-    scored = (
-        f"(select scored.*, coalesce(rated, false) as rated from scored as scored left join {rated}"
-        f" using ({columns}))"
-    )
-    kinds = {"kind": "true", FAILURE: f"{FAILURE} is not null"}
-    kinds["'human score without a rating'"] = f"{FAILURE} is null and not rated"
-    if raters:
-        kinds[f"'{ROUNDED}'"] = f"rounded and {between_steps('score')}"
-    yield from _counted(connection, scored, kinds | READ_AS)
-
-
-def _counted(connection: Connection, rows: str, kinds: dict[str, str]) -> Iterator[dict]:
-    """Counts of rows by file and kind; kinds: SQL for the kind -> SQL for its rows."""
-    for kind, condition in kinds.items():
+    for rows, kind, condition in kinds:
         query = (
             f"select file, {kind} as kind, count(*), min(record) from {rows} where {condition}"
             " group by all order by all"
@@ -797,22 +686,50 @@ def _counted(connection: Connection, rows: str, kinds: dict[str, str]) -> Iterat
             yield {"file": path, "kind": label, "n": n, "example": record_place(path, first)}
 
 
-def _what_did_not_join(connection: Connection, key: Sequence[str]) -> str | None:
+def _kinds(key: Sequence[str], settings: Mapping, *, raters: bool) -> list[tuple[str, str, str]]:
+    """What is counted of ratings and human scores, as of `count_rows_of_kinds`.
+
+    Ratings without a human score are not counted if all are. settings: config's `import`. raters:
+    whether single raters' scores are kept, in steps.
+    """
+    columns = ", ".join(key)
+    repeated = text(REPEATED.get(settings.get("repeats"), ""))
+    joined = f"(select * from typed left join human_scores using ({columns}))"
+    has_score = "(gt_number is not null or score is not null)"
+    unscored = f"not {has_score} and exists (from {joined} where {has_score})"
+    rated = f"(select distinct {columns}, true as rated from typed)"
+    scored = (
+        f"(select scored.*, coalesce(rated, false) as rated from scored left join {rated}"
+        f" using ({columns}))"
+    )
+    return [
+        *ROWS,
+        ("ranked", repeated, "turn > 1 and rating_number is not null"),
+        ("typed", *READ_AS),
+        ("rated", ROUNDED, f"rounded and {between_steps(f'({MAPPED})', 'dimension_step')}"),
+        ("typed", IN_STEPS, f"inferred and {between_steps('rating_number', '1')}"),
+        (joined, "'rating without a human score'", f"{FAILURE} is null and {unscored}"),
+        (scored, "kind", "true"),
+        (scored, FAILURE, f"{FAILURE} is not null"),
+        (scored, "'human score without a rating'", f"{FAILURE} is null and not rated"),
+        (scored, ROUNDED, f"{raters} and rounded and {between_steps('score')}"),
+        (scored, *READ_AS),
+    ]
+
+
+def _what_did_not_join(connection: Connection, key: Sequence[str]) -> Iterator[str]:
     """A line about completions without human scores and human scores without a completion, with the
     first of each, if any.
     """
     if connection.execute("select 1 from scored limit 1").fetchone() is None:
-        return None
-    columns = ", ".join(key)
+        return
     unscored, first_unscored = _first_unjoined(connection, "typed", "scored", key)
-    unrated, first_unrated = _first_unjoined(
-        connection, "(select * from scored where failure is null)", "typed", key
-    )
+    scored = "(select * from scored where failure is null)"
+    unrated, first_unrated = _first_unjoined(connection, scored, "typed", key)
     parts = []
     if unscored:
-        (total,) = connection.execute(
-            f"select count(*) from (select distinct {columns} from typed)"
-        ).fetchone()
+        completions = f"select count(*) from (select distinct {', '.join(key)} from typed)"
+        (total,) = connection.execute(completions).fetchone()
         parts.append(
             f"without a human score: {unscored} of {total} rated completions, the first is"
             f" {first_unscored}"
@@ -823,7 +740,8 @@ def _what_did_not_join(connection: Connection, key: Sequence[str]) -> str | None
         )
     if unscored and unrated:
         parts.append("if these are the same completions, write the same names in both")
-    return "; ".join(parts) or None
+    if parts:
+        yield "; ".join(parts)
 
 
 def _first_unjoined(

@@ -7,21 +7,21 @@ The format of a file is recognised by its name and by the keys of its first obje
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from recuse.base.database import Connection, connect, frame_at, text
+from recuse.base.database import Connection, connect, create_table, frame_at, text
 from recuse.base.errors import DataError
 from recuse.base.settings import Setting
 from recuse.base.words import enumerated, visible
 from recuse.data.faults import Check, raise_first_fault
-from recuse.data.files import IN_ONE, PROBABILITY, RawFile, reading
+from recuse.data.files import IN_ONE, PROBABILITY, RawFile, as_number, reading
 from recuse.data.lines import check_lines
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, named_as, refused_key
 from recuse.data.verdicts import ORDERS
 from recuse.imports.formats import (
-    read_alpaca_eval,
-    read_arena_hard,
-    read_judge_bench,
-    read_mt_bench_ratings,
-    read_mt_bench_verdicts,
+    ALPACA_EVAL,
+    ARENA_HARD,
+    JUDGE_BENCH,
+    MT_BENCH_RATINGS,
+    MT_BENCH_VERDICTS,
 )
 from recuse.imports.inspect_logs import log_records
 from recuse.imports.logs import NotNamed
@@ -41,21 +41,12 @@ from recuse.imports.rows import (
 )
 from recuse.imports.tools import READERS_OF_LOGS
 
-# Key of `columns:` in config -> column of the table, by which a file may also call it.
-RATING_KEYS = {
-    **{
-        "judge": "judge",
-        "model": "model",
-        "prompt": "prompt_id",
-        "dimension": "dimension",
-        "dataset": "dataset",
-    },
-    **{column: column for column in IN_ONE},
-}
-NEEDED = ("judge", "model", "prompt")
+# Of `columns:` in config
+SCORE_KEYS = ("model", "prompt", "dimension", "dataset", PROBABILITY)
+RATING_KEYS = ("judge", *SCORE_KEYS, *IN_ONE)
 ROLES = ("judge", "model", "dimension")  # that columns of ratings may stand for
 OVERALL = "overall"  # the dimension of ratings of a study that names none
-VERDICT_KEYS = ("judge", "item", "model_a", "model_b", "outcome")
+VERDICT_KEYS = ("judge", "item", "model_a", "model_b")
 LENGTHS = ("length_a", "length_b")
 # As LMArena writes votes for neither answer
 TIES = ("tie (bothbad)", "tie (both bad)", "both_bad", "bothbad")
@@ -68,15 +59,17 @@ def create_imported(
     kind: str,
     *,
     scales: Sequence[str] = (),
+    names: Mapping[str, str] | None = None,
 ) -> tuple[Mapping[str, str], list[str]]:
-    """Create the view `imported` of the rows of all files; return their names for its columns, and
-    their further columns.
+    """Create the view `imported` of the rows of all files, and the table `registry`; return their
+    names for its columns, and their further columns.
 
     The human scores and gold labels in logs are the view `in_logs`, if there are any. settings:
-    config's `import`. kind: RATED or COMPARED. scales: the dimensions of the study. Raises
-    DataError, as the readers do, for files of two formats, and for a file without rows, except for
-    parquet, which may come in parts.
+    config's `import`. kind: RATED or COMPARED. scales: the dimensions of the study. names: of
+    judges and models, by their ids. Raises DataError, as the readers do, for files of two formats,
+    and for a file without rows, except for parquet, which may come in parts.
     """
+    create_table(connection, "registry", "id varchar, name varchar", (names or {}).items())
     formats = {path: _checked_format(connection, path, settings, kind) for path in paths}
     (first, name), *others = formats.items()
     for path, other in others:
@@ -114,6 +107,17 @@ def create_imported(
             )
         connection.execute(f"create temp view in_logs as {' union all by name '.join(scores)}")
     return parts[0].named, [*dict.fromkeys(column for rows in parts for column in rows.kept)]
+
+
+def score_ends(connection: Connection) -> list[tuple[str, float, float, bool]]:
+    """Each dimension in `imported` with its lowest and highest score, human ones included, and
+    whether 0 may mark a failure.
+    """
+    return connection.execute(f"""
+        select dimension, min(x), max(x),
+               min(x) = 0 and max(x) <= 10 and count(distinct x) > 2 and min(x) filter (x > 0) >= 1
+        from (select dimension, unnest([{as_number("rating")}, {as_number("gt")}]) as x from imported)
+        where x is not null and dimension is not null group by all order by all""").fetchall()
 
 
 def _checked_format(connection: Connection, path: str, settings: Mapping, kind: str) -> str:
@@ -176,34 +180,45 @@ def read_ratings_table(
     column for them has the only one.
     """
     file = Table(connection, path, settings)
-    taken = {key: file.take(key, column, named=column) for key, column in RATING_KEYS.items()}
+    texts = _dimension(scales) | {"dataset": text(ALL)} | file.take_all(RATING_KEYS)
     scores = spread(file, "rating", ROLES)
-    texts = scores_in(file, scores)
-    texts |= {"dimension": text(scales[0] if scales else OVERALL), "dataset": text(ALL)}
-    for key, column in RATING_KEYS.items():
-        value = scores.levels.get(key, taken[key])
-        if value is None and (key in NEEDED or (key == "dimension" and len(scales) > 1)):
-            file.needed(key, column)
-        texts |= {} if value is None else {column: value}
+    texts |= scores.levels | scores_in(file, scores)
+    file.check_all(("judge", "model", "prompt", "dimension"), texts)
     named = file.named
-    if human := file.column("human", "gt"):
-        named["gt"], texts["gt"] = human, file.score(human)
-    if length := file.column("length", "pred_length"):
-        named["pred_length"], texts["pred_length"] = length, file.number(length)
-    if probability := file.take(PROBABILITY, number=True):
-        texts[PROBABILITY] = probability
-    print_spread(path, scores)
-    named = named | {"rating": ", ".join(scores.columns)}
-    used = {*file.named.values(), *scores.columns}
-    return as_rows(
-        scores.source,
-        texts,
-        RATING_COLUMNS,
-        named=named,
-        texts=file.column_texts(),
-        used=used,
-        scores=scores.columns,
+    for key, column, read in (("human", "gt", file.score), ("length", "pred_length", file.number)):
+        if in_file := file.column(key, column):
+            named[column], texts[column] = in_file, read(in_file)
+    return _rows_of_table(file, "rating", scores, texts, RATING_COLUMNS)
+
+
+def read_scores_table(
+    connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
+) -> ImportedRows:
+    """Read a table of human scores: model, prompt, rating, and perhaps dimension, dataset, rater.
+
+    settings: `references` in config's `import`. scales: the dimensions of the study; a file without
+    a column for them has the only one.
+    """
+    file = Table(connection, path, settings, within=("references",))
+    scores = spread(file, "rating", ("model", "dimension"), of_list="rater")
+    # A file may have a column `rater` of which config says nothing.
+    raters = ["rater"] if "rater" in settings.get("columns", {}) else []
+    texts = _dimension(scales) | {"rater": text("")}
+    texts |= file.take_all((*SCORE_KEYS, *raters)) | scores.levels
+    file.check_all(("model", "prompt", "dimension"), texts)
+    texts["kind"] = text("scores" if len(scores.columns) > 1 else "rows")
+    texts["dataset"] = f"coalesce({texts.get('dataset', 'null')}, '')"  # no rating has an empty one
+    texts |= scores_in(file, scores)
+    picked = ", ".join(f"({value})::varchar as {column}" for column, value in texts.items())
+    named = file.named | {"rating": ", ".join(scores.columns)}
+    return ImportedRows(
+        f"select file, record, {picked} from {scores.source}", named, (), columns=scores.columns
     )
+
+
+def _dimension(scales: Sequence[str]) -> dict[str, str]:
+    """SQL for the dimension in a file without a column for it, unless there are several."""
+    return {} if len(scales) > 1 else {"dimension": text(scales[0] if scales else OVERALL)}
 
 
 def read_verdicts_table(
@@ -218,12 +233,9 @@ def read_verdicts_table(
     """
     file = Table(connection, path, settings)
     outcomes = spread(file, "outcome", outcome_roles(settings))
-    texts = dict(outcomes.levels)
-    for column in VERDICT_COLUMNS:
-        if column not in (*texts, "outcome"):
-            value = file.take(column, needed=column in VERDICT_KEYS)
-            texts |= {} if value is None else {column: value}
-    print_spread(path, outcomes)
+    keys = [column for column in VERDICT_COLUMNS if column != "outcome"]
+    texts = file.take_all(keys) | outcomes.levels
+    file.check_all(VERDICT_KEYS, texts)
     columns = file.named
     texts |= {
         column: f"trim({file.number(columns[column])})" for column in LENGTHS if column in columns
@@ -244,20 +256,16 @@ def read_verdicts_table(
         f"when {named_as(texts[model])} then '{order}'"
         for model, order in (("model_a", "ab"), ("model_b", "ba"))
     )
+    answers = (
+        f"(select file, record, {texts['model_a']} as model_a, {texts['model_b']} as model_b from"
+        f" {outcomes.source})"
+    )
     with reading(path):
-        check_letters(connection, outcomes.source, texts)
+        raise_first_fault(connection, answers, LETTERS)
     texts["order"] = f"case {named_as(shown)} {' '.join(models)} else lower({shown}) end"
     if "human" in texts:
         texts["human"] = winner(texts["human"], texts)
-    return as_rows(
-        outcomes.source,
-        texts,
-        VERDICT_COLUMNS,
-        named=columns | {"outcome": ", ".join(outcomes.columns)},
-        texts=file.column_texts(),
-        used={*columns.values(), *outcomes.columns},
-        scores=outcomes.columns,
-    )
+    return _rows_of_table(file, "outcome", outcomes, texts, VERDICT_COLUMNS)
 
 
 def outcome_roles(settings: Mapping) -> tuple[str, ...]:
@@ -272,38 +280,41 @@ def outcome_roles(settings: Mapping) -> tuple[str, ...]:
     return ("judge", "order")[: len(next(names_and_columns(asked))[0])]
 
 
-def print_spread(path: str, values: Spread) -> None:
-    """Print what each of several columns stands for."""
+def _rows_of_table(
+    file: Table, column: str, values: Spread, texts: Mapping[str, str], table: Sequence[str]
+) -> ImportedRows:
+    """The rows of a table, whose columns of `values` are what the `column` holds; say what each of
+    several stands for.
+    """
     if values.levels:
         columns = enumerated(values.columns, most=5)
-        print(
-            visible(f"{path}: each of the columns {columns} is one {' and '.join(values.levels)}")
-        )
+        roles = " and ".join(values.levels)
+        print(visible(f"{file.path}: each of the columns {columns} is one {roles}"))
+    return as_rows(
+        values.source,
+        texts,
+        table,
+        named=file.named | {column: ", ".join(values.columns)},
+        texts=file.column_texts(),
+        used={*file.named.values(), *values.columns},
+        scores=values.columns,
+    )
 
 
-def check_letters(connection: Connection, source: str, texts: Mapping[str, str]) -> None:
-    """DataError about a model whose name is the letter of the other answer: as an outcome, it would
+def _other_letter(model: str, other: str) -> Check:
+    """Check that a model's name is not the letter of the other answer: as an outcome, it would
     stand for either.
     """
-    checks = []
-    for model, other in (("model_a", "b"), ("model_b", "a")):
-        letters = ", ".join(
-            named_as(text(word)) for word in (other, other.upper(), f"model_{other}")
-        )
-        remedy = "'rename this model in the file'"
-        checks.append(
-            Check(
-                model,
-                f"{named_as(model)} in ({letters})",
-                "which is the letter of the other answer",
-                remedy,
-            )
-        )
-    rows = (
-        f"(select file, record, {texts['model_a']} as model_a, {texts['model_b']} as model_b from"
-        f" {source})"
+    letters = ", ".join(named_as(text(word)) for word in (other, other.upper(), f"model_{other}"))
+    return Check(
+        model,
+        f"{named_as(model)} in ({letters})",
+        "which is the letter of the other answer",
+        "'rename this model in the file'",
     )
-    raise_first_fault(connection, rows, checks)
+
+
+LETTERS = (_other_letter("model_a", "b"), _other_letter("model_b", "a"))
 
 
 def winner(value: str, texts: Mapping[str, str]) -> str:
@@ -324,14 +335,13 @@ def winner(value: str, texts: Mapping[str, str]) -> str:
 READERS: Mapping[
     str, Mapping[str, Callable[[Connection, str, Mapping, Sequence[str]], ImportedRows]]
 ] = {
-    RATED: {"table": read_ratings_table, "mt_bench_single": read_mt_bench_ratings}
-    | READERS_OF_LOGS,
+    RATED: {"table": read_ratings_table, "mt_bench_single": MT_BENCH_RATINGS} | READERS_OF_LOGS,
     COMPARED: {
         "table": read_verdicts_table,
-        "mt_bench_pair": read_mt_bench_verdicts,
-        "alpaca_eval": read_alpaca_eval,
-        "arena_hard": read_arena_hard,
-        "judge_bench": read_judge_bench,
+        "mt_bench_pair": MT_BENCH_VERDICTS,
+        "alpaca_eval": ALPACA_EVAL,
+        "arena_hard": ARENA_HARD,
+        "judge_bench": JUDGE_BENCH,
     },
 }
 

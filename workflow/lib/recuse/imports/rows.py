@@ -6,7 +6,7 @@ of steps.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os.path import isfile
@@ -52,6 +52,7 @@ RATING_COLUMNS = (
 VERDICT_COLUMNS = COMPARISONS
 KEPT = "kept: "  # before the name of a further column, until the table is written
 ALL = "all"  # the dataset of judgments that name none
+COLUMN_NAMES = {"prompt": "prompt_id"}  # key of `columns:` in config -> column, if named otherwise
 FAILURE = "failure"  # column of an imported table: why a judgment is missing, else empty
 # Of a rating in a table: the file's name of its column, and the file's word for it if `values:`
 # gives that a meaning.
@@ -150,6 +151,14 @@ def case_when(value: str, words: Mapping[str, str], otherwise: str = "null") -> 
     return f"case {value} {whens} else {otherwise} end"
 
 
+IS_OBJECT = Check(
+    "json",
+    "json_type(json) <> 'OBJECT'",
+    "which is not a JSON object",
+    "'write one object, in braces, for each judgment'",
+)
+
+
 def has_key(field: str, words: str) -> Check:
     """A check that every object has the key `field`, as in the files that `words` name."""
     return Check(
@@ -161,10 +170,7 @@ def first_keys(connection: Connection, path: str) -> set[str]:
     """The keys of the first object of a file, none if it is empty; DataError if it is absent or not
     JSON.
     """
-    with _reading_json(path):
-        rows = connection.execute(
-            f"select json_keys(json) from {_objects(path)} limit 1"
-        ).fetchall()
+    rows = _query_json(connection, path, "json_keys(json)", "limit 1")
     return set(rows[0][0]) if rows else set()
 
 
@@ -172,8 +178,12 @@ def count_objects(connection: Connection, path: str) -> int:
     """The number of values in a JSON file: its lines, the entries of its list, or one; DataError as
     of `create_objects`.
     """
+    return _query_json(connection, path, "count(*)")[0][0]
+
+
+def _query_json(connection: Connection, path: str, columns: str, rest: str = "") -> list[tuple]:
     with _reading_json(path):
-        return connection.execute(f"select count(*) from {_objects(path)}").fetchone()[0]
+        return connection.execute(f"select {columns} from {_objects(path)} {rest}").fetchall()
 
 
 def create_objects(
@@ -199,13 +209,7 @@ def create_objects(
         )
     if connection.execute(f"select count(*) from {table}").fetchone() == (0,):
         raise DataError(f"{path}: the file holds nothing; it needs one object for each judgment")
-    no_object, remedy = (
-        "json_type(json) <> 'OBJECT'",
-        "'write one object, in braces, for each judgment'",
-    )
-    raise_first_fault(
-        connection, table, [Check("json", no_object, "which is not a JSON object", remedy)]
-    )
+    raise_first_fault(connection, table, [IS_OBJECT])
     raise_keys_twice(connection, f"(select file, record, json_keys(json) as keys from {table})")
     if checks:
         raise_first_fault(connection, table, checks)
@@ -268,21 +272,28 @@ def wrong_in_json(path: str, complaint: str) -> str:
 
 def _objects(path: str) -> str:
     """SQL that reads the objects of a file, in their order, as the column json."""
-    largest, kind = max(Path(path).stat().st_size, 1000), "newline_delimited"
-    if not path.endswith(".jsonl"):
-        with open(path, encoding="utf-8-sig", errors="replace") as file:
-            first = next(
-                (piece.strip()[0] for piece in iter(lambda: file.read(1000), "") if piece.strip()),
-                "",
-            )
-        kind = "array" if first == "[" else "unstructured"
-    largest = largest if kind == "unstructured" else min(largest, LARGEST_LINE)
+    largest, kind = max(Path(path).stat().st_size, 1000), "unstructured"
+    if path.endswith(".jsonl"):
+        kind = "newline_delimited"
+    elif _first_character(path) == "[":
+        kind = "array"
+    if kind != "unstructured":
+        largest = min(largest, LARGEST_LINE)
     settings = {
         "format": f"'{kind}'",
         "maximum_object_size": f"{largest + 1}",
         "compression": "'none'",
     }
     return reader("read_json_objects", [path], **settings)
+
+
+def _first_character(path: str) -> str:
+    """The first character of a file that is not blank; empty if there is none."""
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        while piece := file.read(1000):
+            if piece.strip():
+                return piece.strip()[0]
+    return ""
 
 
 def _object_lines(path: str) -> dict[str, np.ndarray] | None:
@@ -390,17 +401,12 @@ class Table:
         return column
 
     def take(
-        self,
-        key: str,
-        *others: str,
-        named: str | None = None,
-        needed: bool = False,
-        number: bool = False,
+        self, key: str, *others: str, needed: bool = False, number: bool = False
     ) -> str | None:
         """SQL for what config calls `key`, as a name or a number: a constant, or a column; None if
         there is neither, unless `needed`.
 
-        The column's name is kept in the table's `named`, by the key or what is `named` here.
+        The column's name is kept in the table's `named`.
         """
         asked = self._asked.get(key)
         if isinstance(asked, int | float):
@@ -410,8 +416,26 @@ class Table:
         column = (self.needed if needed else self.column)(key, *others)
         if column is None:
             return None
-        self.named[named or key] = column
+        self.named[COLUMN_NAMES.get(key, key)] = column
         return self.number(column) if number else self.name(column)
+
+    def take_all(self, keys: Iterable[str]) -> dict[str, str]:
+        """SQL for each column of the table for which the file has what config calls by one of
+        `keys`.
+        """
+        texts = {}
+        for key in keys:
+            column = COLUMN_NAMES.get(key, key)
+            if value := self.take(key, column, number=key == PROBABILITY):
+                texts[column] = value
+        return texts
+
+    def check_all(self, needed: Iterable[str], texts: Collection[str]) -> None:
+        """DataError about the first of the `needed` keys whose column is not in `texts`."""
+        for key in needed:
+            column = COLUMN_NAMES.get(key, key)
+            if column not in texts:
+                self.needed(key, column)
 
     def existing(self, key: str, column: str) -> str:
         """The name of a column of the file; that of a value within one, `metadata.judge`, is added
@@ -464,24 +488,20 @@ class Table:
         raise_first_fault(self._connection, given, [no_object], named={"value": outer})
         rest, pointer = column.removeprefix(f"{outer}.").split("."), ""
         while rest:
+            at = f"value, {text(pointer)}"
             raise_keys_twice(
-                self._connection,
-                f"(select file, record, json_keys(value, {text(pointer)}) as keys from {given})",
+                self._connection, f"(select file, record, json_keys({at}) as keys from {given})"
             )
-            keys = (
-                f"select distinct unnest(json_keys(value, {text(pointer)})) as key from {given}"
-                " order by key"
-            )
-            keys = [key for (key,) in self._connection.execute(keys).fetchall()]
-            if not keys:
-                lengths = f"select max(json_array_length(value, {text(pointer)})) from {given}"
-                keys = [
-                    str(place)
-                    for place in range(self._connection.execute(lengths).fetchone()[0] or 0)
-                ]
-            size = next((n for n in range(len(rest), 0, -1) if ".".join(rest[:n]) in keys), None)
+            # The keys of objects; of lists, the places
+            listed = f"""
+                select distinct unnest(if(json_type({at}) = 'ARRAY',
+                    range(json_array_length({at})::bigint)::varchar[], json_keys({at}))) as key
+                from {given} order by key"""
+            keys = [key for (key,) in self._connection.execute(listed).fetchall()]
+            sizes = (size for size in range(len(rest), 0, -1) if ".".join(rest[:size]) in keys)
+            size = next(sizes, None)
             if size is None:
-                found = f"{outer} holds {', '.join(keys)}" if keys else f"{outer} holds no objects"
+                found = f"{outer} holds {', '.join(keys) or 'no objects'}"
                 raise DataError(
                     f"{header_place(self.path)}, column {column}: missing; {found}; write the path to"
                     " one of these"
@@ -686,9 +706,9 @@ def failure_in(value: str, given_up: Sequence[str]) -> str:
     )
 
 
-def between_steps(column: str) -> str:
-    """SQL for whether a number is not a whole number of steps (`step`)."""
-    return f"abs({column} / step - round({column} / step)) > {NEAR}"
+def between_steps(column: str, step: str = "step") -> str:
+    """SQL for whether a number is not a whole number of steps (SQL)."""
+    return f"abs({column} / {step} - round({column} / {step})) > {NEAR}"
 
 
 def in_steps(column: str, step: str) -> str:

@@ -222,38 +222,37 @@ class Import(Section):
     holds: ClassVar[str]  # the kind of study
 
     def _check(self) -> None:
-        if self.format is not None and self.holds not in FORMATS[self.format].holds:
-            place = (
-                f"`{FORMATS[self.format].holds[0]}:`; move the study there"
-                if FORMATS[self.format].holds
-                else "`references:`"
-            )
-            raise ValueError(f"format: {self.format} is read under {place}")
-        refused = (
-            refused_key(self.format, self.model_fields_set) if self.format is not None else None
-        )
-        if refused is not None:
-            raise ValueError(refused)
-        for part, place in ((self, ""), (self.references, "references: ")):
-            given_up = {
-                spelling for value in (part and part.missing) or () for spelling in spellings(value)
-            }
-            first: dict[float | str, object] = {}
-            for word, meaning in ((part and part.values) or {}).items():
-                if given_up & {*spellings(word)}:
+        if self.format is not None:
+            holds = FORMATS[self.format].holds
+            if self.holds not in holds:
+                place = f"`{holds[0]}:`; move the study there" if holds else "`references:`"
+                raise ValueError(f"format: {self.format} is read under {place}")
+            refused = refused_key(self.format, self.model_fields_set)
+            if refused is not None:
+                raise ValueError(refused)
+        self._check_words(self, "")
+        if self.references is not None:
+            self._check_words(self.references, "references: ")
+
+    def _check_words(self, part: "Import | References", place: str) -> None:
+        """Check that no word has two meanings, and that each is of the right kind."""
+        failures = {spelling for value in part.missing or () for spelling in spellings(value)}
+        first: dict[float | str, object] = {}
+        for word, meaning in (part.values or {}).items():
+            for spelling in spellings(word):
+                if spelling in failures:
                     raise ValueError(
                         f"{place}values: {word} is listed under `missing:`, too; keep one"
                     )
-                for spelling in spellings(word):
-                    if spelling in first:
-                        raise ValueError(
-                            f"{place}values: {first[spelling]} and {word} are the same in a file;"
-                            " keep one"
-                        )
-                    first[spelling] = word
-                if isinstance(meaning, str) is (self.holds == RATED):
-                    kind = "a number" if self.holds == RATED else f"one of {', '.join(OUTCOMES)}"
-                    raise ValueError(f"{place}values: {word}: found {meaning!r}; write {kind}")
+                if spelling in first:
+                    raise ValueError(
+                        f"{place}values: {first[spelling]} and {word} are the same in a file; keep"
+                        " one"
+                    )
+                first[spelling] = word
+            if isinstance(meaning, str) is (self.holds == RATED):
+                kind = "a number" if self.holds == RATED else f"one of {', '.join(OUTCOMES)}"
+                raise ValueError(f"{place}values: {word}: found {meaning!r}; write {kind}")
 
 
 class ImportOfRatings(Import):

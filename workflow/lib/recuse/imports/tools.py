@@ -39,6 +39,7 @@ SAMPLES_OF_TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d:.-]+\.jsonl")
 UNGRADED = re.compile(
     "No output$|Could not extract JSON from|[a-z-]+ produced malformed response|API (call )?error"
 )
+OLD_WORDS = {"AI_JUDGE"}  # for who gave a score, of earlier versions of MLflow
 ERROR = 2  # failureReason of promptfoo: the answer or the judgment failed
 
 
@@ -229,18 +230,13 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
 
 
 def _giver(kind: Node, **givers: str | None) -> str | None:
-    """Who gave a score, HUMAN, CODE or a judge (None), by the tool's word for it; of two words for
-    one, the first is today's.
-    """
+    """Who gave a score, HUMAN, CODE or a judge (None), by the tool's word for it."""
     word = kind.text
-    if word in givers:
-        return givers[word]
-    words: dict[str | None, str] = {}
-    for today, giver in givers.items():
-        words.setdefault(giver, today)
-    *others, last = words.values()
-    remedy = f"write {', '.join(others)} or {last}"
-    raise kind.fault("which does not say who gave the score", remedy)
+    if word not in givers:
+        *others, last = [word for word in givers if word not in OLD_WORDS]
+        remedy = f"write {', '.join(others)} or {last}"
+        raise kind.fault("which does not say who gave the score", remedy)
+    return givers[word]
 
 
 def read_phoenix(log: Log, records: Sequence[Node]) -> None:

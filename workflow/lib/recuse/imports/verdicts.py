@@ -4,7 +4,7 @@ human labels.
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.database import Connection, connect, create_table, name, write_rows
+from recuse.base.database import Connection, connect, name, write_rows
 from recuse.base.errors import DataError
 from recuse.base.tables import write_table
 from recuse.data.faults import filled, one_of, raise_first_fault
@@ -12,7 +12,7 @@ from recuse.data.files import SOURCE, header_place, reading
 from recuse.data.lines import check_declared, check_in_all, check_lines
 from recuse.data.registry import COMPARED, IMPORTED, Registry, named_as
 from recuse.data.verdicts import LABELS
-from recuse.imports.ratings import counts_by_kind
+from recuse.imports.ratings import ROWS, count_rows_of_kinds
 from recuse.imports.readers import count_rows, create_imported, winner
 from recuse.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
 
@@ -50,8 +50,7 @@ def import_verdicts(
     check_declared([*paths, *references], declared, rows_in=count_rows)
     connection = connect()
     registry = Registry.from_config(models or {}, imported=True)
-    create_table(connection, "registry", "id varchar, name varchar", registry.names.items())
-    _, kept = create_imported(connection, paths, settings, COMPARED)
+    _, kept = create_imported(connection, paths, settings, COMPARED, names=registry.names)
     names = ", ".join(f"{named_as(column)} as {column}" for column in NAMED)
     connection.execute(f"create temp view named as select * replace ({names}) from imported")
     same = _create_labels(connection, references, settings.get("references", {}))
@@ -70,7 +69,7 @@ def import_verdicts(
     write_table(
         outputs["imported"],
         IMPORTED,
-        ({"study": study, **row} for row in counts_by_kind(connection)),
+        ({"study": study, **row} for row in count_rows_of_kinds(connection, ROWS)),
     )
 
 
@@ -117,12 +116,10 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
             "insert into votes by name select * exclude (file, record) from labelled"
         )
     check_in_all("experiment", by_experiment)
-    several = True in by_experiment and connection.execute(
-        "select count(experiment) from named"
-    ).fetchone() != (0,)
-    key, of_experiment = (
-        (COLUMNS[:3], "") if not several else ((*COLUMNS[:3], "experiment"), ", experiment")
-    )
+    judged = "select 1 from named where experiment is not null limit 1"
+    several = True in by_experiment and connection.execute(judged).fetchone() is not None
+    key = (*COLUMNS[:3], "experiment") if several else COLUMNS[:3]
+    of_experiment = ", experiment" if several else ""
     connection.execute(f"""
         create temp table labels as
         with both_orders as (select item, model_a, model_b{of_experiment}, {VOTES} as vote from votes where human is not null
@@ -133,21 +130,18 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
                count(*) filter (vote = 0)::varchar as humans_tie
         from both_orders group by all order by all""")
     same = " and ".join(f"labels.{column} is not distinct from named.{column}" for column in key)
-    if (
-        paths
-        and connection.execute(f"select 1 from named join labels on {same} limit 1").fetchone()
-        is None
-    ):
-        pairs = (
-            f"select {', '.join(key)} from {table} order by all limit 1"
-            for table in ("votes", "named")
-        )
+    joined = f"select 1 from named join labels on {same} limit 1"
+    if paths and connection.execute(joined).fetchone() is None:
         theirs, ours = (
-            ", ".join(map(repr, connection.execute(query).fetchone() or ("none",) * len(key)))
-            for query in pairs
+            connection.execute(
+                f"select {', '.join(key)} from {table} order by all limit 1"
+            ).fetchone()
+            or ("none",) * len(key)
+            for table in ("votes", "named")
         )
         raise DataError(
             f"{header_place(paths[0])}: found no pair of models that was judged: its first item and"
-            f" models are {theirs}, those of the verdicts {ours}; write the same names in both"
+            f" models are {', '.join(map(repr, theirs))}, those of the verdicts"
+            f" {', '.join(map(repr, ours))}; write the same names in both"
         )
     return same

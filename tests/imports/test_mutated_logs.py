@@ -1,5 +1,5 @@
-"""Logs of judges that are nearly in their format: each is taken, or refused by an error that names
-it, and leaves nothing.
+"""Files of judgments that are nearly in their format: each is taken, or refused by an error that
+names it, and leaves nothing.
 """
 
 import csv
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_tools import IMPORTED
 
 from conftest import CONFIG, ROOT
 from mutations import as_csv, bytes_like, documents_like, done_or_refused, examples, tables_like
@@ -50,9 +49,8 @@ VERDICTS = {
     "references": {"columns": {}},
     "missing": ["timeout"],
 }
-JUDGES = {"model_graded_qa": "j", "model_graded_qa1": "k"}
-# Of ratings: config's `import`, scales, and human scores (a fixture, or text). Of verdicts:
-# `import` and human labels.
+# Logs of tools are in test_spoilt_logs. Of ratings: config's `import`, scales, and human scores (a
+# fixture, or text). Of verdicts: `import` and human labels.
 RATED = {
     "judged.csv": (JUDGED, {"quality": [1, 10]}, FORMATS / "human.csv"),
     "mt_bench_single.jsonl": (
@@ -60,18 +58,7 @@ RATED = {
         {"turn 1": [1, 10], "turn 2": [1, 10]},
         "model,prompt,dimension,rating\nvicuna-13b,81,turn 1,6\n",
     ),
-    "inspect.json": (
-        {"judge": JUDGES, "step": 0.5, "references": {"columns": {}}},
-        {"quality": [0, 1]},
-        "model,prompt,rating\nopenai/gpt-4o-mini,1,1\n",
-    ),
-    "inspect_rubric.json": (
-        {"judge": "j", "references": {"columns": {}}},
-        {"facts": [0, 5], "tone": [0, 5]},
-        "model,prompt,dimension,rating\nopenai/gpt-4o-mini,1,tone,4\n",
-    ),
 }
-RATED |= {name: (*given, None) for name, (*given, _) in IMPORTED.items()}
 COMPARED = {
     "verdicts.csv": (VERDICTS, FORMATS / "human_verdicts.csv"),
     "mt_bench_pair.jsonl": ({}, None),

@@ -61,19 +61,6 @@ def entries_from(name, entry=0, **changes):
                 " alpaca_eval`"
             ),
         ),
-        (
-            "mt_bench_pair.jsonl",
-            "alpaca_eval",
-            (
-                "found MT-Bench pair judgments, not AlpacaEval annotations; write `format:"
-                " mt_bench_pair`"
-            ),
-        ),
-        (
-            "arena_hard_v2.jsonl",
-            "inspect",
-            "found Arena-Hard judgments, not an Inspect log; write `format: arena_hard`",
-        ),
         ("inspect.json", "table", "found an Inspect log, not a table; write `format: inspect`"),
         (
             "judged.csv",
@@ -85,14 +72,6 @@ def entries_from(name, entry=0, **changes):
             None,
             (
                 "found verdicts on two answers (Arena-Hard judgments); move the study from"
-                " `studies:` to `comparisons:`"
-            ),
-        ),
-        (
-            "alpaca_eval.json",
-            None,
-            (
-                "found verdicts on two answers (AlpacaEval annotations); move the study from"
                 " `studies:` to `comparisons:`"
             ),
         ),
@@ -173,33 +152,8 @@ def test_key_that_an_object_has_twice_is_named(tmp_path, name):
         ),
         (
             SINGLE,
-            lines_from(SINGLE, 1, score=11),
-            "line 1, column score: found '11', which is off the scale of the dimension",
-        ),
-        (
-            SINGLE,
-            lines_from(SINGLE, 2, score=7.123),
-            "line 2, column score: found '7.123', which is between two steps of the scale",
-        ),
-        (
-            SINGLE,
             lines_from(SINGLE, 2, turn=3),
             "line 2, column turn: found 'turn 3', a dimension without a declared scale",
-        ),
-        (
-            SINGLE,
-            lines_from(SINGLE).replace('{"question_id": 82', '\n{"question_id": 82,,', 1),
-            "line 5: malformed JSON",
-        ),
-        (
-            SINGLE,
-            "\n" + lines_from(SINGLE, 3, score="high").replace("\n", "\n\n", 1),
-            "line 5, column score: found 'high'",
-        ),
-        (
-            SINGLE,
-            "[1]\n" + lines_from(SINGLE),
-            "line 1, column json: found '[1]', which is not a JSON object",
         ),
         (SINGLE, "", "the file holds nothing"),
         (
@@ -221,11 +175,6 @@ def test_key_that_an_object_has_twice_is_named(tmp_path, name):
             ALPACA,
             entries_from(ALPACA, 2, preference=3),
             "entry 3, column preference: found '3', which is not a preference",
-        ),
-        (
-            ALPACA,
-            entries_from(ALPACA, 2, preference=0.7),
-            "entry 3, column preference: found '0.7'",
         ),
         (
             ALPACA,
@@ -251,11 +200,6 @@ def test_key_that_an_object_has_twice_is_named(tmp_path, name):
         ),
         (
             ARENA,
-            lines_from(ARENA, 3, games=[{"score": 7}, {"score": 8}]),
-            "line 3, column score: found '7', which is not",
-        ),
-        (
-            ARENA,
             lines_from(ARENA, 1, uid=...),
             "line 1, column question_id: found nothing, and no uid either",
         ),
@@ -275,9 +219,8 @@ def test_malformed_file_is_named_with_its_line(tmp_path, name, text, message):
             ARENA: "arena_hard",
         }[name]
     }
-    settings = {} if text == "" or text.startswith("[1]") else settings
-    if not settings:
-        settings = {"columns": {"judge": "judge"}} if text == "" else settings
+    if text == "":
+        settings = {"columns": {"judge": "judge"}}
     error = complaint(tmp_path, text, name, settings, human=human, kind=kind)
     assert error.startswith(name), error
     assert message in error

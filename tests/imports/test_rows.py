@@ -389,12 +389,12 @@ def lines_from(*lines):
     ("lines", "message"),
     [
         ((True, True, '{"judge": "a",,}', True), "line 3: malformed JSON (Expecting property name"),
-        ((True, "", '{"judge": "a",,}', True), "line 3: malformed JSON"),
         (("", "", True, "", "", True, '{"judge": 1} {}'), "line 7: malformed JSON (Extra data)"),
         (('{"judge":', '"a"}'), "line 1: malformed JSON (Expecting value)"),
-        ((True, True, "[1]"), "line 3, column json: found '[1]', which is not a JSON object"),
-        ((True, "", "", "  ", "[1]"), "line 5, column json: found '[1]'"),
-        ((True, True, LINE.replace("7", '"x"')), "line 3, column rating: found 'x'"),
+        (
+            (True, "", "", "  ", "[1]"),
+            "line 5, column json: found '[1]', which is not a JSON object",
+        ),
         ((True, "", "", LINE.replace("7", '"x"')), "line 4, column rating: found 'x'"),
         (("\ufeff" + LINE, True, "{"), "line 3: malformed JSON"),
         ((True, "[" * 100000), "line 2: lists nested too deeply"),

@@ -177,12 +177,20 @@ class Twin:
 
     def information(self, parameters, slope):
         """Average information by its definition, derivatives of V by finite differences."""
-        p, judges = self.projector(parameters, slope), len(self.table.judges)
+        p = self.projector(parameters, slope)
         working = [dv @ p @ self.mean for dv in self.derivatives(parameters, slope)]
-        information = 0.5 * np.array([[one @ p @ other for other in working] for one in working])
+        return self.with_priors([[one @ p @ other for other in working] for one in working])
+
+    def expected_information(self, parameters, slope):
+        p = self.projector(parameters, slope)
+        working = [p @ dv for dv in self.derivatives(parameters, slope)]
+        return self.with_priors([[(one * other.T).sum() for other in working] for one in working])
+
+    def with_priors(self, products):
+        information, judges = 0.5 * np.array(products), len(self.table.judges)
         information[:judges, :judges] += (np.eye(judges) - 1 / judges) / mixed.SPREAD**2
         prior = [1 / sd**2 for _, sd in self.priors]
-        return information + np.diag([0.0] * judges + prior) + 1e-6 * np.eye(len(parameters))
+        return information + np.diag([0.0] * judges + prior) + 1e-6 * np.eye(len(information))
 
     def derivatives(self, parameters, slope):
         return [
@@ -283,6 +291,14 @@ def test_gradient_and_average_information_are_those_of_finite_differences(seed):
             fit.parameters, fit.slope
         )
         assert state.objective - twin.objective(at, fit.slope) == pytest.approx(other, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_information_of_a_plan_is_the_expected_one(seed):
+    _, table, mean = drawn(seed)
+    fit = MixedFit(table, plan=MixedFit(table, mean).preferences)
+    expected = Twin(table, mean).expected_information(fit.parameters, fit.slope)
+    assert fit.information == pytest.approx(expected, rel=1e-6, abs=1e-8)
 
 
 def targets(table):

@@ -49,7 +49,6 @@ STEPS, LONGEST = 40, 2.0  # of the fit: how many at most, and how long
 # overshoot and then go in circles, and less where it still does.
 RENEWALS = (1.0, *[1 / 2] * 19, *[1 / 8] * 20)
 SETTLED = 0.1  # share of the error of c_m by which the last renewal may move it
-PLANS = 20  # tables drawn for the information of a planned study
 MOST_DF = 1e6  # With more degrees of freedom, t is the normal distribution.
 ENOUGH = 1e-5  # gain in log likelihood below which a fit has converged
 
@@ -176,24 +175,26 @@ class CellCovariance:
         """slope: (cells,) c_m about its mean, by which b_j acts; used: places among w_1 to w_3."""
         self.parameters, judges = parameters, len(table.judges)
         ratio = np.exp(np.concatenate([[0.0], parameters[judges:-1]]))
-        weights = ratio / ratio.sum()
-        # Place among w_1 to w_3, and weight
-        self._shares = list(zip(used, weights[1:], strict=True))
+        alone, *weights = ratio / ratio.sum()
         tau2, spreads = np.exp(parameters[-1]), np.exp(parameters[:judges] / 2)
         self.blocks, self.preference, self.matrices = table.blocks, [], []
-        # By block: what moves with each parameter but log s_j^2
-        self._parts = []
+        # By block: dV by each parameter but log s_j^2
+        self._derivatives = []
         for block in table.blocks:
             spread = spreads[block.judge]
             scale = np.outer(spread, spread)
-            parts = [weight * scale * block.alike[place] for place, weight in self._shares]
-            self.preference.append(sum(parts, weights[0] * np.diag(scale.diagonal())))
+            alike = [scale * block.alike[place] for place in used]
+            common = sum(weight * part for weight, part in zip(weights, alike, strict=True))
+            preference = alone * np.diag(scale.diagonal()) + common
             slopes = slope[block.places][:, None] * block.of_judge
-            parts.append(tau2 * slopes @ slopes.T)
-            self._parts.append(parts)
-            self.matrices.append(
-                self.preference[-1] + parts[-1] + np.diag(table.sampling[block.places])
-            )
+            by_slope = tau2 * slopes @ slopes.T
+            # As weights sum to 1, each lowers the others
+            by_weight = [
+                weight * (part - preference) for weight, part in zip(weights, alike, strict=True)
+            ]
+            self.preference.append(preference)
+            self._derivatives.append([*by_weight, by_slope])
+            self.matrices.append(preference + by_slope + np.diag(table.sampling[block.places]))
 
     def derivatives_times(self, number: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the parameters that move block `number`, and rows dV of each, (parameters,
@@ -205,24 +206,19 @@ class CellCovariance:
         of_judges = np.stack([part for _, part in parts])
         for place, (cells, _) in enumerate(parts):
             of_judges[place][:, cells] += whole[:, cells]
-        others = [rows @ part for part in self._parts[number]]
-        # As weights sum to 1, each lowers the others
-        for (_, weight), product in zip(self._shares, others, strict=False):
-            product -= weight * whole
+        others = [rows @ derivative for derivative in self._derivatives[number]]
         return self._moving(number), np.concatenate([0.5 * of_judges, np.stack(others)])
 
     def _moving(self, number: int) -> np.ndarray:
         """Numbers of the parameters that move block `number`."""
         count = len(self.parameters)
-        others = np.arange(count - len(self._parts[number]), count)
+        others = np.arange(count - len(self._derivatives[number]), count)
         return np.concatenate([self.blocks[number].judges, others])
 
     def squares(self, number: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same numbers, and c dV c' of each row c, (parameters, rows); rows: (rows, n)."""
         by_cell = (rows @ self.preference[number]) * rows
-        others = np.array([((rows @ part) * rows).sum(axis=1) for part in self._parts[number]])
-        for (_, weight), of_share in zip(self._shares, others, strict=False):
-            of_share -= weight * by_cell.sum(axis=1)
+        others = [((rows @ each) * rows).sum(axis=1) for each in self._derivatives[number]]
         by_judge = self.blocks[number].of_judge.T @ by_cell.T
         return self._moving(number), np.concatenate([by_judge, others])
 
@@ -231,9 +227,24 @@ class CellCovariance:
         fitted = self.blocks[number].fitted
         pairs = fitted, fitted
         by_cell = (matrix * self.preference[number][pairs]).sum(axis=1)
-        others = np.array([(matrix * part[pairs]).sum() for part in self._parts[number]])
-        others[:-1] -= [weight * by_cell.sum() for _, weight in self._shares]
+        others = [(matrix * each[pairs]).sum() for each in self._derivatives[number]]
         return np.concatenate([by_cell @ self.blocks[number].of_judge[fitted], others])
+
+    def information(self, number: int, matrix: np.ndarray) -> np.ndarray:
+        """Traces of P dV_p P dV_q for each two of the same parameters; matrix: P of the fitted
+        cells.
+
+        With S the covariance of preferences and I_p the cells of judge p, dV_p of log s_p^2 is
+        (I_p S + S I_p) / 2.
+        """
+        block = self.blocks[number]
+        pairs, is_judge = (block.fitted, block.fitted), block.of_judge[block.fitted]
+        preference = self.preference[number][pairs]
+        left = preference @ matrix
+        others = np.stack([each[pairs] @ matrix for each in self._derivatives[number]])
+        of_judges = is_judge.T @ (left * left.T + matrix * (left @ preference)) @ is_judge
+        mixed = (left.T * others).sum(axis=1) @ is_judge
+        return np.block([[0.5 * of_judges, mixed.T], [mixed, _traces(others)]])
 
 
 @dataclass(frozen=True)
@@ -247,14 +258,6 @@ class Restricted:
     effects: np.ndarray  # (terms,)
     objective: float  # - log restricted likelihood - log prior, up to a constant
     scaled: np.ndarray  # V^-1 (y - X effects), (cells,)
-
-    def refitted(self, design: np.ndarray, values: np.ndarray) -> Restricted:
-        """The fit of other values, (cells,), at the same covariance, without its objective."""
-        effects = self.spread @ (self.solved.T @ values)
-        left, scaled = values - design @ effects, np.zeros(len(values))
-        for block, inverse in zip(self.covariance.blocks, self.inverses, strict=True):
-            scaled[block.fitted_places] = inverse @ left[block.fitted_places]
-        return replace(self, effects=effects, scaled=scaled, objective=math.nan)
 
     def projected(self, rows: np.ndarray) -> np.ndarray:
         """Rows P of some rows over cells, (..., cells), P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1; 0
@@ -334,21 +337,12 @@ class MixedFit:
             self._plan(plan)
 
     def _plan(self, plan: Preferences) -> None:
-        """Take the parameters, and their information on average over drawn tables."""
+        """Take the parameters, and the information that a study has about them on average."""
         others = [*plan.ratios[self._used], 2 * np.log(plan.tau)]
         self.parameters = np.concatenate([2 * np.log(plan.spread), others])
         self.slope = plan.effects[np.searchsorted(np.unique(self.table.model), self.table.model)]
-        covariance = CellCovariance(self.table, self.parameters, self.slope, self._used)
-        generator = np.random.default_rng(np.random.SeedSequence(0))
-        drawn = np.zeros((PLANS, len(self.slope)))
-        for block, matrix in zip(covariance.blocks, covariance.matrices, strict=True):
-            order = np.argsort(block.places)
-            root = np.linalg.cholesky(matrix[np.ix_(order, order)])
-            drawn[:, block.places[order]] = generator.standard_normal((PLANS, len(matrix))) @ root.T
-        self.state = self._restricted(covariance, drawn[0])
-        states = (self.state.refitted(self._design, values) for values in drawn)
-        information = [self._information(state, _moved(state)) for state in states]
-        self.information = np.mean(information, axis=0)
+        self.state = self._state(self.parameters, np.zeros(len(self.slope)))
+        self.information = self._expected_information(self.state)
 
     @property
     def preferences(self) -> Preferences:
@@ -450,10 +444,10 @@ class MixedFit:
             gram[np.ix_(columns, columns)] += design[cells].T @ solved[cells]
             inverses.append(inverse)
         spread = np.linalg.inv(gram)
-        nothing = np.zeros(0)
-        state = Restricted(
-            covariance, inverses, solved, spread, nothing, math.nan, nothing
-        ).refitted(design, values)
+        effects = spread @ (solved.T @ values)
+        left, scaled = values - design @ effects, np.zeros(len(values))
+        for block, inverse in zip(covariance.blocks, inverses, strict=True):
+            scaled[block.fitted_places] = inverse @ left[block.fitted_places]
         judges = len(self.table.judges)
         logs, others = covariance.parameters[:judges], covariance.parameters[judges:]
         prior = ((logs - logs.mean()) ** 2).sum() / SPREAD**2
@@ -461,32 +455,32 @@ class MixedFit:
             ((value - mean) / sd) ** 2
             for value, (mean, sd) in zip(others, self._prior, strict=True)
         )
-        squares = (values - design @ state.effects) @ state.scaled
-        return replace(
-            state, objective=0.5 * (total + np.linalg.slogdet(gram)[1] + squares + prior)
-        )
+        objective = 0.5 * (total + np.linalg.slogdet(gram)[1] + left @ scaled + prior)
+        return Restricted(covariance, inverses, solved, spread, effects, objective, scaled)
 
     def _gradient(self, state: Restricted, moved: Moved) -> np.ndarray:
         """Gradient of the objective, (parameters,)."""
         covariance, judges = state.covariance, len(self.table.judges)
         gradient = np.zeros(len(covariance.parameters))
-        blocks = zip(covariance.blocks, state.inverses, moved, strict=True)
-        for number, (block, inverse, (at, rows)) in enumerate(blocks):
-            columns, solved = self._carried[number], state.solved[self._cells[number]]
-            # Block of P
-            projection = inverse - solved @ state.spread[np.ix_(columns, columns)] @ solved.T
-            gradient[at] += 0.5 * (
-                covariance.traces(number, projection) - rows @ state.scaled[block.fitted_places]
-            )
+        blocks = zip(covariance.blocks, moved, strict=True)
+        for number, (block, (at, rows)) in enumerate(blocks):
+            traces = covariance.traces(number, self._projection(state, number))
+            gradient[at] += 0.5 * (traces - rows @ state.scaled[block.fitted_places])
         logs = covariance.parameters[:judges]
         gradient[:judges] += (logs - logs.mean()) / SPREAD**2
         means, spreads = np.array(self._prior).T
         gradient[judges:] += (covariance.parameters[judges:] - means) / spreads**2
         return gradient
 
+    def _projection(self, state: Restricted, number: int) -> np.ndarray:
+        """P of the fitted cells of block `number`."""
+        columns, solved = self._carried[number], state.solved[self._cells[number]]
+        among = np.ix_(columns, columns)
+        return state.inverses[number] - solved @ state.spread[among] @ solved.T
+
     def _information(self, state: Restricted, moved: Moved) -> np.ndarray:
         """The average information with that of the priors, (parameters,) both ways."""
-        covariance, judges = state.covariance, len(self.table.judges)
+        covariance = state.covariance
         count = len(covariance.parameters)
         # Fixed: dV P y times V^-1 X
         information, fixed = np.zeros((count, count)), np.zeros((count, len(state.spread)))
@@ -495,12 +489,34 @@ class MixedFit:
         ):
             information[np.ix_(at, at)] += rows @ inverse @ rows.T
             fixed[at] += rows @ state.solved[block.fitted_places]
-        information = 0.5 * (information - fixed @ state.spread @ fixed.T)
+        return self._with_priors(0.5 * (information - fixed @ state.spread @ fixed.T))
+
+    def _expected_information(self, state: Restricted) -> np.ndarray:
+        """The expected information, tr(P dV_p P dV_q) / 2, with that of the priors, (parameters,)
+        both ways.
+
+        Between blocks, P is -V^-1 X (X'V^-1 X)^-1 X'V^-1: that part of the trace is one of matrices
+        of the effects.
+        """
+        covariance = state.covariance
+        count, terms = len(covariance.parameters), len(state.spread)
+        information, of_effects = np.zeros((count, count)), np.zeros((count, terms, terms))
+        for number, block in enumerate(covariance.blocks):
+            solved = state.solved[block.places]
+            at, moved = covariance.derivatives_times(number, solved.T)
+            of_block = state.spread @ moved @ solved
+            of_effects[at] += of_block
+            within = covariance.information(number, self._projection(state, number))
+            information[np.ix_(at, at)] += within - _traces(of_block)
+        return self._with_priors(0.5 * (information + _traces(of_effects)))
+
+    def _with_priors(self, information: np.ndarray) -> np.ndarray:
+        """An information, (parameters,) both ways, with that of the priors."""
+        judges, count = len(self.table.judges), len(information)
         information[:judges, :judges] += (np.eye(judges) - 1 / judges) / SPREAD**2
         others = np.arange(judges, count)
         information[others, others] += [1 / sd**2 for _, sd in self._prior]
-        information[np.diag_indices(count)] += 1e-6  # a spread without any information
-        return information
+        return information + 1e-6 * np.eye(count)  # a spread without any information
 
     @cached_property
     def spreads(self) -> np.ndarray:
@@ -600,6 +616,11 @@ class MixedFit:
             where=uncertainty > 0,
         )
         return list(zip(variance.tolist(), np.clip(df, 1.0, self._most_df).tolist(), strict=True))
+
+
+def _traces(matrices: np.ndarray) -> np.ndarray:
+    """Traces of the products of each two matrices, (m, m); matrices: (m, n, n)."""
+    return np.einsum("pij,qji->pq", matrices, matrices)
 
 
 def _summed(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:

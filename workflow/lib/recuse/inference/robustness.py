@@ -27,6 +27,7 @@ CONCLUSIONS = column_names(
 
 OF_C = "idiosyncrasy"  # the table of biases beyond ordinary preference
 ESTIMATES = "estimates"  # of all specs: not one table but one for each
+KNOWN_DF = 3.0  # degrees of freedom below which C's error, and so what it would find, is not known
 
 
 class Decision(NamedTuple):
@@ -342,7 +343,8 @@ def conclusions(
     words: what a lost conclusion may mean.
     detectable: the bias that the check's t test finds with probability `power`: its standard error
     times the noncentrality. For C, which decides verdicts, the bias that is established with this
-    probability if no other judge is biased, whatever the values of missing own ratings.
+    probability if no other judge is biased, whatever the values of missing own ratings; none if
+    its error has fewer than KNOWN_DF degrees of freedom.
     wordings: of the rubric, over which an interval is, in a study with several.
     note: that prompts are few, or that an interval is for the wordings that were asked.
     """
@@ -404,7 +406,7 @@ def _columns(check: RobustnessCheck, spec: str, estimate: Estimate, robustness: 
     row |= {"check": check.name, "spec": spec, "words": check.lost}
     row["conclusion"] = concluded(estimate, confidence=robustness.confidence)
     row["note"] = _note(check, check.errors(robustness.specs[spec]), estimate)
-    if estimate.std_error > 0:
+    if estimate.std_error > 0 and (check.table != OF_C or estimate.t_df >= KNOWN_DF):
         asked = {"power": robustness.power, "confidence": robustness.confidence}
         found = detectable_bias(estimate.std_error, estimate.t_df, reach=estimate.reach, **asked)
         least = np.fmax(found, estimate.detectable)

@@ -118,6 +118,7 @@ def test_job_whose_log_is_on_the_full_disk(disk, tmp_path, capsys, write):
     assert "Traceback" not in (folder / "job.log").read_text("utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.workflow
 def test_jobs_of_the_workflow(project, disk, tmp_path):
     folder, target = copy_project(tmp_path), "results/mine/estimates/main.csv"

@@ -11,11 +11,10 @@ from changed_inputs import CONFIG, JUDGED, Walk, rows, walk
 pytestmark = pytest.mark.workflow
 
 
-@pytest.mark.parametrize(
-    ("seed", "steps"), [(1, 2), *(pytest.param(seed, 6, marks=pytest.mark.long) for seed in (1, 2))]
-)
-def test_results_are_those_of_a_run_from_nothing_after_any_changes(tmp_path, seed, steps):
-    walk(seed, steps, tmp_path)
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2])
+def test_results_are_those_of_a_run_from_nothing_after_any_changes(tmp_path, seed):
+    walk(seed, 6, tmp_path)
 
 
 CORRELATIONS = "results/tiny/tables/correlations.csv"

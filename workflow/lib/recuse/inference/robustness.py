@@ -344,7 +344,7 @@ def conclusions(
     detectable: the bias that the check's t test finds with probability `power`: its standard error
     times the noncentrality. For C, which decides verdicts, the bias that is established with this
     probability if no other judge is biased, whatever the values of missing own ratings; none if
-    its error has fewer than KNOWN_DF degrees of freedom.
+    its error over prompts has fewer than KNOWN_DF degrees of freedom, unless wordings give one.
     wordings: of the rubric, over which an interval is, in a study with several.
     note: that prompts are few, or that an interval is for the wordings that were asked.
     """
@@ -406,9 +406,11 @@ def _columns(check: RobustnessCheck, spec: str, estimate: Estimate, robustness: 
     row |= {"check": check.name, "spec": spec, "words": check.lost}
     row["conclusion"] = concluded(estimate, confidence=robustness.confidence)
     row["note"] = _note(check, check.errors(robustness.specs[spec]), estimate)
-    if estimate.std_error > 0 and (check.table != OF_C or estimate.t_df >= KNOWN_DF):
+    if estimate.std_error > 0:
         asked = {"power": robustness.power, "confidence": robustness.confidence}
         found = detectable_bias(estimate.std_error, estimate.t_df, reach=estimate.reach, **asked)
+        if check.table == OF_C and estimate.t_df < KNOWN_DF:
+            found = math.nan
         least = np.fmax(found, estimate.detectable)
         row["detectable"] = least + np.nan_to_num(estimate.missing)
     return row

@@ -291,7 +291,7 @@ def detail(row: Row, unit: Unit) -> str:
         size = f"{unit.text(row['detectable'], sign=False)}{unit.mark}"
         words = f"only a bias of {size} or more would reliably show"
     elif not interval_side(row) and row["ci_low"] and not row["detectable"]:
-        words = "how large a bias would show is not known"
+        words = "how large a bias would have to be to show is not known"
     how_sure = ""
     if row["verdict"] in FOUND and code(row["note"]) in (None, Reason.MISSING_OWN):
         how_sure = _how_sure(row)

@@ -10,7 +10,6 @@ from audit_worlds import World, treatment
 from recuse.audit.card import write_card
 from recuse.base.reasons import Reason, in_words, parse
 from recuse.base.tables import read_table
-from recuse.report.verdict import KEEP
 from recuse.workflow.terminal import answer_lines
 
 TREATMENTS = [
@@ -80,7 +79,7 @@ def test_marking_down_an_error_is_right_and_not_seeing_it_is_not(written):
     errors = {row["term"]: row for row in verdicts if row["treatment"] == "error"}
     assert errors["judge a"]["verdict"] == "established"
     assert errors["judge a"]["detail"] == "marks down answers with an error, as it should"
-    assert errors["judge a"]["advice"] == KEEP
+    assert errors["judge a"]["advice"] == "no action"
     assert errors["judge b"]["detail"].startswith("does not clearly mark such answers down")
     assert errors["judge b"]["advice"] == "check facts"
     steps = json.loads((folder / "summary.json").read_text("utf-8"))["next_steps"]

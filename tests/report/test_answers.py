@@ -7,7 +7,6 @@ import pytest
 from drawings import prose, subject
 from picked_rows import fields
 from recuse.base.reasons import CURES, MORE_JUDGES, SENTENCES, Reason, because, in_words
-from recuse.base.templates import said
 from recuse.base.words import capitalised
 from recuse.check.facts import CHECK
 from recuse.data.describe import CORRELATIONS
@@ -18,7 +17,6 @@ from recuse.plot.verdicts import verdicts_figure
 from recuse.report.answers import LIKELY as LIKELY_AT
 from recuse.report.answers import NO_TRUTH, OF_FAMILIES, QUESTION, answer_of_ratings
 from recuse.report.verdict import (
-    KEEP,
     MOST,
     MOST_WORDS,
     bias_sentences,
@@ -81,7 +79,7 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
     answer = answer_from(FOUR)
     assert [(each.verdict, each.detail) for each in answer.verdicts] == [
         ("established", "favours itself"),
-        ("likely", f"is harsher on itself; {said('how_sure', why='many_tested')}"),
+        ("likely", "is harsher on itself; not confirmed after correcting for the number of judges"),
         ("not shown", "only a bias of 0.20 points or more would reliably show"),
     ]
     assert answer.unit.name == "points, scale 1 to 5"
@@ -93,7 +91,7 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
     assert [each.advice for each in answer.verdicts] == [
         "leave out ratings of own answers, or use the debiased ones (debiased.parquet)",
         "do not rely on ratings of own answers (likely bias)",
-        KEEP,
+        "no action",
     ]
     assert answer.untested == [
         "Self-bias is untested for M: answers of M to only 8 prompts are judged, and 10 are needed."
@@ -164,7 +162,7 @@ def test_a_judge_that_hardly_agrees_with_people_is_not_to_be_used(columns, hardl
     answer = answer_from([verdict("J", Verdict.NOT_SHOWN, 0.0, **columns)])
     (shown,) = answer.verdicts
     advice = "do not use (hardly any agreement with people)"
-    assert (shown.hardly_agrees, shown.advice) == (hardly, advice if hardly else KEEP)
+    assert (shown.hardly_agrees, shown.advice) == (hardly, advice if hardly else "no action")
     assert shown.agreement == ("0.25" if "agreement" in columns else "")
     words = " J hardly agrees with people: do not use it as a judge."
     assert answer.headline == "No self-bias is established." + words * hardly

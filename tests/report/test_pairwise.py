@@ -5,7 +5,6 @@ people if there are any.
 import pytest
 
 from recuse.base.reasons import CURES, SENTENCES, SHORT, Reason, because, in_words
-from recuse.base.templates import said
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE
 from recuse.pairwise.cognitive import COGNITIVE_BIASES
@@ -78,7 +77,11 @@ def test_own_answers_come_first_then_length_and_the_place():
         == "No self-bias is established. A (+20.0 points) favours the first answer. B (−10.0 points)"
         " favours the second answer."
     )
-    assert result.caveats == [said("caveat_on", reason=Reason.DEPENDS_ON_DRAWS)]
+    assert result.caveats == [
+        "Some results depend on draws, including verdicts that change with the order. If a draw is"
+        " half a win, judges with weak answers seem to favour themselves; if draws are left out,"
+        " judges with strong answers do."
+    ]
     assert result.next_steps == [
         "C: do not rely on verdicts on own answers.",
         "A and B: judge each pair in both orders, so that position cancels out.",
@@ -100,10 +103,15 @@ def test_where_no_judge_compares_its_own_answers_the_headline_says_so(kind):
 
 def test_sizes_of_the_regression_are_explained():
     result = answer([verdict("self_bias", "A", 0.1, Verdict.LIKELY, kind="pairs")])
-    assert [point.words for point in result.points] == [said("meaning")]
+    assert [point.words for point in result.points] == [
+        "On own and family answers, a size says how much more often than half the time a judge"
+        " chooses such an answer over an equally strong one, by a regression that holds fixed the"
+        " strengths of models and the places and lengths of answers. On longer answers, it says how"
+        " much more often the judge chooses them than people do."
+    ]
 
 
-MANY_TESTED = "not confirmed once the number of judges is allowed for"
+MANY_TESTED = "not confirmed after correcting for the number of judges"
 OTHERWISE_BY_PEOPLE = "the gap to people points the other way"
 SHARES_ALONE = "errors in the human labels could explain it"
 BY_ALL_JUDGES = "90 % probable, given all judges"
@@ -180,7 +188,8 @@ def test_what_errors_at_random_would_do_is_said(judge, human, doubted):
 
 def test_single_orders_must_be_drawn_at_random():
     assert answer([inconclusive("first", "A", Reason.ONE_ORDER)]).caveats == [
-        said("caveat_on", reason=Reason.ONE_ORDER)
+        "Some pairs were judged in one order alone, and their results count only if that order was"
+        " drawn at random."
     ]
 
 

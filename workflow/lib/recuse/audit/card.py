@@ -16,6 +16,7 @@ from recuse.base.outputs import write_text
 from recuse.base.places import WORKFLOW
 from recuse.base.reasons import cure, in_short, in_words
 from recuse.base.tables import read_table, write_table
+from recuse.base.templates import said
 from recuse.base.words import (
     BADGES,
     capitalised,
@@ -29,7 +30,6 @@ from recuse.inference.verdict import FAVOURS, FOUND, Verdict
 from recuse.model.least_squares import holm
 from recuse.report.html import rendered
 from recuse.report.verdict import (
-    KEEP,
     MOST,
     MOST_WORDS,
     ORDER,
@@ -149,10 +149,15 @@ class Card:
         """What to do."""
         if row["verdict"] == Verdict.INCONCLUSIVE:
             return cure(row["reason"])
-        is_blind = row["verdict"] == Verdict.NOT_SHOWN and self.worsens(row)
-        if is_blind or (row["verdict"] in FOUND and not self.is_right(row)):
+        if self.needs_remedy(row):
             return self.treatments[row["treatment"]].remedy
-        return KEEP
+        return said("no_action")
+
+    def needs_remedy(self, row: Texts) -> bool:
+        """Whether a judge does what it should not, or does not clearly do what it should."""
+        if row["verdict"] == Verdict.NOT_SHOWN:
+            return self.worsens(row)
+        return row["verdict"] in FOUND and not self.is_right(row)
 
     @cached_property
     def headline(self) -> str:
@@ -217,9 +222,8 @@ class Card:
         """What to do about the findings: each advice once, with its judges."""
         judges: dict[str, list[str]] = {}
         for row in self.effects:
-            advice = self.advice(row)
-            if row["verdict"] != Verdict.INCONCLUSIVE and advice != KEEP:
-                judges.setdefault(advice, []).append(row["judge"])
+            if self.needs_remedy(row):
+                judges.setdefault(self.advice(row), []).append(row["judge"])
         for words, names in judges.items():
             yield f"{capitalised(words)} ({enumerated([*dict.fromkeys(names)], MOST)})."
 

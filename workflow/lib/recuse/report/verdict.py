@@ -24,7 +24,6 @@ TESTED = {
     "longer": "A bias for longer answers",
     "first": "A bias for the first answer",
 }
-KEEP = "no action"
 # With whom a judge hardly agrees
 OTHERS = {Reason.HARDLY_AGREES: "people", Reason.HARDLY_AGREES_WITH_JUDGES: "the other judges"}
 # Until they are answered in the configuration, there is no verdict on the judge.
@@ -334,7 +333,7 @@ def next_steps(rows: TableRows) -> list[str]:
     self-bias could be tested: each once, with all judges that it is for.
     """
     tested = [row for row in rows if row["verdict"] != Verdict.INCONCLUSIVE]
-    steps = [*_strangers(rows), *tested]
+    steps = [*_strangers(rows), *(row for row in tested if row["verdict"] in FOUND)]
     for row in where(rows, verdict=Verdict.INCONCLUSIVE):
         is_first = row["quantity"] == SELF and not where(tested, quantity=SELF)
         if is_first or code(row["reason"]) in ASKED_OF_USER:
@@ -342,7 +341,6 @@ def next_steps(rows: TableRows) -> list[str]:
     names: dict[str, list[str]] = {}
     for row in steps:
         names.setdefault(verdict_advice(row), []).append(name_in(row))
-    names.pop(KEEP, None)
     names.pop("", None)  # Where no cure is known, there is nothing to do.
     sentences = [
         f"{enumerated([*dict.fromkeys(who)], MOST)}: {words}." for words, who in names.items()

@@ -41,6 +41,14 @@ def tables(tmp_path_factory):
     return {name: read_figure_table(path) for name, path in outputs.items()}
 
 
+def test_judges_that_are_attacked_alike_are_not_called_the_least_and_the_most_robust(tables):
+    alike = attack_success(tables["asr"].assign(asr=0.5), tables["ranks"], **DRAWN)
+    assert "succeed in 50 % of the samples" in prose(alike)
+    assert "Attacks succeed least on" in prose(
+        attack_success(tables["asr"], tables["ranks"], **DRAWN)
+    )
+
+
 def test_every_rate_stands_in_the_row_of_its_judge_and_judges_by_average_rank(tables):
     figure = attack_success(tables["asr"], tables["ranks"], **DRAWN)
     titles = panel_titles(figure)

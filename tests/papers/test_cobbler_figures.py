@@ -207,5 +207,5 @@ def test_points_are_filled_where_a_judge_beats_the_list(shown):
         assert len(axes.get_yticklabels()) == 15
         assert axes.get_yticklabels()[-1].get_text() == "Judge A"
     assert texts(figure).count("25.0 %") == len(shown)
-    finding = "4 of 15 judges rank the systems more like an annotator than a list made blind"
+    finding = "4 of 15 judges agree with the annotators more than a blind list does"
     assert finding in prose(figure)

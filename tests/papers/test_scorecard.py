@@ -165,6 +165,12 @@ def test_summary_is_in_the_order_of_the_paper():
     assert second["counts"] == {"match": 1, "differs": 1, "data absent": 0}
 
 
+def test_the_figure_says_where_no_value_can_be_compared(table):
+    figure = scorecard_figure(table[table["item"] == "claim"], subject("published"))
+    assert not figure.axes
+    assert "No published value can be compared." in texts(figure)
+
+
 def test_the_figure_shows_every_deviation(table):
     figure = scorecard_figure(table, subject("published"))
     (strips,) = figure.axes

@@ -89,8 +89,8 @@ def test_ratios_are_on_a_log_axis():
         (
             ("not shown", ""),
             (
-                "No judge prefers its own wrong answers to right ones more often than expected or"
-                " less often"
+                "No judge prefers its own wrong answers to right ones more or less often than"
+                " expected"
             ),
         ),
         (

@@ -239,6 +239,13 @@ def test_a_curve_has_a_gap_where_a_bin_has_few_comparisons():
     assert LEAST_BINS == 3
 
 
+def test_an_agreement_that_no_comparison_shows_is_unknown(tables):
+    table = read_figure_table(tables["alignment_curves"])
+    none_longer = table.assign(n=table["n"].where(table["bin_high"] <= 0, 0))
+    figure = alignment_curves_figure(none_longer, subject(), confidence=0.9)
+    assert "Judges agree with an unknown share of the humans' choices of a longer" in prose(figure)
+
+
 def test_alignment_curves_tell_the_counts(tables):
     table = read_figure_table(tables["alignment_curves"])
     single = table[table["condition"] == "one"].assign(condition=np.nan)

@@ -30,7 +30,6 @@ COUNT = 0.36  # inches for the number beyond the edge
 SAME = {"marker": "o", "s": 6.8, "lw": 0.0, "alpha": 0.65}
 OTHER = {"marker": "x", "s": 11.6, "lw": 0.9}
 KEY = (Entry("match", "●"), Entry("differs", "×"))
-NOTHING = "No published value can be compared"
 LEVELS = 7  # heights within a row, so that points on one spot show
 # What the values of each item of the scorecard of comparisons are.
 OF_COMPARISONS = {
@@ -56,7 +55,8 @@ def scorecard_figure(table: pd.DataFrame, subject: Subject) -> Figure:
     """
     values, claims = table[table["item"] != "claim"], table[table["item"] == "claim"]
     if values.empty:
-        return page_of_words(subject, f"{NOTHING}.")
+        nothing = head("scorecard", match=0, total=0, is_simulated=False)
+        return page_of_words(subject, f"{nothing.finding}.")
     figures = sorted(
         dict.fromkeys(values["figure"]),
         key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER),

@@ -148,9 +148,9 @@ def with_simultaneous(
     values = intervals.fillna({"slice": ""})[[*KEYS, *SIMULTANEOUS]]
     of_rows = table[KEYS].fillna({"slice": ""}).merge(values, how="left", validate="one_to_one")
     ends = {column: of_rows[column].to_numpy(float) for column in SIMULTANEOUS}
-    return table.assign(**ends), written(
-        "over_tests", count=int(intervals["tests"].iloc[0]), **settings
-    )
+    over = {name: settings[name] for name in ("tests", "sliced", "errors")}
+    words = written("over_tests", count=int(intervals["tests"].iloc[0]), **over)
+    return table.assign(**ends), words
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,8 @@ def alignment_curves_figure(table: pd.DataFrame, subject: Subject, *, confidence
 
 def _mean(table: pd.DataFrame, column: str) -> float | None:
     """Mean over comparisons; None without any."""
-    return (table[column] * table["n"]).sum() / table["n"].sum() if len(table) else None
+    total = table["n"].sum()
+    return (table[column] * table["n"]).sum() / total if total else None
 
 
 def _frame_agreement(axes: Axes, curve: pd.DataFrame) -> None:

@@ -354,9 +354,12 @@ def tally(
 
 
 def extremes(values: pd.Series) -> list[tuple[str, float]]:
-    """Name and value of the least and the greatest of some means, once if they are of one name."""
+    """Name and value of the least and the greatest of some means; one of them if they have the same
+    name or value.
+    """
     ends = values.dropna().sort_values(kind="stable").iloc[[0, -1][: values.count()]]
-    return [*ends[~ends.index.duplicated()].items()]
+    is_same = ends.index.duplicated() | ends.duplicated()
+    return [*ends[~is_same].items()]
 
 
 def name_in_words(code: str) -> str:

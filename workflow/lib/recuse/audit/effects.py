@@ -39,7 +39,7 @@ VERDICT_COLUMNS = ("adjusted_p_value", "verdict", "favours", "reason", "note")
 # The estimated variance of writers' effects may be negative, down to this share of its noise: cut
 # off at 0, it would make intervals too wide where writers are alike
 LEAST_SPREAD = -0.4
-# By how many prompts that differ a standard error allows for rare differences that were not seen
+# How many unseen prompts with a difference a standard error allows for
 MORE_PROMPTS = 1.5
 LEAST_PROMPTS = 10  # with complete units
 POWER = 0.8  # to find the detectable effect
@@ -169,9 +169,9 @@ def over_writers(parts: Iterable[tuple[Sequence[float], int]], whole: Part) -> P
 
     The variance is V + B - E: V over prompts, B that of the mean of writers' effects, estimated
     from how much these differ, and E the noise in B. Satterthwaite's degrees of freedom lie between
-    those of writers and those of prompts. In them, B^2 counts W / (W - 1) times: with few writers,
-    B is often much too small. Two writers can hardly show that all are alike: only half of E is
-    subtracted, and if B exceeds that, there is one degree of freedom.
+    those of writers and those of prompts. There, B^2 is multiplied by W / (W - 1): with few
+    writers, B is often much too small. Two writers can hardly show that all are alike: only half of
+    E is subtracted, and if B exceeds that, there is one degree of freedom.
 
     parts: the prompts' differences of each writer, and the number of their units. Writers with
     fewer than two prompts do not count.

@@ -70,11 +70,10 @@ def test_nothing_to_do_when_all_is_there_or_merely_touched(project):
         ("lib/recuse/papers/scorecard_figure.py", ["figures_rest"], ["smoke"]),
         ("scripts/figure.py", DRAWN, BOTH),
         ("report/figures.j2", DRAWN, BOTH),
+        ("report/check.txt.j2", ["describe"], BOTH),
     ],
 )
-def test_edited_module_redraws_the_figures_of_studies_that_it_draws(
-    project, edit, file, jobs, studies
-):
+def test_an_edited_file_reruns_the_jobs_of_studies_that_read_it(project, edit, file, jobs, studies):
     edit(f"workflow/{file}", "\n# changed\n")
     assert planned(project) == after(*jobs, of=studies)
 

@@ -212,8 +212,8 @@ HUMANS = {
     "raters": where(Study.has_raters, "results/{study}/raters.parquet"),
     "alphas": where(Study.has_alphas, f"{DATA}/twin_facts.csv"),
 }
-# What is said of what ratings and verdicts support.
-FINDINGS = f"{WORKFLOW}/report/findings.yaml"
+# The words and the page of what ratings and verdicts support.
+FINDINGS = [f"{WORKFLOW}/report/{name}" for name in ("findings.yaml", "check.txt.j2")]
 SAMPLING = {"confidence": config["confidence"], "seed": config["seed"]}
 # Resources of a job that reads every row of its study.
 asks_by_rows = partial(asks, megabytes=of_study(Study.raw_megabytes))

@@ -132,7 +132,7 @@ for kinds in sorted({tuple(answer(Study.analyses, name)) for name in STUDIES} - 
             **asks_by_rows(mem_mb=1000, runtime=30),
         params:
             **SAMPLING,
-            contents=contents("analyses.py", [FINDINGS]),
+            contents=contents("analyses.py", FINDINGS),
             analyses=[*kinds],
             families=of_study(Study.families),
             pools=setting("pools"),

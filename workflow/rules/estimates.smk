@@ -69,7 +69,7 @@ rule describe:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        contents=contents("describe.py", HUMANS["alphas"], [FINDINGS]),
+        contents=contents("describe.py", HUMANS["alphas"], FINDINGS),
         power=of_study(Study.power_settings),
         of_alpha=configured("inference", "raters"),
         confidence=config["confidence"],

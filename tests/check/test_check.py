@@ -524,13 +524,13 @@ def test_page_is_read_at_80_columns(tmp_path):
     )
     assert f"  1. {LLAMA} always gives the same value" in page
     line = next(line for line in page.splitlines() if line.startswith("A judge of a name that"))
-    value = findings["detectable", f"A {long}"].value
-    assert line.split()[-7:-2] == [
+    sizes = [findings["detectable", f"{what} {long}"].value for what in ("A", "C", "floor of C")]
+    assert line.split()[-7:] == [
         "ABC",
         "0%",
         percent(findings["ceiling", long].value).replace(" ", ""),
         percent(findings["floor", long].value).replace(" ", ""),
-        f"{value:.3f}",
+        *map("{:.3f}".format, sizes),
     ]
     silent = next(line for line in page.splitlines() if line.startswith(f"{LLAMA} "))
     assert silent.split()[-7:] == ["-", "0%", "100%", "0%", "-", "-", "-"]

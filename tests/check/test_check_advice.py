@@ -216,7 +216,7 @@ def test_a_name_in_families_that_no_rating_has(check):
     finding = findings["spelling", "families GPT 3.5 Turbo"]
     assert finding.level == WARNING
     assert (
-        "names 'GPT 3.5 Turbo', which is no judge and no model of these ratings; did you mean"
+        "names 'GPT 3.5 Turbo', which is neither a judge nor a model in these ratings; did you mean"
         " 'GPT-3.5" in finding.words
     )
     assert [subject for topic, subject in findings if topic == "spelling"] == [

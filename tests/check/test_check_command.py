@@ -242,7 +242,7 @@ def test_points_of_an_import_are_those_of_its_files(run, tmp_path, capfd):
         in page
     )
     assert (
-        "names 'GPT-4O', which is no judge and no model of these ratings; did you mean 'GPT-4o'"
+        "names 'GPT-4O', which is neither a judge nor a model in these ratings; did you mean 'GPT-4o'"
         in page
     )
     size, points = re.search(
@@ -348,9 +348,10 @@ def test_check_of_verdicts(compare, tmp_path):
     assert "GPT-4 20 0%" in words  # by judge: under its name in config, with its answers and draws
     rows = read_table(tmp_path / "check.csv")
     assert "self-bias of GPT-4 (with a single judge" in rows[1]["words"]
-    assert {row["subject"] for row in rows if row["topic"] == "detectable"} >= {
-        "longer answers: GPT-4"
-    }
+    sizes = {row["subject"]: row["finding"] for row in rows if row["topic"] == "detectable"}
+    (line,) = (line for line in page.splitlines() if line.startswith("GPT-4 "))
+    longer = f"{100 * float(sizes['longer answers: GPT-4']):.1f}"
+    assert line.split() == ["GPT-4", "20", "0%", "-", longer, "-"]
 
 
 @pytest.mark.parametrize(

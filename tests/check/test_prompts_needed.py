@@ -180,7 +180,7 @@ def test_the_page_says_what_to_ask_and_where_no_number_is_enough():
         " ratings as in"
     )
     assert (
-        f"  A against humans: ask {most:,} prompts of these 9 judges: {81 * most:,} requests."
+        f"  A against humans: ask these 9 judges about {most:,} prompts: {81 * most:,} requests."
         in lines
     )
     never = next(
@@ -198,7 +198,9 @@ def test_the_page_names_judges_that_the_twin_does_not_have():
     first, *_ = words(
         published_plan(judges=["a", "GPT-4o"], models=["a", "GPT-4o", "b", "Mistral 7B"]), 0.1
     )
-    assert first.endswith("as in the simulated twin of Play Favorites (a: as usual there):")
+    assert first.endswith(
+        "as in the simulated twin of Play Favorites (a: typical values from there):"
+    )
 
 
 def test_without_human_scores_there_is_no_a():

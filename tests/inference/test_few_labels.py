@@ -220,10 +220,10 @@ def test_check_counts_what_each_question_rests_on(tmp_path):
     rows = labelled(lambda row: int(row["prompt_id"][1:]) % 4 == 0)
     findings = by_subject(findings_from(tmp_path, rows)[0])
     assert findings["contents", "A"].words == (
-        "A rests on 250 ratings with human scores, of answers to 10 prompts (clusters)"
+        "A rests on 250 ratings with human scores, on answers to 10 prompts (clusters)"
     )
     assert findings["contents", "B, C and the ranking"].words == (
-        "B, C and the ranking rest on 1,000 ratings, of answers to 40 prompts (clusters)"
+        "B, C and the ranking rest on 1,000 ratings, on answers to 40 prompts (clusters)"
     )
     assert ("human scores", "chosen") not in findings
     scored, more = 50, 100

@@ -322,11 +322,11 @@ def rating_ranges(facts: Facts) -> Iterator[Finding]:
         bottom, top = float(unit[:, 0].min()), unit[:, 1]
         code, level = "range", FINE
         if high - low >= FEWEST and top.max() <= HALF:
-            code, level = "range/half", WARNING
+            code, level = "range/lower half", WARNING
         elif high - low >= FEWEST and bottom >= HALF:
-            code, level = "range/half", NOTE
+            code, level = "range/upper half", NOTE
         elif top.min() <= LOWER and np.ptp(top) >= FARTHER and np.ptp(unit, axis=1).all():
-            level = WARNING
+            code, level = "range/other scale", WARNING
         values = {"low": low, "high": high, "first": ends.min(), "last": ends.max()}
         yield Finding(
             code,

@@ -11,6 +11,7 @@ from recuse.check.facts import FINE, NOTE, SENTENCES, WARNING, Finding
 
 WIDTH = 79
 NAME = 24  # letters of a judge's name in the table
+ABOUT = ("letter", "quantity", "factor", "term", "name")  # facts that say what a finding is about
 SHOWN: dict[str, Callable[[float], str]] = {
     **dict.fromkeys(("ceiling", "floor", "scale use", "missing", "no human score"), percent),
     "detectable": "{:.3f}".format,
@@ -49,8 +50,15 @@ def check_page(
             if each.topic == topic and (topic != "families" or each.value)
         ],
         judges=sorted(each.subject for each in findings if each.topic == every_judge),
-        values={(each.topic, each.subject): each.value for each in rest},
+        values={_key(each): each.value for each in rest},
+        width=NAME,
     )
+
+
+def _key(finding: Finding) -> tuple[str, ...]:
+    """Its code and what it is about, by which the table of judges finds its value."""
+    about = [finding.facts[name] for name in ABOUT if name in finding.facts]
+    return finding.code, *(about or [finding.subject])
 
 
 def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -68,9 +76,8 @@ def entry(group: Sequence[Finding], mark: str) -> str:
     first, shown = group[0], SHOWN.get(group[0].topic)
     names: dict[str, list[str]] = {}
     for finding in group:
-        letter, _, term = finding.subject.partition(": ")
         if first.topic == "estimable":
-            names.setdefault(term, []).append(letter)
+            names.setdefault(finding.facts["bias"], []).append(finding.facts["letter"])
         else:  # shares are shown, counts are not
             is_shown = shown and isinstance(finding.value, float)
             names[finding.subject or "all ratings"] = [shown(finding.value)] if is_shown else []

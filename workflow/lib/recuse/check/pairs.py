@@ -137,8 +137,11 @@ def _agreement(connection: Connection) -> Iterator[Finding]:
         if n:
             share = agreeing / n
             # Verdicts on a question are not independent
-            level = WARNING if share < 0.5 - BY_CHANCE * 0.5 / questions**0.5 else FINE
-            yield Finding("agreement/labels", subject, share, level, 1.0, n=n)
+            least = 0.5 - BY_CHANCE * 0.5 / questions**0.5
+            found, level = "agreement/labels", FINE
+            if share < least:
+                found, level = "agreement/below chance", WARNING
+            yield Finding(found, subject, share, level, 1.0, n=n)
 
 
 def _names(connection: Connection, families: Mapping[str, str]) -> Iterator[Finding]:
@@ -178,7 +181,8 @@ def _detectable(verdicts: Sequence[Mapping], power: float) -> Iterator[Finding]:
         if size and not math.isnan(size):
             subject = f"{SUBJECTS[row['quantity']]} {row['term']}"
             level = NOTE if size > LARGE else FINE
-            yield Finding("detectable/difference", subject, size, level, size, power=power)
+            about = {"quantity": row["quantity"], "term": row["term"], "power": power}
+            yield Finding("detectable/difference", subject, size, level, size, **about)
 
 
 def _summary(verdicts: Sequence[Mapping]) -> Iterator[Finding]:

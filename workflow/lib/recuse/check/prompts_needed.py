@@ -133,16 +133,18 @@ def prompts_in_words(
     lines = [said("plan", others=others, **asked)]
     for estimand in dict.fromkeys(row["estimand"] for row in rows):
         known = [row for row in rows if row["estimand"] == estimand]
+        never = [row for row in known if math.isinf(row["prompts"])]
         lines.append(
             said(
                 "plan",
                 "estimand",
                 estimand=estimand,
                 is_alone=estimand == C,
-                known=known,
+                known=len(known),
                 missing=len(plan.judges) - len(known),
                 most=max(known, key=lambda row: row["prompts"]),
-                never=[row for row in known if math.isinf(row["prompts"])],
+                never=[row["judge"] for row in never],
+                hidden=max(never, key=lambda row: row["limit"], default=None),
             )
         )
     return lines

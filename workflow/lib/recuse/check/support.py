@@ -70,7 +70,7 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     cells) can estimate.
 
     Without human scores of all rows, B and C have no slopes on them. constant: judges that always
-    give the same value, whose estimated biases would be 0 whatever they are.
+    give the same value, whose estimated biases would be 0 whatever the true ones are.
     """
     study, family, judges = facts.study, facts.families(), facts.names("judge")
     silent = set(family.values()) - {family[judge] for judge in judges if judge not in constant}
@@ -156,16 +156,19 @@ def estimable(terms: BiasTerms, models: Collection[str]) -> Iterator[Finding]:
         code(reason) for (_, quantity, _), reason in terms.items() if quantity == "self_bias"
     }
     for (letter, quantity, term), reason in terms.items():
-        subject = f"{letter}: {quantity.replace('_', '-')} of {term}"
+        bias = f"{quantity.replace('_', '-')} of {term}"
+        subject = f"{letter}: {bias}"
+        about = {"letter": letter, "quantity": quantity, "term": term, "bias": bias}
         if not reason:
-            yield Finding("estimable", subject, 1)
+            yield Finding("estimable", subject, 1, **about)
             continue
         why = code(reason)
         by_design = quantity == "self_bias" and of_self == {Reason.NO_OWN_ANSWERS}
         expected = quantity == "self_bias" and term in models and why not in WARNED_OF
         level = FINE if by_design or why in WITHOUT_PEOPLE else WARNING if expected else NOTE
         remedy = "" if by_design else _remedy(reason, letter)
-        yield Finding("estimable/not", subject, 0, level, reason=_in_words(reason), remedy=remedy)
+        why_not = {"reason": _in_words(reason), "remedy": remedy}
+        yield Finding("estimable/not", subject, 0, level, **about, **why_not)
 
 
 def estimable_biases(
@@ -354,7 +357,7 @@ def detectable_biases(
             lacks = "models" if math.isinf(row["prompts_needed"]) else "prompts"
             lacks = "answers" if 2 * carriers.prompts < facts.prompts else lacks
         level = WARNING if value > LARGE else NOTE if value > self_bias else FINE
-        shown = {"letter": letter, "row": row}
+        shown = {"letter": letter, "term": judge, "row": row}
         yield Finding(
             "detectable",
             f"{letter} {judge}",

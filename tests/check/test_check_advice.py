@@ -48,7 +48,7 @@ def test_a_rating_without_a_human_score_is_not_missing(check):
     assert {findings["own ratings missing", judge].level for judge in FIVE} == {FINE}
     assert findings["missing", f"judge {GPT4}"].value == pytest.approx(5 / 200)
     assert findings["missing", f"model {GPT4}"].value == 0
-    assert findings["missing", ""].words == "0.5 % of the ratings are missing (5 no rating)"
+    assert findings["missing", ""].words == "0.5 % of the ratings are missing (5 without a rating)"
     finding = findings["no human score", f"model {GPT4}"]
     assert (finding.value, finding.level) == (0.3, WARNING)
     assert (

@@ -189,8 +189,8 @@ def test_the_page_says_what_to_ask_and_where_no_number_is_enough():
         if line.startswith("  C beyond ordinary preference, if no other judge is biased: ")
     )
     assert (
-        "no number of prompts for Claude 3.5 Sonnet, GPT-4o and 4 more: 0.097 is the least to be"
-        " seen of Llama 3 8B." in never
+        "no number of prompts for Claude 3.5 Sonnet, GPT-4o and 4 more: no bias of Llama 3 8B"
+        " below 0.097 can be detected." in never
     )
 
 

@@ -1,7 +1,7 @@
 """How people would rank the models, and self-bias against people, from few human scores.
 
     python benchmarks/few_labels.py [--studies 400] [--biases] [--ratings results/play_favorites_2d]
-    python benchmarks/few_labels.py --chosen [--studies 100]
+    python benchmarks/few_labels.py --chosen [--studies 400]
 
 Nine judges of four families rate one another's answers to 200 prompts in two dimensions; one judge
 favours itself by .1 of the scale, the best model is better than the worst by .15, and ordinary
@@ -19,7 +19,7 @@ With --biases, and no ordinary preferences: the share of judges whose 90 % inter
 A contains what Equation 1 gives for many prompts, with two standard errors, the mean half-width,
 and both by the rows with human scores alone.
 
-With --chosen, what becomes of numbers that nothing refuses if prompts are chosen: in proportion to
+With --chosen, how estimates do if prompts were chosen and nothing refuses them: in proportion to
 exp(z), or to exp(z) with z how much better, or worse, than other models' answers people find those
 of the first judge's model. Printed are the share of studies that are refused; the shares, in all
 studies, of 90 % intervals that contain the truth, of scores, of the differences of models next to

@@ -191,7 +191,7 @@ def test_one_number_says_that_answers_were_drawn_at_random(frame, studies):
     )
     columns = ["score", "ci_low", "ci_high", "rank_low", "rank_high"]
     pd.testing.assert_frame_equal(stated[columns], unstated[columns], check_exact=True)
-    assert set(unstated["note"]) == {Reason.UNDECLARED_DRAW}
+    assert {note.split(" ")[0] for note in unstated["note"]} == {Reason.FEW_AND_UNDECLARED}
     assert {note.split(" ")[0] for note in stated["note"]} == {Reason.SHORT_INTERVALS}
 
 
@@ -205,7 +205,9 @@ def test_check_doubts_a_draw_that_nobody_states(tmp_path):
     rows = labelled(lambda row: int(row["prompt_id"][1:]) % 4 == 0)
     finding = by_subject(findings_from(tmp_path, rows)[0])["human scores", "draw"]
     assert finding.level == WARNING
-    assert finding.words.startswith("nothing says that answers were drawn at random")
+    assert finding.words.startswith(
+        "the study does not say that the answers with human scores were drawn"
+    )
     for others in ([row | {"labelling_probability": 0.25} for row in rows], rated()):
         found = by_subject(findings_from(tmp_path, others)[0])
         assert ("human scores", "draw") not in found

@@ -7,7 +7,6 @@ import pytest
 from drawings import prose, subject
 from picked_rows import fields
 from recuse.base.reasons import CURES, MORE_JUDGES, SENTENCES, Reason, because, in_words
-from recuse.base.words import capitalised
 from recuse.check.facts import CHECK
 from recuse.data.describe import CORRELATIONS
 from recuse.inference.leaderboard import LEADERBOARD
@@ -427,7 +426,12 @@ def test_a_draw_for_human_scores_that_nobody_states_is_doubted_once():
     after = [ranked("debiased", name, rank, 1, 2) for rank, name in enumerate("ABC", 1)]
     by_people = [ranked("as_people", name, rank, 1, 3) for rank, name in enumerate("CAB", 1)]
     board, reason = [*BOARD, *after], because(Reason.UNDECLARED_DRAW)
-    doubt = f"{capitalised(in_words(reason))}."
+    doubt = (
+        "The study does not say that the answers with human scores were drawn at random; if they"
+        " were picked, the models' estimated human scores may be off by more than their intervals"
+        " suggest; set `labelling_probability` to the chance that an answer was chosen: one number"
+        " if they were drawn at random, otherwise a column."
+    )
     doubted = [{**row, "note": reason} for row in by_people]
     check = csv_rows(f"""
 topic,subject,level,words,advice
@@ -436,6 +440,11 @@ human scores,draw,warning,"{in_words(reason)}",
     answer = answer_from(FOUR, leaderboard=[*board, *doubted], check=check)
     assert answer.leaderboard.sentence.endswith(f" with and without them. {doubt}")
     assert doubt not in answer.caveats
+    few = because(Reason.FEW_AND_UNDECLARED, prompts=12, few=30)
+    doubted_few = [{**row, "note": few} for row in by_people]
+    both = answer_from(FOUR, leaderboard=[*board, *doubted_few])
+    assert "12 prompts, fewer than 30, have human scores" in both.leaderboard.sentence
+    assert both.leaderboard.sentence.endswith(" otherwise a column.")
     short = because(Reason.SHORT_INTERVALS, prompts=12, few=30)
     others = [{**row, "note": short} for row in by_people]
     sentence = answer_from(FOUR, leaderboard=[*board, *others]).leaderboard.sentence

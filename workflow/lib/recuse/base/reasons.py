@@ -80,6 +80,7 @@ class Reason(StrEnum):
     EQUAL_SCORES = "equal_scores"
     CHOSEN_FOR_SCORES = "chosen_for_scores"
     UNDECLARED_DRAW = "undeclared_draw"
+    FEW_AND_UNDECLARED = "few_and_undeclared"
     # Verdicts and robustness checks.
     NO_ROW = "no_row"
     NO_INTERVAL = "no_interval"
@@ -245,8 +246,13 @@ SENTENCES = {
         " from those of the others by {gap} of the scale"
     ),
     Reason.UNDECLARED_DRAW: (
-        "nothing says that answers were drawn at random for human scores: if people chose them,"
-        " scores as people would give them can be off by more than their intervals"
+        "the study does not say that the answers with human scores were drawn at random; if they were"
+        " picked, the models' estimated human scores may be off by more than their intervals suggest"
+    ),
+    Reason.FEW_AND_UNDECLARED: (
+        "{prompts} prompts, fewer than {few}, have human scores, so that intervals and rank sets may"
+        " be too small; and the study does not say that these were drawn at random: if they were"
+        " picked, the models' estimated human scores may be off by still more"
     ),
     Reason.NO_ROW: "{table}.csv has no such row",
     Reason.NO_INTERVAL: "it has no interval, as its standard error is 0 or unknown",
@@ -323,6 +329,11 @@ SHORT = {
     Reason.SHORT_INTERVALS: (
         "few prompts: intervals and rank sets may be too small, even with the t distribution"
     ),
+    Reason.FEW_AND_UNDECLARED: (
+        "few prompts have human scores, so that intervals and rank sets may be too small; and the"
+        " study does not say that these were drawn at random: if they were picked, the models'"
+        " estimated human scores may be off by still more"
+    ),
 }
 OF_SEVERAL = {
     Reason.NO_OWN_ANSWERS: "they rate no answers of their own",
@@ -334,6 +345,10 @@ OF_SEVERAL = {
     Reason.SAME_LENGTHS: "they compare no answers of different known lengths",
     Reason.ONE_ORDER: "they judged no pair in both orders",
 }
+DECLARE_DRAW = (
+    "set `labelling_probability` to the chance that an answer was chosen: one number if they were"
+    " drawn at random, otherwise a column"
+)
 # What would make an inconclusive verdict conclusive; where nothing is listed, more judges or
 # models.
 MORE_JUDGES = "add judges or models of other families"
@@ -364,10 +379,8 @@ CURES = {
     Reason.COPIED_RATINGS: (
         "leave the judge out, or list it as `trusted` if it rated the answers itself"
     ),
-    Reason.UNDECLARED_DRAW: (
-        "write with which probability an answer was chosen as `labelling_probability`: one number"
-        " if they were drawn at random, otherwise a column"
-    ),
+    Reason.UNDECLARED_DRAW: DECLARE_DRAW,
+    Reason.FEW_AND_UNDECLARED: DECLARE_DRAW,
     Reason.NO_SLOPE: "add prompts whose answers people score differently",
     Reason.NO_HUMAN_LABELS: "have people judge some of these comparisons",
     Reason.FEW_QUESTIONS: "judge more questions",

@@ -16,7 +16,6 @@ from recuse.base.settings import Setting
 from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded
 from recuse.data.selection import EVERY_ROW
 from recuse.inference.human_scale import (
-    AT_RANDOM,
     BATCH,
     AnswerScores,
     read_answer_scores,
@@ -139,8 +138,9 @@ def basis(facts: Facts, *, confidence: float) -> Iterator[Finding]:
     yield Finding("contents/basis", "B, C and the ranking", facts.prompts, ratings=facts.rows)
     answers = read_answer_scores(study, EVERY_ROW.rows(study.ratings))
     gap, p_value = scored_gap(answers)
-    if p_value < AT_RANDOM:
-        yield Finding("human scores/chosen", "chosen", gap, WARNING, 2.0, at_random=AT_RANDOM)
+    at_random = answers.at_random
+    if p_value < at_random:
+        yield Finding("human scores/chosen", "chosen", gap, WARNING, 2.0, at_random=at_random)
     elif not refused:
         if answers.labelling_probability is None:
             reason = because(Reason.UNDECLARED_DRAW)

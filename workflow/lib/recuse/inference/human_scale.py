@@ -30,6 +30,9 @@ BATCH = 100  # answers that people should score next
 # p-value: below it, answers do not look chosen at random for human scores. At 0.05 twice as many
 # studies whose prompts were chosen would pass; a tenth of those drawn at random are refused.
 AT_RANDOM = 0.1
+# The same where the study says that it drew them at random: chance is then no reason to refuse it,
+# but a difference that chance hardly ever makes is.
+AS_DECLARED = 0.001
 # Scored prompts of a model with an answer whose score is not the most frequent one: with fewer, its
 # own scores do not show how much they vary
 LEAST_VARIED = 5
@@ -63,6 +66,15 @@ class AnswerScores:
         """Whether scored answers had different probabilities of a human score."""
         known = self.labelling_probability
         return known is not None and bool(np.ptp(known[self.is_scored]) > 0)
+
+    @property
+    def at_random(self) -> float:
+        """The p-value of `scored_gap` below which answers do not look chosen as the study says; 0
+        if their probabilities differ, for then scored answers may well differ from the others.
+        """
+        if self.labelling_probability is None:
+            return AT_RANDOM
+        return 0.0 if self.is_weighted else AS_DECLARED
 
     def prompt_shares(self) -> np.ndarray:
         """Share of each prompt in the weights, 1 / probability, of a model's scored answers,
@@ -203,7 +215,7 @@ def refused_ranking(answers: AnswerScores) -> str:
     if answers.varied_prompts().sum() < LEAST_VARIED:
         return because(Reason.EQUAL_SCORES, least=LEAST_VARIED)
     gap, p_value = scored_gap(answers)
-    if p_value < AT_RANDOM and answers.labelling_probability is None:
+    if p_value < answers.at_random:
         return because(Reason.CHOSEN_FOR_SCORES, gap=round(gap, 3))
     return ""
 
@@ -246,8 +258,8 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     of_dimension = indicators(answers.dimension)
     design = hstack([of_model, of_dimension, of_dimension * panel[:, None]], format="csr")
     rate = of_dimension.sum(axis=0) / np.maximum(of_dimension.T @ scored, 1)
-    known = answers.labelling_probability if answers.is_weighted else None
-    rates = rate[answers.dimension] if known is None else 1 / known
+    is_weighted = answers.is_weighted
+    rates = 1 / answers.labelling_probability if is_weighted else rate[answers.dimension]
     human = np.nan_to_num(answers.human)
     weighted = design * np.where(scored, rates, 0.0)[:, None]
     inverse = np.linalg.pinv((weighted.T @ design).toarray(), hermitian=True)
@@ -260,7 +272,7 @@ def human_scale_means(answers: AnswerScores) -> HumanScaleMeans:
     of_scored = of_prompt.T @ (weighted * (human - fitted)[:, None])
     of_all = of_prompt.T @ (of_model * ((fitted - score[model]) / count[model])[:, None])
     influence = of_scored @ (inverse @ mean_row.T) + of_all.toarray()
-    if known is not None:
+    if is_weighted:
         # A model with all of its weight on one prompt has too few of them for a score.
         influence /= np.maximum(1 - answers.prompt_shares(), ROUNDING)
     score[of_model.T @ scored == 0] = np.nan
@@ -277,8 +289,7 @@ def widened_covariance(means: HumanScaleMeans, varied: np.ndarray, kept: np.ndar
     """
     covariance = means.covariance
     variance = covariance.diagonal()
-    usual = variance[kept].mean()
-    lacking = np.maximum(usual - variance, 0.0)
+    lacking = np.maximum(variance[kept].mean() - variance, 0.0)
     return covariance + np.diag(np.where(varied < LEAST_VARIED, lacking, 0.0))
 
 

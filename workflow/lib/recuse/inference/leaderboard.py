@@ -364,8 +364,9 @@ def as_people_rows(
         score = means.score[kept]
         covariance = widened_covariance(means, answers.varied_prompts(), kept)[np.ix_(kept, kept)]
         effective = prompts[kept]
-        draw = np.random.default_rng(seed).multivariate_normal
-        drawn = draw(score, covariance, replicates, method="eigh")
+        drawn = np.random.default_rng(seed).multivariate_normal(
+            score, covariance, replicates, method="eigh"
+        )
         low, high = rank_sets(score, drawn, prompts=int(effective.min()), confidence=confidence)
         error = np.sqrt(covariance.diagonal() * effective / (effective - 1))
         half = [quantile(confidence, n - 1) for n in effective.tolist()] * error
@@ -390,9 +391,11 @@ def _note_on_draw(answers: AnswerScores, prompts: int) -> str:
     """
     if prompts < LEAST_SCORED:
         return because(Reason.FEW_SCORED_PROMPTS, prompts=prompts, least=LEAST_SCORED)
-    if answers.labelling_probability is None:
-        return because(Reason.UNDECLARED_DRAW)
-    return because(Reason.SHORT_INTERVALS, prompts=prompts, few=FEW) if prompts < FEW else ""
+    is_undeclared = answers.labelling_probability is None
+    if prompts < FEW:
+        reason = Reason.FEW_AND_UNDECLARED if is_undeclared else Reason.SHORT_INTERVALS
+        return because(reason, prompts=prompts, few=FEW)
+    return because(Reason.UNDECLARED_DRAW) if is_undeclared else ""
 
 
 def _of_models(columns: Mapping[str, np.ndarray], kept: np.ndarray) -> Iterator[dict]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import nan
 
-from recuse.base.reasons import Reason, code, in_words
+from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.templates import said
 from recuse.base.words import capitalised, enumerated, level, number, percent
 from recuse.check.facts import STOP, WARNING
@@ -230,6 +230,10 @@ def _pairs_in_order(mean_scores: TableRows) -> dict[str, str]:
     return shares
 
 
+# Notes on scores of answers that are not said to be drawn at random
+UNDECLARED = (Reason.UNDECLARED_DRAW, Reason.FEW_AND_UNDECLARED)
+
+
 def leaderboard_section(
     tables: Mapping[str, TableRows], first: str, unit: Unit, confidence: float
 ) -> PageSection | None:
@@ -245,10 +249,10 @@ def leaderboard_section(
         return None
     before = _places({model: int(raw[model]["rank"]) for model in models})
     after = _places({model: int(debiased[model]["rank"]) for model in models})
-    by_humans, heading_of_humans, doubt = {}, "as people would rate them", ""
+    by_humans, heading_of_humans, doubts = {}, "as people would rate them", []
     for row in where(rows, scores=AS_PEOPLE):
-        if code(row["note"]) is Reason.UNDECLARED_DRAW:
-            doubt = f"{capitalised(in_words(row['note']))}."
+        if code(row["note"]) in UNDECLARED:
+            doubts.append(row["note"])
         by_humans[row["model"]] = f"{row['rank']} ({_rank_range(row)})"
     if not by_humans:
         heading_of_humans = "rank by humans"
@@ -282,7 +286,7 @@ def leaderboard_section(
         is_within=within,
         top=top,
         old=old,
-        doubt=doubt,
+        doubt=f"{capitalised(in_short(doubts))}; {cure(doubts[0])}." if doubts else "",
     )
     return PageSection.from_texts("Does the ranking of models change?", sentence, table)
 

@@ -78,7 +78,8 @@ WORLDS = {
     "human scores at the top": {"dimensions": 1, "noise": 0.2, "reliability": 0.7},
 }
 AT_TOP = "human scores at the top"
-CHOSEN = ("exp(z)", "first model better", "first model worse")
+BETTER, WORSE = "first model better", "first model worse"
+CHOSEN = ("exp(z)", BETTER, WORSE)
 CHOSEN_WORLDS = {
     "as described": {},
     "difficult prompts that move ratings": WORLDS["difficult prompts, reliability 0.6"],
@@ -113,10 +114,10 @@ def is_scored(how, share, human, random):
     chances = None
     if how != "by prompt":
         means = human.mean(axis=(1, 2))
-        if how.startswith("first model"):
+        if how in (BETTER, WORSE):
             by_model = human.mean(axis=1)
             means = by_model[:, 0] - by_model[:, 1:].mean(axis=1)
-            means = -means if how == "first model worse" else means
+            means = -means if how == WORSE else means
         z = (means - means.mean()) / means.std()
         weights = np.exp(z / 2 if how == "exp(z / 2)" else z)
         chances = weights / weights.sum()

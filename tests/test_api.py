@@ -628,7 +628,7 @@ def test_what_an_import_says_is_a_warning():
     ):
         ratings_of_example(JUDGED)
     with pytest.warns(
-        UserWarning, match=r"families: no judge and no model of these ratings is named gpt-5"
+        UserWarning, match=r"families: neither a judge nor a model of these ratings is named gpt-5"
     ):
         ratings_of_example(JUDGED, HUMAN, families={"GPT": ["gpt-5"]})
     with warnings.catch_warnings():

@@ -172,7 +172,7 @@ def ratings(
         *read_in.judges,
     }:
         tell(
-            "families: no judge and no model of these ratings is named"
+            "families: neither a judge nor a model of these ratings is named"
             f" {enumerated(sorted(unused))}"
         )
     return read_in

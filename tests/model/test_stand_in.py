@@ -61,7 +61,9 @@ def test_biases_are_those_of_the_naive_twin(frame):
     _, b_a, a = naive_fit(frame, panel)
     difference = s - a
     biases = [place for place, (quantity, _) in enumerate(keys) if quantity.endswith("bias")]
-    weight = (h * difference)[:, biases].sum() / (difference[:, biases] ** 2).sum()
+    share = 1 / (h[:, biases] ** 2).sum(axis=0)
+    weight = (share * (h * difference)[:, biases]).sum()
+    weight /= (share * difference[:, biases] ** 2).sum()
     expected = b - weight * (b_s - b_a)
     square = ((h - weight * difference) ** 2).sum(axis=0)
     own = frame[scored & (frame["judge"] == frame["model"])]

@@ -85,8 +85,9 @@ def biases_of_all_ratings(
 
     As b_s - b_a is 0 in expectation if scored answers are like the others, the stand-in may have
     any relation to people's scores. With h_p and d_p the influences of prompt p on b and on
-    b_s - b_a, lambda = sum h d / sum d^2 over all prompts and biases of the slice: few prompts
-    say too little about a lambda for each bias. It minimises the sum over biases of
+    b_s - b_a, lambda = sum h d / sum d^2 over all prompts and biases of the slice, where h and d
+    are in units of the bias's sqrt(sum h_p^2): few prompts say too little about a lambda for each
+    bias, and a bias of few prompts must not decide for the others. Then
 
       std_error^2 = sum (h_p - lambda d_p)^2 L / (L - 1)
 
@@ -104,8 +105,11 @@ def biases_of_all_ratings(
         keys = [key for key, fit in fits.items() if key in known and fit.prompts > 1]
         of_people = np.array([fits[key].influence for key in keys])
         difference = np.array([of_scored[key].influence - of_all[key].influence for key in keys])
-        square = np.vdot(difference, difference)
-        weight = float(np.vdot(of_people, difference) / square) if square > 0 else 0.0
+        # Each bias by its own variance: the noisiest would decide for all
+        squares = (of_people**2).sum(axis=1, keepdims=True)
+        share = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
+        square = np.vdot(share * difference, difference)
+        weight = float(np.vdot(share * of_people, difference) / square) if square > 0 else 0.0
         numbers = result[label] = {}
         for key, left in zip(keys, of_people - weight * difference, strict=True):
             fit, gap = fits[key], of_scored[key].estimate - of_all[key].estimate

@@ -65,7 +65,7 @@ def test_the_title_says_whether_the_ranking_changes():
         return prose(drawn("leaderboard", board({**SAME, **ranks})))
 
     words = "Removing the estimated biases changes the rank of"
-    assert f"{words} none of 4 models " in f"{title()} "
+    assert "Removing the estimated biases changes no model's rank" in title()
     assert "debiased (C, shrunk)" in title()
     assert f"{words} 2 of 4 models (most: Claude v2, from 1 to 2), none" in title(
         debiased=[2, 1, 3, 4]

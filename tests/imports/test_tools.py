@@ -87,6 +87,23 @@ def test_scores_of_a_tool(tmp_path, name):
     assert imported(tmp_path, FIXTURES / name, settings, scales) == (rows_from(name), counts)
 
 
+@pytest.mark.parametrize(
+    ("asked", "known"), [(0.25, {0.25}), ("metadata.drawn", {0.25, 0.5}), (None, {None})]
+)
+def test_human_scores_in_a_log_take_the_probability_of_a_score(tmp_path, asked, known):
+    """As a number, or as a value in each record."""
+    log = json.loads((FIXTURES / "langfuse.json").read_text("utf-8"))
+    for trace, drawn in zip(log, (0.25, 0.5, 0.25, 0.25), strict=True):
+        trace["metadata"] = {"drawn": drawn}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    settings, scales, _ = IMPORTED["langfuse.json"]
+    settings = settings | {"columns": {"labelling_probability": asked} if asked else {}}
+    imported(tmp_path, tmp_path / "log.json", settings, scales)
+    scored = f"from '{tmp_path}/ratings.parquet' where gt is not null"
+    found = duckdb.sql(f"select distinct labelling_probability {scored}").fetchall()
+    assert {value for (value,) in found} == known
+
+
 def promptfoo_lines(log):
     return log["results"]["results"]
 

@@ -18,7 +18,7 @@ from recuse.base.database import name as quoted
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.settings import Setting, written
 from recuse.base.words import counted, enumerated, visible
-from recuse.data.files import record_place
+from recuse.data.files import PROBABILITY, record_place
 from recuse.data.registry import GOLD_LABELS, HUMAN
 from recuse.imports.rows import (
     ALL,
@@ -48,6 +48,7 @@ SCORED = (
     "failure",
     "kind",
     WORD,
+    PROBABILITY,
 )
 
 
@@ -367,7 +368,13 @@ class Log:
             return
         if self.judges and row["dimension"] not in self.scales:
             row["dimension"] = self.dimension(row["dimension"])
-        self.scores.append(row | {"rater": rater or "", "kind": kind})
+        chance = self.labelling_probability(record)
+        self.scores.append(row | {"rater": rater or "", "kind": kind, PROBABILITY: chance})
+
+    def labelling_probability(self, record: Node) -> str | None:
+        """The probability with which an answer was chosen for a human score, if config gives it."""
+        asked = self.columns.get(PROBABILITY)
+        return record.find(asked).words if isinstance(asked, str) else asked and str(asked)
 
     def dimension(self, otherwise: str) -> str:
         """The only dimension of the study, if it has one."""

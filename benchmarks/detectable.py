@@ -3,8 +3,9 @@ studies.
 
     python benchmarks/detectable.py [--studies 100] [--judges 2]
 
-No judge of a study is biased. For some of its judges, drawn by chance, C's error gives
-`detectable`, the bias that the verdict should establish in 80 % of studies. Just that is added to
+No judge of a study is biased. For some of its judges, drawn by chance among those whose error is
+known well enough, C's error gives `detectable`, the bias that the verdict should establish in 80 %
+of studies. Just that is added to
 the judge's ratings of its own answers, and C and the hierarchical model are computed again. Two
 standard errors are of the share over studies, as judges of one study are not independent.
 """
@@ -19,6 +20,7 @@ from processes import print_table
 
 from recuse.inference.idiosyncrasy import idiosyncrasies
 from recuse.inference.power import detectable_bias, reaches
+from recuse.inference.robustness import KNOWN_DF
 from recuse.inference.verdict import Reply, Verdict, verdict_on_reply
 from recuse.model.spec import Spec
 from recuse.validation.world import MonteCarloWorld
@@ -76,7 +78,8 @@ def shares_found(world, key, studies, judges):
         df = np.array([bias.df for bias in biases.values()])
         reach = dict(zip(biases, reaches(errors, df, **LEVEL), strict=True))
         found = []
-        for judge in random.permutation([*biases])[:judges]:
+        known = [judge for judge, bias in biases.items() if bias.df >= KNOWN_DF]
+        for judge in random.permutation(known)[:judges]:
             bias = biases[judge]
             asked = {"power": POWER, "reach": reach[judge], **LEVEL}
             sizes.append(detectable_bias(bias.std_error, bias.df, **asked))

@@ -81,6 +81,13 @@ def test_biases_are_those_of_the_naive_twin(frame):
             assert table.loc[key]["estimate"] == pytest.approx(expected[place], abs=1e-10)
 
 
+def test_human_scores_of_one_model_determine_no_bias_against_people(frame):
+    of_one = frame.assign(human=frame["human"].where(frame["model"] == "A"))
+    study = recuse.ratings(of_one, scale=(1, 10), families=FAMILIES)
+    table = recuse.fit(study, "clustered").frame
+    assert table[table["quantity"].isin(["self_bias", "family_bias"])]["estimate"].isna().all()
+
+
 def test_a_bias_of_all_ratings_says_that_no_bootstrap_is_drawn():
     drawn = Coefficient("self_bias", "A", 10, 0.1, 0.02, replicates=np.zeros(9))
     undrawn = Coefficient("self_bias", "B", 10, 0.1, 0.02)

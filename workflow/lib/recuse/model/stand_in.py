@@ -103,6 +103,8 @@ def biases_of_all_ratings(
         of_scored, of_all = (each.get(label, {}) for each in stands)
         known = of_scored.keys() & of_all.keys()
         keys = [key for key, fit in fits.items() if key in known and fit.prompts > 1]
+        if not keys:
+            continue
         of_people = np.array([fits[key].influence for key in keys])
         difference = np.array([of_scored[key].influence - of_all[key].influence for key in keys])
         # Each bias by its own variance: the noisiest would decide for all

@@ -73,7 +73,7 @@ def test_what_has_no_complete_row_is_named(check):
     findings = check(rows)
     finding = findings["left out", f"judge {MISTRAL}"]
     assert finding.words == (
-        f"the judge '{MISTRAL}' is left out: none of its 200 rows is complete (200 with no rating)"
+        f"the judge '{MISTRAL}' is left out: none of its 200 rows has a rating"
     )
     assert "parsed" in finding.advice
     unrated = findings["no human score", f"model {LLAMA}"]

@@ -7,11 +7,13 @@ import pytest
 from drawings import prose, subject
 from picked_rows import fields
 from recuse.base.reasons import CURES, MORE_JUDGES, SENTENCES, Reason, because, in_words
+from recuse.base.templates import said
 from recuse.check.facts import CHECK
 from recuse.data.describe import CORRELATIONS
 from recuse.inference.leaderboard import LEADERBOARD
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.model.estimates import ESTIMATES
+from recuse.model.spec import BIASES
 from recuse.plot.verdicts import verdicts_figure
 from recuse.report.answers import LIKELY as LIKELY_AT
 from recuse.report.answers import NO_TRUTH, OF_FAMILIES, QUESTION, answer_of_ratings
@@ -248,8 +250,9 @@ def check_one_rule(answer, rows):
         if all(sentence in answer.headline for sentence in sentences):
             break
     else:
-        established = sum(row["verdict"] == Verdict.ESTABLISHED for row in rows)
-        assert f"{established} biases are established." in answer.headline
+        found = [row["quantity"] for row in rows if row["verdict"] == Verdict.ESTABLISHED]
+        counts = {quantity: found.count(quantity) for quantity in BIASES}
+        assert answer.headline.startswith(said("how_many", counts=counts))
     number = {"estimate", "ci_low", "ci_high", "A", "A_ci_low", "A_ci_high", "B"}
     table = pd.DataFrame(
         [
@@ -445,6 +448,9 @@ human scores,draw,warning,"{in_words(reason)}",
     both = answer_from(FOUR, leaderboard=[*board, *doubted_few])
     assert "12 prompts, fewer than 30, have human scores" in both.leaderboard.sentence
     assert both.leaderboard.sentence.endswith(" otherwise a column.")
+    each = [{**row, "note": note} for row, note in zip(by_people, (few, reason, few), strict=True)]
+    of_both = answer_from(FOUR, leaderboard=[*board, *each]).leaderboard.sentence
+    assert of_both == both.leaderboard.sentence
     short = because(Reason.SHORT_INTERVALS, prompts=12, few=30)
     others = [{**row, "note": short} for row in by_people]
     sentence = answer_from(FOUR, leaderboard=[*board, *others]).leaderboard.sentence
@@ -560,7 +566,8 @@ def test_a_bias_that_is_not_shown_is_said_to_be_within_reach_if_its_interval_inc
     doubtful, doubted, other = answer_from(rows).verdicts
     assert "only 60 % probable" in doubtful.detail
     assert "missed" not in doubtful.detail
-    assert doubted.detail == f"its interval excludes 0; {in_words(few_families)}"
+    assert doubted.detail.startswith("its interval excludes 0, but is not confirmed")
+    assert doubted.detail.endswith(f"the test is in doubt: {in_words(few_families)}")
     assert other.detail == "only a bias of 0.20 points or more would reliably show"
 
 

@@ -10,7 +10,7 @@ from io import BytesIO
 import pytest
 from fontTools.ttLib import TTFont
 
-from recuse.base.templates import said
+from recuse.base.templates import said, said_with_table
 from recuse.report.html import (
     font_rules,
     inlined,
@@ -18,6 +18,7 @@ from recuse.report.html import (
     rendered,
     rendered_caption,
 )
+from recuse.report.verdict import SHARES
 from report_pages import LABEL, SVG
 
 
@@ -129,15 +130,18 @@ def test_a_sentence_folds_its_own_blanks_and_keeps_those_in_names():
     who = {"names": ["my  judge "], "most": 5, "families": False}
     words = said("strangers", who=who, others="people")
     assert words == "my  judge  hardly agrees with people: do not use it as a judge."
-    words = said(
-        "pooled",
-        judges="3",
-        size="",
-        span="",
-        side=0,
-        least=0,
-        level="",
-        is_missing="",
-        reason="a  b",
-    )
+    row = {"estimate": ""}
+    facts = {"row": row, "unit": None, "side": 0, "least": 0, "confidence": 0.9}
+    words = said("pooled", reason="a  b", **facts)
     assert words == "No average over judges can be estimated: a  b."
+
+
+def test_cells_of_a_table_stand_between_bars_whatever_is_in_a_name():
+    judges, place = ["a | b", "c|d ", "|"], "x | y"
+    cells = {place: {judge: {"value": "0.5"} for judge in judges[:2]}}
+    facts = {"judges": judges, "cells": cells, "unit": SHARES, "confidence": 0.9}
+    heading, _, (headings, *rows) = said_with_table("agreement", **facts)
+    assert heading == "Do the judges agree with people?"
+    assert headings == ["judge", place]
+    half = "50\N{NO-BREAK SPACE}%"
+    assert rows == [["a | b", half], ["c|d ", half], ["|", ""]]

@@ -88,9 +88,11 @@ def test_only_studies_with_people_have_a_column_of_agreement(html, tmp_path, mon
 
 def test_what_is_drawn_in_the_first_table_is_explained_above_it(html):
     key = html[html.index('class="fine key"') : html.index('<table class="verdicts"')]
-    assert "Circle: size of the bias, filled if established or likely; line: 90" in key
-    assert "A: gap to people." in key
-    assert "B: gap to" not in key  # No row has one.
+    assert "the bias that decides and its 90" in key
+    assert "Grey tick A: gap to people." in key
+    assert "tick B" not in key  # No row has one.
+    ticks = re.findall(r'<line class="gap"', html)
+    assert len(ticks) == len(re.findall(r'text-anchor="middle">[AB]</text>', html)) == 1
 
 
 def test_every_term_of_the_glossary_is_explained_once(html):

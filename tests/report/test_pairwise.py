@@ -72,10 +72,10 @@ def test_own_answers_come_first_then_length_and_the_place():
             verdict("first", "B", -0.1, Verdict.ESTABLISHED),
         ]
     )
-    assert (
-        result.headline
-        == "No self-bias is established. A (+20.0 points) favours the first answer. B (−10.0 points)"
-        " favours the second answer."
+    assert result.headline == "No self-bias is established."
+    assert result.further == (
+        "Likely, but not established: C favours itself. A (+20.0 points) favours the first answer."
+        " B (−10.0 points) favours the second answer."
     )
     assert result.caveats == [
         "Some results depend on draws, including verdicts that change with the order. If a draw is"
@@ -96,9 +96,8 @@ def test_own_answers_come_first_then_length_and_the_place():
 def test_where_no_judge_compares_its_own_answers_the_headline_says_so(kind):
     rows = [inconclusive("self_bias", name, Reason.NO_OWN_COMPARED, kind=kind) for name in "AB"]
     result = answer([*rows, verdict("first", "A", 0.2, Verdict.ESTABLISHED)])
-    assert result.headline.startswith(
-        "Self-bias is untested: no judge judged its own answers. A (+20.0 points) favours"
-    )
+    assert result.headline == "Self-bias is untested: no judge judged its own answers."
+    assert result.further == "A (+20.0 points) favours the first answer."
 
 
 def test_sizes_of_the_regression_are_explained():
@@ -122,7 +121,6 @@ MISSING = because(Reason.MISSING_OWN, share="10 %")
 @pytest.mark.parametrize(
     ("columns", "why"),
     [
-        ({"kind": "pairs", "note": Reason.NO_SPREAD_FOUND}, SENTENCES[Reason.NO_SPREAD_FOUND]),
         ({"kind": "pairs"}, MANY_TESTED),
         (
             {"kind": "pairs", "A_ci_low": -0.03, "A_ci_high": -0.01},
@@ -146,6 +144,18 @@ MISSING = because(Reason.MISSING_OWN, share="10 %")
 def test_a_likely_bias_says_why_it_is_not_established(columns, why):
     (shown,) = answer([verdict("self_bias", "A", 0.1, Verdict.LIKELY, **columns)]).verdicts
     assert shown.detail == f"favours itself; {why}"
+
+
+def test_likely_and_not_shown_differ_in_words_where_one_doubt_holds_both_back():
+    doubt = {"kind": "pairs", "note": Reason.NO_SPREAD_FOUND}
+    rows = [
+        verdict("self_bias", name, 0.1, found, **doubt)
+        for name, found in (("A", Verdict.LIKELY), ("B", Verdict.NOT_SHOWN))
+    ]
+    likely, not_shown = (each.detail for each in answer(rows).verdicts)
+    in_doubt = f"the test is in doubt: {SENTENCES[Reason.NO_SPREAD_FOUND]}"
+    assert likely == f"favours itself, but {in_doubt}"
+    assert not_shown == f"its interval excludes 0, but is not confirmed, and {in_doubt}"
 
 
 def test_without_people_quality_is_not_held_fixed():

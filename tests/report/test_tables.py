@@ -55,8 +55,9 @@ def test_cells_hold_the_full_number_and_names_stay_names():
     ],
 )
 def test_codes_are_words_and_names_stay_names(table, column, shown_as):
-    excerpt = replace(excerpts()[table], columns=column, rows=lambda row: True)
-    found = shown(table, excerpt, [{column: "my_judge"}], f"{table}.csv", {})
+    excerpt = replace(excerpts()[table], columns=column, only={}, but={})
+    row = {"level": "note", column: "my_judge"}
+    found = shown(table, excerpt, [row], f"{table}.csv", {})
     assert found["rows"] == [[(shown_as, "")]]
 
 
@@ -65,3 +66,14 @@ def test_a_long_table_is_a_link():
     assert len(shown("main", excerpts()["main"], rows[:60], "main.csv", {})["rows"]) == 60
     table = shown("main", excerpts()["main"], rows, "main.csv", {})
     assert (table["rows"], table["count"]) == ([], 61)
+
+
+def test_a_table_shows_rows_with_values_among_some_and_none_among_others():
+    rows = [{"quantity": "intercept"}, {"quantity": "self_bias"}]
+    assert [row for row in rows if excerpts()["recovery"].shows(row)] == rows[1:]
+    rows = [
+        {"verdict": verdict, "item": item}
+        for verdict in ("differs", "match")
+        for item in ("value", "claim")
+    ]
+    assert [row for row in rows if excerpts()["scorecard"].shows(row)] == rows[:1]

@@ -334,15 +334,15 @@ def verdict(data: "Ratings | Pairs") -> Result:
     shown = headline(rows, unit, relative=relative)
     answer = PageAnswer("", shown, **shown_verdicts(rows, unit))
     table = table_as_texts(answer)
-    notes = [f"Sizes are in {unit.name}."] if table["rows"] else []
+    notes = [f"Sizes are in {unit.name}."] if table.rows else []
     if relative:
         notes.append(NO_TRUTH.format(in_words(lacking)))
     said = with_gold_labels if data.has_gold_labels else str
     return Result(
         frame(VERDICTS, rows),
         said(f"{data.study}: {answer.headline}"),
-        [said(heading) for heading in table["headings"]],
-        [[said(cell) for cell in row] for row in table["rows"]],
+        [said(heading) for heading in table.headings],
+        [[said(cell) for cell in row] for row in table.rows],
         [*notes, *map(said, answer.untested)],
         draw=_drawing(data, "verdicts"),
     )

@@ -451,6 +451,8 @@ def in_short(texts: Iterable[str], *, several: bool = False) -> str:
         reason = code(text)
         sentence = OF_SEVERAL.get(reason, in_words(text)) if several else in_words(text)
         sentences[reason] = SHORT.get(reason, sentence) if reason in sentences else sentence
+    if Reason.FEW_AND_UNDECLARED in sentences:
+        sentences.pop(Reason.UNDECLARED_DRAW, None)  # It says both.
     return "; ".join(sentences.values())
 
 

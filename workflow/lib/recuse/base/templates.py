@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recuse.base.places import WORKFLOW
-from recuse.base.words import enumerated, level, number, percent, signed
+from recuse.base.words import enumerated, level, number, percent, setting_in_words, signed
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 REPORT, FIGURES = (WORKFLOW / "report" / name for name in ("sentences.j2", "figures.j2"))
-FILTERS = {each.__name__: each for each in (enumerated, level, number, percent, signed)}
+IN_WORDS = (enumerated, level, number, percent, setting_in_words, signed)
+FILTERS = {each.__name__: each for each in IN_WORDS}
 OWN_BLANK = "\0"  # stands for a blank of a name in a sentence; no text of a study contains it
+BETWEEN_CELLS = re.compile(r" \|(?: |$)")
 
 
 def environment(folder: Path, **settings) -> "Environment":
@@ -42,13 +44,19 @@ def _with_own_blanks(value: object) -> str:
     return str(value).replace(" ", OWN_BLANK)
 
 
+def _parts(file: Path, name: str, /, **facts: object) -> list[str]:
+    """The paragraphs of a name in a file of sentences, as they stand there."""
+    return re.split("\n{2,}", getattr(_sentences(file), name)(**facts).strip(" \n"))
+
+
+def _folded(text: str) -> str:
+    """A text in one line: blanks of the template are folded, those in names stay."""
+    return re.sub("[ \n]+", " ", text).strip(" ").replace(OWN_BLANK, " ")
+
+
 def paragraphs(file: Path, name: str, /, **facts: object) -> list[str]:
-    """The paragraphs of a name in a file of sentences, each in one line: blanks of the template are
-    folded, those in names stay.
-    """
-    words = getattr(_sentences(file), name)(**facts)
-    lines = [re.sub("[ \n]+", " ", part) for part in re.split("\n{2,}", words.strip(" \n"))]
-    return [line.strip(" ").replace(OWN_BLANK, " ") for line in lines]
+    """The paragraphs of a name in a file of sentences, each in one line."""
+    return [_folded(part) for part in _parts(file, name, **facts)]
 
 
 def said(name: str, /, **facts: object) -> str:
@@ -57,3 +65,12 @@ def said(name: str, /, **facts: object) -> str:
 
 
 said_in_parts = partial(paragraphs, REPORT)
+
+
+def said_with_table(name: str, /, **facts: object) -> tuple[str, str, list[list[str]]]:
+    """A heading, a sentence and a table of a name there. The first line of the table has its
+    headings; ` | ` stands between cells.
+    """
+    heading, sentence, table = _parts(REPORT, name, **facts)
+    rows = [[*map(_folded, BETWEEN_CELLS.split(line))] for line in table.split("\n")]
+    return _folded(heading), _folded(sentence), rows

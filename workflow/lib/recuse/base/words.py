@@ -112,9 +112,6 @@ def with_gold_labels(text: str) -> str:
     return text
 
 
-MOST_DIGITS = 12  # smaller values are rounding
-
-
 def setting_in_words(setting: object) -> str:
     """A setting as in config.yaml, in one line; of an absolute path, the name."""
     if isinstance(setting, Mapping):

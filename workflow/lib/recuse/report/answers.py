@@ -2,31 +2,32 @@
 and what to do.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import nan
 
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.templates import said
-from recuse.base.words import capitalised, enumerated, level, number, percent
+from recuse.base.words import capitalised, enumerated, percent
 from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN
-from recuse.inference.leaderboard import AS_PEOPLE, debiased_by
+from recuse.inference.leaderboard import AS_PEOPLE, DEBIASED, RAW, debiased_by
 from recuse.inference.verdict import Verdict
 from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import SELF
 from recuse.report.gold import points_on_gold
 from recuse.report.panel import panel_section
-from recuse.report.tables import Row, TableRows, where
+from recuse.report.tables import Row, TableRows, Tables, where
 from recuse.report.verdict import (
     CORRELATIONS,
     PageAnswer,
     PageSection,
     Unit,
+    further_biases,
     headline,
     interval_side,
-    likely_biases,
     next_steps,
     scale_unit,
     shown_verdicts,
@@ -52,7 +53,7 @@ SCORE = (
 
 
 def answer_of_ratings(
-    tables: Mapping[str, TableRows],
+    tables: Tables,
     *,
     confidence: float,
     scales: Mapping[str, object],
@@ -81,7 +82,7 @@ def answer_of_ratings(
         headline=headline(verdicts, unit, relative=bool(relative)) or NO_VERDICT,
         **shown_verdicts(verdicts, unit),
         truth=NO_TRUTH.format(relative) if relative else "",
-        further=likely_biases(verdicts),
+        further=" ".join(further_biases(verdicts, unit)),
         pooled=_pooled(tables, unit, confidence),
         wordings=_wordings(verdicts),
         tracking=None if relative else _tracking(tables, confidence),
@@ -102,7 +103,7 @@ def _wordings(verdicts: TableRows) -> str:
     return said("wordings", most=max(numbers.values(), default=0), alone=alone)
 
 
-def _pooled(tables: Mapping[str, TableRows], unit: Unit, confidence: float) -> str:
+def _pooled(tables: Tables, unit: Unit, confidence: float) -> str:
     """The mean self-bias of judges like these, with its interval: over wordings, where there is
     one; "" without a mean.
     """
@@ -118,25 +119,16 @@ def _pooled(tables: Mapping[str, TableRows], unit: Unit, confidence: float) -> s
             high = max(row["ci_high"], wider["ci_high"], key=float)
             row = {**row, "ci_low": low, "ci_high": high}
             least = 0  # known for the wordings that were asked alone
-    return said(
-        "pooled",
-        judges=row["biases"],
-        size=f"{unit.text(row['estimate'])}{unit.mark}" if row["estimate"] else "",
-        span=unit.span(row),
-        side=interval_side(row),
-        least=least,
-        level=level(confidence),
-        is_missing=row["missing"],
-        reason=in_words(row["reason"]),
-    )
+    facts = {"side": interval_side(row), "least": least, "reason": in_words(row["reason"])}
+    return said("pooled", row=row, unit=unit, confidence=confidence, **facts)
 
 
-def _means(tables: Mapping[str, TableRows]) -> list[Row]:
+def _means(tables: Tables) -> list[Row]:
     """The means of all judges' self-biases, and without each judge."""
     return where(tables.get("pooled", ()), spec="main", slice="", quantity=SELF)
 
 
-def _without(tables: Mapping[str, TableRows], unit: Unit) -> Iterator[str]:
+def _without(tables: Tables, unit: Unit) -> Iterator[str]:
     """A caveat on the judges without whom the conclusion on the mean changes."""
     rows = [row for row in _means(tables) if row["estimate"]]
     for whole in where(rows, left_out=""):
@@ -165,7 +157,7 @@ def _warnings(check: TableRows) -> Iterator[str]:
         yield f"{capitalised('; '.join(filter(None, (row['words'], row['advice']))))}."
 
 
-def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection | None:
+def _tracking(tables: Tables, confidence: float) -> PageSection | None:
     """How well each judge follows the human scores, over all dimensions, and ranks the models as
     they do; and on how many prompts that rests, if not on all.
     """
@@ -173,38 +165,23 @@ def _tracking(tables: Mapping[str, TableRows], confidence: float) -> PageSection
     rows = where(correlations, statistic=PEARSON)
     if not rows:
         return None
-    kappas = _by_name(where(correlations, statistic=WEIGHTED_KAPPA), "judge")
-    slopes = _by_name(where(tables.get("main", ()), quantity="slope", slice=""), "term")
-    pairs = _pairs_in_order(tables.get("mean_scores", ()))
-    table = []
-    for row in sorted(rows, key=lambda row: -float(row["value"] or -1)):
-        judge = row["judge"]
-        table.append(
-            {
-                "judge": judge,
-                f"correlation ({level(confidence)} interval)": CORRELATIONS.cell(row, "value")
-                or "–",
-                "weighted kappa": CORRELATIONS.text(kappas[judge]["value"], sign=False)
-                if judge in kappas
-                else "",
-                "slope": CORRELATIONS.cell(slopes[judge], "estimate") if judge in slopes else "",
-                "pairs of models ordered as by humans": pairs.get(judge, ""),
-            }
-        )
-    astray = [row["judge"] for row in rows if not row["value"] or interval_side(row) <= 0]
     values = [float(row["value"]) for row in rows if row["value"]] or [nan]
     # Prompts with human scores (A) and all, by the subjects of the check
     contents = where(tables.get("check", ()), topic="contents")
     prompts = {row["subject"]: row["finding"] for row in contents}
-    sentence = said(
+    return PageSection.from_template(
         "tracking",
-        low=number(min(values), 2),
-        high=number(max(values), 2),
-        astray=astray,
+        rows=sorted(rows, key=lambda row: -float(row["value"] or -1)),
+        kappas=_by_name(where(correlations, statistic=WEIGHTED_KAPPA), "judge"),
+        slopes=_by_name(where(tables.get("main", ()), quantity="slope", slice=""), "term"),
+        pairs=_pairs_in_order(tables.get("mean_scores", ())),
+        unit=CORRELATIONS,
+        confidence=confidence,
+        ends=[min(values), max(values)],
+        astray=[row["judge"] for row in rows if not row["value"] or interval_side(row) <= 0],
         weak=[row["term"] for row in tables["verdicts"] if row["disagreement"]],
         scored=prompts if "A" in prompts else {},
     )
-    return PageSection.from_texts("Do the judges track the humans?", sentence, table)
 
 
 def _by_name(rows: TableRows, column: str) -> dict[str, Row]:
@@ -212,22 +189,22 @@ def _by_name(rows: TableRows, column: str) -> dict[str, Row]:
     return {row[column]: row for row in rows}
 
 
-def _pairs_in_order(mean_scores: TableRows) -> dict[str, str]:
-    """Of each judge, the share of pairs of models whose mean scores it orders as the humans do; {}
-    without human scores.
+def _pairs_in_order(mean_scores: TableRows) -> dict[str, tuple[int, int]]:
+    """Of each judge, how many pairs of models have mean scores in the order of the humans', and how
+    many there are; {} without human scores.
     """
     means: dict[str, dict[str, float]] = {}
     for row in where(mean_scores, dimension=""):
         means.setdefault(row["judge"], {})[row["model"]] = float(row["mean"])
-    human, shares = means.pop(HUMAN, {}), {}
+    human, counts = means.pop(HUMAN, {}), {}
     for judge, scores in means.items():
-        pairs = list(combinations(sorted(scores.keys() & human.keys()), 2))
+        both = [(score, human[model]) for model, score in scores.items() if model in human]
         alike = 0
-        for one, two in pairs:
-            alike += (scores[one] - scores[two]) * (human[one] - human[two]) > 0
-        if pairs:
-            shares[judge] = f"{alike} of {len(pairs)}"
-    return shares
+        for (one, of_one), (two, of_two) in combinations(both, 2):
+            alike += (one - two) * (of_one - of_two) > 0
+        if len(both) > 1:
+            counts[judge] = alike, math.comb(len(both), 2)
+    return counts
 
 
 # Notes on scores of answers that are not said to be drawn at random
@@ -235,64 +212,51 @@ UNDECLARED = (Reason.UNDECLARED_DRAW, Reason.FEW_AND_UNDECLARED)
 
 
 def leaderboard_section(
-    tables: Mapping[str, TableRows], first: str, unit: Unit, confidence: float
+    tables: Tables, first: str, unit: Unit, confidence: float
 ) -> PageSection | None:
     """One row a model: its rank and score before and after the biases are removed, and by the
     humans.
     """
     rows = where(tables.get("leaderboard", ()), spec=first, slice="")
-    rows = [row for row in rows if row["rank"]]
-    raw = _by_name(where(rows, scores="raw"), "model")
-    debiased = _by_name(where(rows, scores="debiased"), "model")
-    models = sorted(raw.keys() & debiased.keys(), key=lambda model: int(debiased[model]["rank"]))
+    ranked = [row for row in rows if row["rank"]]
+    raw, debiased, as_people = (
+        _by_name(where(ranked, scores=kind), "model") for kind in (RAW, DEBIASED, AS_PEOPLE)
+    )
+    models = [model for model in debiased if model in raw]
+    models.sort(key=lambda model: int(debiased[model]["rank"]))
     if len(models) < 2:
         return None
-    before = _places({model: int(raw[model]["rank"]) for model in models})
-    after = _places({model: int(debiased[model]["rank"]) for model in models})
-    by_humans, heading_of_humans, doubts = {}, "as people would rate them", []
-    for row in where(rows, scores=AS_PEOPLE):
-        if code(row["note"]) in UNDECLARED:
-            doubts.append(row["note"])
-        by_humans[row["model"]] = f"{row['rank']} ({_rank_range(row)})"
-    if not by_humans:
-        heading_of_humans = "rank by humans"
-        human = where(tables.get("mean_scores", ()), judge=HUMAN, dimension="")
-        by_humans = _places({row["model"]: -float(row["mean"]) for row in human})
-    heading = debiased_by(debiased[models[0]]["estimand"])
-    table = []
-    for model in models:
-        up, row = before[model] - after[model], debiased[model]
-        table.append(
-            {
-                "rank": str(after[model]),
-                "model": model,
-                f"raw score ({unit.name})": unit.score(raw[model]["score"]),
-                heading: unit.score(row["score"]),
-                f"rank range ({level(confidence)})": _rank_range(row),
-                "change": f"▲ {up}" if up > 0 else f"▼ {-up}" if up < 0 else "–",
-                heading_of_humans: str(by_humans.get(model, "")),
-            }
-        )
-    moved = sum(before[model] != after[model] for model in models)
-    top, old = ([model for model in models if ranks[model] == 1] for ranks in (after, before))
-    within = True
+    before, after = (
+        _places({model: int(scores[model]["rank"]) for model in models})
+        for scores in (raw, debiased)
+    )
+    is_within = True
     for model in models:
         row = debiased[model]
-        within &= int(row["rank_low"] or 0) <= before[model] <= int(row["rank_high"] or 0)
-    sentence = said(
+        is_within &= int(row["rank_low"] or 0) <= before[model] <= int(row["rank_high"] or 0)
+    top, old = ([model for model in models if ranks[model] == 1] for ranks in (after, before))
+    humans = where(tables.get("mean_scores", ()), judge=HUMAN, dimension="")
+    notes = [row["note"] for row in as_people.values()]
+    doubts = [note for note in notes if code(note) in UNDECLARED]
+    return PageSection.from_template(
         "ranking",
-        moved=moved,
-        count=len(models),
-        is_within=within,
+        models=models,
+        raw=raw,
+        debiased=debiased,
+        before=before,
+        after=after,
+        as_people=as_people,
+        by_humans=_places({row["model"]: -float(row["mean"]) for row in humans}),
+        debiased_by=debiased_by(debiased[models[0]]["estimand"]),
+        moved=sum(before[model] != after[model] for model in models),
         top=top,
         old=old,
-        doubt=f"{capitalised(in_short(doubts))}; {cure(doubts[0])}." if doubts else "",
+        is_within=is_within,
+        doubt=capitalised(in_short(doubts)),
+        cure=cure(doubts[0]) if doubts else "",
+        unit=unit,
+        confidence=confidence,
     )
-    return PageSection.from_texts("Does the ranking of models change?", sentence, table)
-
-
-def _rank_range(row: Row) -> str:
-    return "{rank_low} to {rank_high}".format_map(row) if row["rank_low"] else ""
 
 
 def _places(values: Mapping[str, float]) -> dict[str, int]:

@@ -6,7 +6,7 @@ from itertools import product
 
 from recuse.base.reasons import in_words
 from recuse.base.templates import said, said_in_parts
-from recuse.base.words import capitalised
+from recuse.base.words import capitalised, number
 from recuse.inference.gold import (
     BOTH,
     HARMFUL,
@@ -19,7 +19,7 @@ from recuse.inference.gold import (
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
 from recuse.model.spec import FAMILY
 from recuse.report.tables import Row, TableRows, where
-from recuse.report.verdict import POINTS, Point
+from recuse.report.verdict import POINTS, SHARES, Point
 
 CASES = (HARMFUL, LEGITIMATE, OVER_MARKING, UNDER_MARKING)
 OF_WRONG = (HARMFUL, OVER_MARKING)
@@ -29,12 +29,12 @@ def sentences_on_gold(rows: TableRows) -> Iterator[str]:
     """On own wrong answers: which judges favour them, for which that is not shown, and which
     verdicts are inconclusive.
     """
-    of_wrong = [row for row in rows if row["case"] in OF_WRONG and row["verdict"]]
+    of_wrong = [row for row in rows if row["case"] in OF_WRONG]
     for verdict, favours in product(FOUND, (FAVOURS, DISFAVOURS)):
         group = where(of_wrong, verdict=verdict, favours=favours)
         if group:
             group.sort(key=lambda row: -abs(float(row["estimate"])))
-            names = [f"{_name(row)} ({_size(row, interval=False)})" for row in group]
+            names = [f"{_name(row)} ({_size(row)})" for row in group]
             facts = {"verdict": verdict, "more": favours == FAVOURS, "case": group[0]["case"]}
             yield said("wrong_answers", names=names, **facts)
     for verdict in (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE):
@@ -55,7 +55,17 @@ def points_on_gold(rows: TableRows, confidence: float) -> Iterator[Point]:
 
 
 def _items(rows: TableRows) -> list[tuple[str, str]]:
-    return [(capitalised(_name(row)), _numbers(row)) for row in rows]
+    """Of each judge: shares, contrast and verdict, with the reason for it or the contrast that
+    would reliably show.
+    """
+    items = []
+    for row in rows:
+        sizes = {"size": _size(row), "least": ""}
+        if row["verdict"] == Verdict.NOT_SHOWN:
+            sizes["least"] = _size(row, "detectable")
+        facts = {"unit": SHARES, "span": _span(row), "reason": in_words(row["reason"])}
+        items.append((capitalised(_name(row)), said("contrast", row=row, **sizes, **facts)))
+    return items
 
 
 def caveats_on_gold(rows: TableRows) -> Iterator[str]:
@@ -68,35 +78,19 @@ def _name(row: Row) -> str:
     return f"the {row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
-def _size(row: Row, *, interval: bool = True) -> str:
-    """The contrast, percentage points or a ratio, with its interval, if there is one."""
-    if row["measure"] == LOG_RATIO:
-        size, *ends = (
-            f"{math.exp(float(row[name])):.2f}"
-            for name in ("estimate", "ci_low", "ci_high")
-            if row[name]
-        )
-        size, span = f"{size} times", " to ".join(ends)
-    else:
-        size, span = f"{POINTS.text(row['estimate'])}{POINTS.mark}", POINTS.span(row)
-    return f"{size}, {span}" if span and interval else size
+def _size(row: Row, column: str = "estimate") -> str:
+    """A contrast, percentage points or a ratio; "" without one."""
+    if row["measure"] == LOG_RATIO and row[column]:
+        return f"{_ratio(row[column])} times"
+    return POINTS.size(row[column])
 
 
-def _numbers(row: Row) -> str:
-    """Shares, contrast and verdict, with the reason for it or the contrast that would reliably
-    show.
-    """
-    shares = [
-        f"{100 * float(row[column]):.0f}\N{NO-BREAK SPACE}%"
-        for column in ("share", "baseline_share")
-        if row[column]
-    ]
-    because = in_words(row["reason"])
-    if row["verdict"] == Verdict.NOT_SHOWN and row["detectable"]:
-        because = (
-            f"only {_size({**row, 'estimate': row['detectable'], 'ci_low': '', 'ci_high': ''})} or"
-            " more would reliably show"
-        )
-    contrast = f": {_size(row)}" if row["estimate"] else ""
-    verdict = f"; {row['verdict']}" if row["verdict"] else ""
-    return f"{' against '.join(shares)}{contrast}{verdict}{f' ({because})' if because else ''}"
+def _span(row: Row) -> str:
+    """The interval of the contrast; "" without one."""
+    if row["measure"] == LOG_RATIO and row["ci_low"]:
+        return f"{_ratio(row['ci_low'])} to {_ratio(row['ci_high'])}"
+    return POINTS.span(row)
+
+
+def _ratio(log: str) -> str:
+    return number(math.exp(float(log)), 2)

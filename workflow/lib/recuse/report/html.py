@@ -4,7 +4,7 @@ workflow/report.
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from hashlib import sha256
 from html import unescape
@@ -49,11 +49,12 @@ def digest(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-REFERENCE = re.compile(r"(?<=#)[^)]+")
+REFERENCE = re.compile(r"#([^);\s]+)")
 DECIMAL = re.compile(r"-?\d+\.\d+")
 # Attributes that may be rounded
 NUMERIC = ("d", "height", "points", "transform", "width", "x", "y")
-DROPPED = ("metadata", "style")  # matplotlib's style would apply to the whole page
+# Matplotlib's style would apply to the whole page, whose own style names the font once.
+DROPPED = ("metadata", "style")
 TEXT = re.compile(r"<text ([^>]*)>(.*?)</text>")
 TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
 WIDTH = re.compile(r'viewBox="\S+ \S+ (\S+)')
@@ -75,43 +76,36 @@ def inlined(svg: str, name: str) -> str:
     figure's title, described by the element `name`-caption.
     """
     root = ElementTree.fromstring(svg.encode())
-    values = [
-        value
-        for each in root.iter()
-        for key, value in each.items()
-        if key.endswith("href") or value.startswith("url(#")
-    ]
-    values += re.findall(r"url\(#[^)]+", " ".join(each.get("style", "") for each in root.iter()))
-    _simplify(
-        root,
-        {
-            reference: f"{name}-{reference}"
-            for value in values
-            for reference in REFERENCE.findall(value)
-        },
-    )
+    values = " ".join(value for each in root.iter() for value in each.attrib.values())
+    _simplify(root, f"{name}-", {*REFERENCE.findall(values)})
     root.find("title").set("id", f"{name}-title")
     root.attrib = {"viewBox": root.get("viewBox"), "class": "picture", "role": "img"}
     root.attrib |= {"aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-caption"}
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _simplify(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
-    """Replace ids, styles and names of `element` and all within it; `ids`: of those that are
-    referred to, the new ones.
+def _simplify(element: ElementTree.Element, prefix: str, kept: Collection[str]) -> None:
+    """Replace ids, styles and names of `element` and all within it; `kept`: the ids that are
+    referred to.
     """
     element.tag = _local(element.tag)
     attributes = element.attrib | _properties(element.attrib.pop("style", ""))
     element.attrib = {}
     for key, value in attributes.items():
-        if (value := _attribute(key, value, ids)) and not value.startswith("rotate(0 "):
+        if key == "id":
+            value = prefix + value if value in kept else ""
+        elif key.endswith("href") or value.startswith("url(#"):
+            value = value.replace("#", f"#{prefix}")
+        elif key in NUMERIC and "scale" not in value:
+            value = _rounded(value)
+        if value and key != "font-family" and not value.startswith("rotate(0 "):
             element.set(_local(key), value)
     if element.tag not in ("text", "tspan", "title"):
         element.text = None
     children = [child for child in element if _local(child.tag) not in DROPPED]
     element[:] = []
     for child in children:
-        _simplify(child, ids)
+        _simplify(child, prefix, kept)
         child.tail = child.tail if child.tag == "tspan" else None
         if child.tag not in ("g", "defs") or len(child):
             bare = child.tag == "g" and not child.attrib and child[0].tag != "title"
@@ -130,20 +124,10 @@ def _properties(style: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, value in pairs}
 
 
-def _attribute(key: str, value: str, ids: Mapping[str, str]) -> str:
-    if key == "id":
-        return ids.get(value, "")
-    if key == "font-family":
-        return ""  # The style of the page names the font once.
-    if key.endswith("href") or value.startswith("url(#"):
-        return REFERENCE.sub(lambda match: ids[match[0]], value)
-    if key not in NUMERIC or "scale" in value:
-        return value
-    return " ".join(
-        DECIMAL.sub(lambda match: f"{round(float(match[0]), 2):g}", value)
-        .replace("-0 ", "0 ")
-        .split()
-    )
+def _rounded(value: str) -> str:
+    """Lengths, rounded to 0.01 points."""
+    short = DECIMAL.sub(lambda match: f"{round(float(match[0]), 2):g}", value)
+    return " ".join(short.replace("-0 ", "0 ").split())
 
 
 def font_rules(pictures: Iterable[str]) -> str:

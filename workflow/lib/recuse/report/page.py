@@ -4,7 +4,7 @@ the data.
 
 import platform
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from os.path import relpath
 from pathlib import Path
@@ -15,8 +15,6 @@ from recuse.base.words import (
     BADGES,
     WORDS_ALONE,
     counted,
-    level,
-    setting_in_words,
     with_gold_labels,
 )
 from recuse.inference.robustness import without_human_scores
@@ -24,7 +22,7 @@ from recuse.model.spec import Spec, spec_in_words
 from recuse.report.answers import answer_of_ratings
 from recuse.report.html import font_rules, inlined, picture_facts, rendered, rendered_caption
 from recuse.report.pairwise import answer_of_comparisons
-from recuse.report.tables import TableRows, excerpts, shown, where
+from recuse.report.tables import TableRows, Tables, excerpts, shown, where
 from recuse.report.verdict import summary
 
 PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "scipy", "seaborn", "snakemake")
@@ -97,35 +95,28 @@ def report(
     drawn = []
     for path in inputs["figures"]:
         drawn.append(_figure(path, figures[Path(path).stem], formats, context, folder))
-    pictures = [figure for figure in drawn if not figure["silent"]]
-    links = {name: relpath(path, folder) for name, path in paths.items()}
-    words = {"check": about["checks"]}
-    words["spec"] = {name: spec_in_words(spec) for name, spec in specs.items()}
+    spec_words = {name: spec_in_words(spec) for name, spec in specs.items()}
+    words = {"check": about["checks"], "spec": spec_words}
     parts = []
     for name, excerpt in excerpts(has_human_scores=not relative).items():
         if name in tables:
-            parts.append(shown(name, excerpt, tables[name], links.get(name, ""), words))
-    pages, data = inputs["pages"], [*inputs["tables"], *inputs["estimates"]]
+            file = relpath(paths[name], folder) if name in paths else ""
+            parts.append(shown(name, excerpt, tables[name], file, words))
+    data = [*inputs["pages"], *inputs["tables"], *inputs["estimates"]]
     html = rendered(
         inputs["template"][0],
-        study=study,
         about=about,
         answer=answer,
         relative=relative,
         badge=BADGES[about["subject"]["kind"]],
-        facts=list(_facts(tables.get("completeness", ()))),
-        **_parts(drawn, pictures, parts),
+        facts=_facts(tables.get("completeness", ())),
+        **_parts(drawn, parts),
         against=_against_the_paper(tables),
-        pictures=pictures,
-        fonts=font_rules(figure["picture"] for figure in pictures),
-        level=level(about["confidence"]),
         errors=specs[first].errors.covariance if specs else "",
-        specs=list(words["spec"].items()),
-        files=[relpath(path, folder) for path in (*pages, *data)],
-        pages=[relpath(path, folder) for path in pages],
-        planted=list(_planted(about["origin"].get("simulate") or {})),
-        settings=[(_name(key), value) for key, value in about["settings"]],
-        users=[(setting_in_words(file), digest) for file, digest in files],
+        specs=spec_words,
+        files=[relpath(path, folder) for path in data],
+        pages=[relpath(path, folder) for path in inputs["pages"]],
+        users=files,
         versions=versions(),
     )
     if about["subject"].get("gold"):
@@ -157,12 +148,11 @@ def _figure(
     }
 
 
-def _parts(
-    figures: Sequence[Mapping], pictures: Sequence[Mapping], tables: Sequence[Mapping]
-) -> dict[str, object]:
-    """The leading figure, if any; and of each topic that has some, figures, tables, and figures
-    with nothing to show.
+def _parts(figures: Sequence[Mapping], tables: Sequence[Mapping]) -> dict[str, object]:
+    """The figures with something to show, and the font that they need; the leading one, if any; and
+    of each topic that has some, figures, tables, and figures with nothing to show.
     """
+    pictures = [figure for figure in figures if not figure["silent"]]
     names = {figure["name"]: figure for figure in pictures}
     lead = next((names[name] for name in LEADS if name in names), None)
     topics = {title: {"figures": [], "tables": [], "silent": []} for title in TOPICS}
@@ -173,7 +163,8 @@ def _parts(
         topics[_topic(table, "Tables")]["tables"].append(table)
     topics["Figures"]["silent"] = [figure for figure in figures if figure["silent"]]
     present = {title: parts for title, parts in topics.items() if any(parts.values())}
-    return {"lead": lead, "topics": present}
+    fonts = font_rules(figure["picture"] for figure in pictures)
+    return {"pictures": pictures, "fonts": fonts, "lead": lead, "topics": present}
 
 
 def _topic(part: Mapping, rest: str) -> str:
@@ -181,38 +172,24 @@ def _topic(part: Mapping, rest: str) -> str:
     return next((title for title, names in TOPICS.items() if part["name"] in names), rest)
 
 
-def _against_the_paper(tables: Mapping[str, TableRows]) -> dict[str, str]:
-    """Of the scorecard and the claims, how many have each verdict, in words."""
-    words = {}
+def _against_the_paper(tables: Tables) -> dict[str, list[tuple[str, int]]]:
+    """Of the scorecard and the claims, how many have each verdict."""
+    counts = {}
     for name in TOPICS["Against the paper"]:
-        rows = [row for row in tables.get(name, ()) if row.get("item") != "claim"]
-        counts = Counter(row["verdict"] for row in rows if row["verdict"])
         if name in tables:
-            words[name] = ", ".join(f"{verdict} {n:,}" for verdict, n in sorted(counts.items()))
-    return words
+            rows = [row for row in tables[name] if row.get("item") != "claim"]
+            counts[name] = sorted(Counter(row["verdict"] for row in rows if row["verdict"]).items())
+    return counts
 
 
-def _name(key: str) -> str:
-    """The key of a setting in words."""
-    return key.replace("_", " ").replace(".", ": ")
-
-
-def _planted(settings: Mapping, before: str = "") -> Iterator[tuple[str, str]]:
-    """What a simulation plants: names and values, one to a line but for lists."""
-    for key, value in settings.items():
-        if isinstance(value, Mapping):
-            yield from _planted(value, f"{before}{_name(key)}: ")
-        else:
-            yield f"{before}{_name(key)}", setting_in_words(value).strip("[]")
-
-
-def _facts(completeness: TableRows) -> Iterator[str]:
+def _facts(completeness: TableRows) -> list[str]:
     """Counts of judges, models, dimensions and ratings or verdicts."""
     given = [row for row in completeness if row.get("used", row.get("verdicts")) not in ("0", "")]
+    facts = []
     for column in ("judge", "model", "dimension"):
-        names = {row[column] for row in given if row.get(column)}
-        if names:
-            yield counted(len(names), column)
+        if names := {row.get(column, "") for row in given} - {""}:
+            facts.append(counted(len(names), column))
     for column, what in COUNTS.items():
         if completeness and column in completeness[0]:
-            yield f"{sum(int(row[column]) for row in completeness):,} {what}"
+            facts.append(f"{sum(int(row[column]) for row in completeness):,} {what}")
+    return facts

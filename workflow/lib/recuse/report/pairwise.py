@@ -4,15 +4,16 @@ people, and what to do.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from statistics import fmean
 
 from recuse.base.reasons import Reason, code
 from recuse.base.templates import said, said_in_parts
-from recuse.base.words import capitalised, level
+from recuse.base.words import capitalised
 from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_PEOPLE, FOUND
 from recuse.pairwise.choices import FAMILY, HALF, LONGER, MAIN, SELF
 from recuse.report.gold import caveats_on_gold, points_on_gold, sentences_on_gold
-from recuse.report.tables import Row, TableRows, where
+from recuse.report.tables import Row, TableRows, Tables, where
 from recuse.report.verdict import (
     MOST_WORDS,
     POINTS,
@@ -20,8 +21,8 @@ from recuse.report.verdict import (
     PageAnswer,
     PageSection,
     Point,
+    further_biases,
     headline,
-    likely_biases,
     next_steps,
     shown_verdicts,
 )
@@ -47,19 +48,15 @@ COGNITIVE = (  # in the order of the page
 BY_QUALITY = ("egocentric_order", "salience")
 
 
-def answer_of_comparisons(tables: Mapping[str, TableRows], *, confidence: float) -> PageAnswer:
+def answer_of_comparisons(tables: Tables, *, confidence: float) -> PageAnswer:
     """Say what the tables of a study of comparisons answer; tables: rows, as texts, of those that
     the study has.
     """
     verdicts, choices = tables.get("verdicts", ()), tables.get("choices", ())
-    gold, biases = tables.get("gold", ()), tables.get("cognitive_biases", ())
+    gold = tables.get("gold", ())
     has_labels = bool(where(choices, question=AGAINST_PEOPLE))
-    if has_labels:
-        biases = [row for row in biases if row["bias"] not in BY_QUALITY]
-    points = (
-        [Point("What the sizes mean", said("meaning"))] if where(verdicts, kind="pairs") else []
-    )
-    points += _cognitive(biases)
+    points = [Point(*said_in_parts("meaning"))] if where(verdicts, kind="pairs") else []
+    points += _cognitive(tables.get("cognitive_biases", ()), has_labels=has_labels)
     points += _attacks(tables.get("asr", ()))
     points += _overlap(tables.get("rbo", ()))
     points += points_on_gold(gold, confidence)
@@ -74,7 +71,7 @@ def answer_of_comparisons(tables: Mapping[str, TableRows], *, confidence: float)
         QUESTION,
         " ".join(sentences[:count]),
         **shown_verdicts(verdicts, POINTS),
-        further=" ".join(filter(None, [*sentences[count:], likely_biases(verdicts)])),
+        further=" ".join([*sentences[count:], *further_biases(verdicts, POINTS)]),
         tracking=_agreement(tables.get("agreement", ()), confidence),
         leaderboard=_win_rates(choices, has_labels=has_labels),
         caveats=caveats[:MOST_CAVEATS],
@@ -89,21 +86,14 @@ def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Itera
     if unfixed:
         yield said("not_fixed", answers=unfixed)
     for reason in OF_REASONS:
-        if reason in (each for each, _ in reasons):
+        if reason in dict(reasons):
             yield said("caveat_on", reason=reason)
     shares = {(row["quantity"], row["term"]): row for row in where(verdicts, kind="shares")}
-    names: dict[str, None] = {}  # in their order, each once
-    for row in choices:
-        quantity, name = row["quantity"], row["term"]
-        verdict = shares.get((quantity, name))
-        if verdict and verdict["verdict"] in FOUND and row["draws"] == MAIN[quantity]:
-            judge, human = float(row["judge_share"]), float(row["human_share"])
-            if min(human, 0.5) <= judge <= max(human, 0.5):
-                names[name] = None
+    names = [row["term"] for row in choices if _may_be_errors(row, shares)]
     if names:
-        yield said("errors", names=[*names])
+        yield said("errors", names=[*dict.fromkeys(names)])
     for row in where(noise, origin="votes")[:1]:
-        yield said("votes", agreement=float(row["agreement"]), wrong=float(row["flip_rate"]))
+        yield said("votes", row=row)
     changes = []
     for row in noise:
         verdict = shares.get((row["quantity"], row["term"]))
@@ -111,8 +101,17 @@ def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Itera
             changes.append(row)
     if changes:
         first = min(changes, key=lambda row: float(row["changes_at"]))
-        share = float(first["changes_at"])
-        yield said("changes", share=share, name=first["term"], answers=WHAT[first["quantity"]])
+        yield said("changes", row=first, answers=WHAT[first["quantity"]])
+
+
+def _may_be_errors(row: Row, verdicts: Mapping[tuple[str, str], Row]) -> bool:
+    """Whether a judge has a bias by its shares that errors at random would give it as well."""
+    quantity = row["quantity"]
+    verdict = verdicts.get((quantity, row["term"]), {"verdict": ""})
+    if verdict["verdict"] not in FOUND or row["draws"] != MAIN[quantity]:
+        return False
+    judge, human = float(row["judge_share"]), float(row["human_share"])
+    return min(human, 0.5) <= judge <= max(human, 0.5)
 
 
 def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
@@ -120,24 +119,14 @@ def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
     cells: dict[str, dict[str, Row]] = {}  # by place and judge
     for rule in ("pooled", "debiased"):  # the first for comparisons in one order only
         for row in where(rows, order=rule):
-            place = _place(row) or "all comparisons"
             if row["value"]:
-                cells.setdefault(place, {})[row["judge"]] = row
+                cells.setdefault(_place(row), {})[row["judge"]] = row
     if not cells:
         return None
     first = next(iter(cells.values()))
     judges = sorted(first, key=lambda judge: -float(first[judge]["value"]))
-    sentence = (
-        f"Share of verdicts, ties included, that match the human label, with {level(confidence)}"
-        " intervals."
-    )
-    table = []
-    for judge in judges:
-        texts = {
-            place: SHARES.cell(shares.get(judge, {}), "value") for place, shares in cells.items()
-        }
-        table.append({"judge": judge, **texts})
-    return PageSection.from_texts("Do the judges agree with people?", sentence, table)
+    facts = {"unit": SHARES, "confidence": confidence}
+    return PageSection.from_template("agreement", judges=judges, cells=cells, **facts)
 
 
 def _win_rates(choices: TableRows, *, has_labels: bool) -> PageSection | None:
@@ -150,19 +139,13 @@ def _win_rates(choices: TableRows, *, has_labels: bool) -> PageSection | None:
             shares.setdefault(model, {})[row["term"]] = row["judge_share"]
             wins[model] += float(row[whose]) * int(row["n"])
             comparisons[model] += int(row["n"])
+    if not shares:
+        return None
     judges = list(dict.fromkeys(judge for by_judge in shares.values() for judge in by_judge))
     means = {model: wins[model] / comparisons[model] for model in shares}
-    table = []
-    for model in sorted(means, key=means.get, reverse=True):
-        row = {"model": model, "people" if has_labels else "all judges": _share(means[model])}
-        row |= {judge: _share(shares[model].get(judge, "")) for judge in judges}
-        table.append(row)
-    sentence = "Share of its comparisons that each model wins, with a draw as half a win."
-    return PageSection.from_texts("Win rates", sentence, table) if table else None
-
-
-def _share(value: str | float) -> str:
-    return SHARES.cell({"value": value}, "value")
+    models = sorted(means, key=means.get, reverse=True)
+    facts = {"judges": judges, "means": means, "shares": shares, "has_labels": has_labels}
+    return PageSection.from_template("win_rates", models=models, unit=SHARES, **facts)
 
 
 def _place(row: Row) -> str:
@@ -170,25 +153,29 @@ def _place(row: Row) -> str:
     return ": ".join(filter(None, (row["experiment"], row["condition"])))
 
 
-def _cognitive(rows: TableRows) -> Iterator[Point]:
+def _cognitive(rows: TableRows, *, has_labels: bool) -> Iterator[Point]:
     """In how many judges each bias is more frequent than at random: by its interval, or by the
     share if there is none.
     """
     items = []
     for bias in COGNITIVE:
-        above = []
-        for row in where(rows, bias=bias):
-            if row["judge"] != HUMAN and row["share"]:
-                is_above = row["above_random"] == "yes"
-                if row["ci_low"]:
-                    is_above = float(row["ci_low"]) > float(row["chance"])
-                above.append(is_above)
-        if above:
-            words = said("more_than_random", more=sum(above), judges=len(above))
-            items.append((said("cognitive", bias=bias), words))
+        above = [
+            _is_above_random(row)
+            for row in where(rows, bias=bias)
+            if row["judge"] != HUMAN and row["share"]
+        ]
+        if above and not (has_labels and bias in BY_QUALITY):
+            facts = {"bias": bias, "more": sum(above), "judges": len(above)}
+            items.append(said_in_parts("cognitive", **facts))
     if items:
         is_quoted = any(row["origin"] == "quoted" for row in rows)
         yield Point(" ".join(items[0]), said("chance", is_quoted=is_quoted), items)
+
+
+def _is_above_random(row: Row) -> bool:
+    if row["ci_low"]:
+        return float(row["ci_low"]) > float(row["chance"])
+    return row["above_random"] == "yes"
 
 
 def _attacks(rows: TableRows) -> Iterator[Point]:
@@ -197,14 +184,12 @@ def _attacks(rows: TableRows) -> Iterator[Point]:
     for row in rows:
         if row["asr"]:
             rates.setdefault(_place(row).replace("_", " "), []).append(float(row["asr"]))
-    if rates:
-        means = {place: sum(each) / len(each) for place, each in rates.items()}
+    means = {capitalised(place): fmean(each) for place, each in rates.items()}
+    if means:
         most = max(means, key=means.get)
-        what = capitalised(most.rpartition(": ")[2])
-        items = [
-            (capitalised(place), f"{_share(mean)} on average") for place, mean in means.items()
-        ]
-        yield Point(*said_in_parts("attacks", what=what, share=_share(means[most])), items)
+        heading, words = said_in_parts("attacks", most=most, share=means[most], unit=SHARES)
+        items = [(place, said("on_average", share=means[place], unit=SHARES)) for place in means]
+        yield Point(heading, words, items)
 
 
 def _overlap(rows: TableRows) -> Iterator[Point]:

@@ -2,8 +2,8 @@
 sentences and columns are in workflow/report/tables.yaml.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from math import isfinite
 
@@ -12,11 +12,11 @@ import yaml
 from recuse.base.places import WORKFLOW
 from recuse.base.reasons import in_words, parse
 from recuse.base.words import number
-from recuse.model.spec import BIASES
 
 DECLARED = WORKFLOW / "report" / "tables.yaml"
 Row = Mapping[str, str]
 TableRows = Sequence[Row]
+Tables = Mapping[str, TableRows]
 
 
 def where(rows: TableRows, **values: str) -> list[Row]:
@@ -24,42 +24,31 @@ def where(rows: TableRows, **values: str) -> list[Row]:
     return [row for row in rows if all(row[name] == value for name, value in values.items())]
 
 
-def is_of_whole_study(row: Row) -> bool:
-    """True for a row of a self- or family-bias in the whole study."""
-    return row["quantity"] in BIASES and not row["slice"]
-
-
-def is_of_main_spec(row: Row) -> bool:
-    """True for such a row of the first spec."""
-    return is_of_whole_study(row) and row["spec"] == "main"
-
-
-# Table -> which of its rows are shown; of the others, all are
+# Table -> which of its rows are shown, where that is not a choice of values
 SHOWN = {
-    "main": is_of_whole_study,
-    "conclusions": is_of_whole_study,
-    "estimates": is_of_whole_study,
-    "identifiability": is_of_whole_study,
-    "idiosyncrasy": is_of_main_spec,
-    "pooled": is_of_main_spec,
-    "leaderboard": lambda row: not row["slice"],
     "not_estimable": lambda row: parse(row["reason"])[1].get("kind") != "model",
-    "recovery": lambda row: row["quantity"] not in ("intercept", "slope"),
-    "length_confound": lambda row: (row["answers"], row["unit"]) == ("perturbed", "words"),
-    "scorecard": lambda row: row["verdict"] == "differs" and row["item"] != "claim",
     "check": lambda row: row["level"] != "fine" or row["topic"] == "verdict",
 }
+Values = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """What is shown of a table: its title, a sentence, columns of the CSV file, and which rows."""
+    """What is shown of a table: its title, a sentence, columns of the CSV file, and which rows:
+    those with values among `only`, and none with one among `but`.
+    """
 
     title: str
     words: str
     columns: str
-    rows: Callable[[Row], bool]
     coded: str = "reason"  # the column of codes with facts
+    only: Values = field(default_factory=dict)
+    but: Values = field(default_factory=dict)
+
+    def shows(self, row: Row) -> bool:
+        """Whether the page shows a row."""
+        is_wanted = all(row[column] in values for column, values in self.only.items())
+        return is_wanted and not any(row[column] in values for column, values in self.but.items())
 
 
 @cache
@@ -72,10 +61,7 @@ def excerpts(*, has_human_scores: bool = True) -> dict[str, Excerpt]:
     tables = dict(_declared()["tables"])
     if not has_human_scores:
         tables |= _declared()["without_human_scores"]
-    return {
-        name: Excerpt(**settings, rows=SHOWN.get(name, lambda row: True))
-        for name, settings in tables.items()
-    }
+    return {name: Excerpt(**settings) for name, settings in tables.items()}
 
 
 MOST = 60  # rows of a table on a page; a longer one is a link
@@ -127,7 +113,8 @@ def shown(
     are words, and whether the column holds numbers; cells of `rows` are pairs of text and, if
     rounded, the full value; `count` is of all rows.
     """
-    kept, headings = [row for row in rows if excerpt.rows(row)], _declared()["headings"]
+    headings = _declared()["headings"]
+    kept = [row for row in rows if excerpt.shows(row) and SHOWN.get(name, bool)(row)]
     columns = [column for column in excerpt.columns.split() if any(row.get(column) for row in kept)]
     numeric = {
         column: column not in TEXTS and all(_is_number(row[column]) for row in kept if row[column])

@@ -1,15 +1,17 @@
 """Verdicts in words: what a report says first, on its page, in summary.json and at the terminal."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median_high
 
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
-from recuse.base.templates import said
-from recuse.base.words import MOST_DIGITS, enumerated, number, signed
+from recuse.base.templates import said, said_with_table
+from recuse.base.words import enumerated, number, signed
 from recuse.data.registry import shared_scale
 from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict
-from recuse.model.spec import FAMILY, SELF
+from recuse.model.spec import BIASES, FAMILY, SELF
 from recuse.report.tables import Row, TableRows, where
 
 KINDS = {
@@ -33,6 +35,7 @@ MOST_STEPS = 4
 MOST_WORDS = 30  # of a headline
 MOST_TICKS = 5  # of the axis of the first table
 WIDEST = 4  # times the median reach of an interval, beyond which it is cut off
+SMALLEST = 1e-12  # a value below is rounding
 ORDER = (Verdict.ESTABLISHED, Verdict.LIKELY, Verdict.NOT_SHOWN)  # of the rows of the first table
 
 
@@ -56,23 +59,29 @@ class Unit:
             return ""
         return (signed if sign else number)(float(value) * self.width, self.digits)
 
+    def size(self, value: str | float, *, sign: bool = True) -> str:
+        """The same with the mark of the unit, as in `+0.3 %`."""
+        return f"{self.text(value, sign=sign)}{self.mark}" if value != "" else ""
+
     def span(self, row: Row, prefix: str = "") -> str:
         """The interval of a row, as in `0.1 to 0.4`, with as many digits as show its signs; ""
         without one.
         """
         ends = [row.get(f"{prefix}{end}") for end in ("ci_low", "ci_high")]
-        return " to ".join(self._end(float(end) * self.width) for end in ends) if all(ends) else ""
+        return " to ".join(map(self._end, ends)) if all(ends) else ""
 
     def cell(self, row: Row, column: str, prefix: str = "") -> str:
         """A value with its interval, as in `0.3 (0.1 to 0.4)`; "" without a value."""
-        value, span = row.get(column, ""), self.span(row, prefix)
+        span = self.span(row, prefix)
         interval = f" ({span}{self.mark})" if span else ""
-        return f"{self.text(value, sign=False)}{self.mark}{interval}" if value != "" else ""
+        return self.size(row.get(column, ""), sign=False) + interval
 
-    def _end(self, value: float) -> str:
-        digits = next(
-            (more for more in range(self.digits, MOST_DIGITS) if round(value, more)), self.digits
-        )
+    def _end(self, end: str) -> str:
+        value, digits = float(end) * self.width, self.digits
+        if abs(value) < SMALLEST:
+            return number(0.0, digits)
+        while not round(value, digits):
+            digits += 1
         return number(value, digits)
 
 
@@ -127,24 +136,16 @@ class Axis:
 
     def ticks(self, unit: Unit) -> list[tuple[float, str]]:
         """Place and label of round numbers in the unit, 0 among them."""
-        least = (self.high - self.low) * unit.width / MOST_TICKS
-        power = 10.0 ** math.floor(math.log10(least))
-        step = next(number * power for number in (1, 2, 5, 10) if number * power >= least)
-        first, last = (math.trunc(end * unit.width / step) for end in (self.low, self.high))
-        digits = max(0, -math.floor(math.log10(step)))
-        values = [number * step for number in range(first, last + 1)]
+        from matplotlib.ticker import MaxNLocator
+
+        low, high = self.low * unit.width, self.high * unit.width
+        values = MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(low, high)
+        digits = max(0, -math.floor(math.log10(values[1] - values[0])))
         return [
-            (self.place(each / unit.width), signed(each, digits) if each else "0")
-            for each in values
+            (self.place(value / unit.width), signed(value, digits) if round(value, digits) else "0")
+            for value in values
+            if low <= value <= high
         ]
-
-
-def columns_with_values(
-    rows: TableRows,
-) -> tuple[list[str], list[list[str]]]:
-    """Headings and texts of the columns, of rows heading -> text, that have any value."""
-    headings = [name for name in (rows[0] if rows else ()) if any(row[name] for row in rows)]
-    return headings, [[row[name] for name in headings] for row in rows]
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,16 @@ class PageSection:
         """A section of rows, heading -> text; no column without a value. empty: stands for a text
         that is.
         """
-        headings, texts = columns_with_values(rows)
-        filled = [[text or empty for text in row] for row in texts]
-        return cls(heading, sentence, headings, filled)
+        headings = [name for name in (rows[0] if rows else ()) if any(row[name] for row in rows)]
+        texts = [[row[name] or empty for name in headings] for row in rows]
+        return cls(heading, sentence, headings, texts)
+
+    @classmethod
+    def from_template(cls, name: str, /, empty: str = "", **facts: object) -> "PageSection":
+        """A section as sentences.j2 writes it; see `from_texts`."""
+        heading, sentence, (headings, *rows) = said_with_table(name, **facts)
+        table = [dict(zip(headings, row, strict=True)) for row in rows]
+        return cls.from_texts(heading, sentence, table, empty)
 
 
 @dataclass(frozen=True)
@@ -249,14 +257,18 @@ def _axis(rows: TableRows) -> Axis:
     """An axis that holds 0, all estimates and gaps, and intervals up to WIDEST times their median
     reach.
     """
-    marks = [float(row[name]) for row in rows for name in ("estimate", "A", "B") if row[name]]
-    ends = [float(row[end]) for row in rows for end in ("ci_low", "ci_high") if row[end]]
-    ends = [end for end in ends if math.isfinite(end)]
-    reach = sorted(map(abs, ends))
-    most = WIDEST * reach[len(reach) // 2] if reach else 1.0
-    kept = [0.0, *marks, *(max(min(end, most), -most) for end in ends)]
+    ends = _numbers(rows, "ci_low", "ci_high")
+    most = WIDEST * median_high(map(abs, ends)) if ends else 1.0
+    kept = [0.0, *_numbers(rows, "estimate", "A", "B")]
+    kept += [max(min(end, most), -most) for end in ends]
     margin = 0.05 * (max(kept) - min(kept)) or 1.0
     return Axis(min(kept) - margin, max(kept) + margin)
+
+
+def _numbers(rows: TableRows, *columns: str) -> list[float]:
+    """The finite numbers in some columns."""
+    values = [float(row[name]) for row in rows for name in columns if row[name]]
+    return [value for value in values if math.isfinite(value)]
 
 
 def _untested(rows: TableRows) -> Iterator[str]:
@@ -277,46 +289,59 @@ def interval_side(row: Row) -> int:
     return bool(row["ci_low"]) and (float(row["ci_low"]) > 0) - (float(row["ci_high"]) < 0)
 
 
+# Notes that say nothing against the test itself
+OF_RESULT = (None, Reason.UNSUPPORTED, Reason.MISSING_OWN)
+
+
 def detail(row: Row, unit: Unit) -> str:
     """What a judge with a bias does, or how large a bias would have to be to show; then what to
     know beside the verdict, and how sure it is.
     """
-    words, beside = in_words(row["reason"]), in_words(row["note"])
-    if row["verdict"] in FOUND:
-        words = said("does", quantity=row["quantity"], favours=row["favours"] == FAVOURS)
-    elif interval_side(row) and code(row["note"]) is not Reason.UNSUPPORTED:
-        words = "its interval excludes 0"
-    elif not interval_side(row) and row["detectable"] and float(row["detectable"]) < 1:
-        size = f"{unit.text(row['detectable'], sign=False)}{unit.mark}"
-        words = f"only a bias of {size} or more would reliably show"
-    elif not interval_side(row) and row["ci_low"] and not row["detectable"]:
-        words = "how large a bias would have to be to show is not known"
-    how_sure = ""
-    if row["verdict"] in FOUND and code(row["note"]) in (None, Reason.MISSING_OWN):
-        how_sure = _how_sure(row)
-    against = ""
-    if row["verdict"] in FOUND and row["A_ci_low"]:
-        other_end = row["A_ci_high"] if row["favours"] == FAVOURS else row["A_ci_low"]
-        if float(other_end) * float(row["estimate"]) < 0:
-            against = said("how_sure", why="against_people")
-    return "; ".join(filter(None, (words, beside, how_sure, against)))
+    is_found, side, note = row["verdict"] in FOUND, interval_side(row), code(row["note"])
+    seen = ""
+    if is_found:
+        seen = "bias"
+    elif side and note is not Reason.UNSUPPORTED:
+        seen = "interval"
+    elif not side and row["detectable"] and float(row["detectable"]) < 1:
+        seen = "detectable"
+    elif not side and row["ci_low"] and not row["detectable"]:
+        seen = "unknown"
+    return said(
+        "detail",
+        row=row,
+        seen=seen,
+        favours=row["favours"] == FAVOURS,
+        least=unit.size(row["detectable"], sign=False),
+        reason=in_words(row["reason"]),
+        note=in_words(row["note"]),
+        is_doubted=note not in OF_RESULT,
+        support=_support(row) if is_found and note in OF_RESULT else None,
+        is_against_people=is_found and _is_against_people(row),
+    )
 
 
-def _how_sure(row: Row) -> str:
-    """How probable a bias is, or why one whose interval excludes 0 is not established."""
-    if row["verdict"] == Verdict.ESTABLISHED and not row["probability_positive"]:
-        return ""
+def _support(row: Row) -> str | float | None:
+    """How probable a bias is, or a code: why one whose interval excludes 0 is likely at most."""
+    above = row["probability_positive"]
+    if row["verdict"] == Verdict.ESTABLISHED and not above:
+        return None
     if row["kind"] == "shares":
-        return said("how_sure", why="shares_alone")
-    if not row["probability_positive"]:
-        return said("how_sure", why="many_tested")
-    above = float(row["probability_positive"])
-    support = above if row["favours"] == FAVOURS else 1 - above
+        return "shares_alone"
+    if not above:
+        return "many_tested"
+    support = float(above) if row["favours"] == FAVOURS else 1 - float(above)
     # Over wordings, both are asked for: the one that is farther from its level is not met
     is_over_wordings = row["wordings"] and float(row["wordings"]) > 1
     if is_over_wordings and float(row["adjusted_p_value"]) > 2 * (1 - support):
-        return said("how_sure", why="many_tested")
-    return said("how_sure", why="by_all_judges", support=support)
+        return "many_tested"
+    return support
+
+
+def _is_against_people(row: Row) -> bool:
+    """Whether the gap to people has an interval on the other side of 0 than the bias."""
+    end = row["A_ci_high"] if row["favours"] == FAVOURS else row["A_ci_low"]
+    return bool(end) and float(end) * float(row["estimate"]) < 0
 
 
 def verdict_advice(row: Row) -> str:
@@ -360,20 +385,19 @@ def name_in(row: Row) -> str:
 
 
 def headline(rows: TableRows, unit: Unit, *, relative: bool = False) -> str:
-    """What is established, and which judges hardly agree with people or the other judges, in at
-    most MOST_WORDS words; "" without rows.
+    """Which self- and family-biases are established, and which judges hardly agree with people or
+    the other judges, in at most MOST_WORDS words; "" without rows.
 
     relative: whether biases are known against the other judges alone.
     """
     if not rows:
         return ""
     for most in (MOST, 3, 2, 0):
-        sentences = [*bias_sentences(rows, unit, most, relative), *_on_strangers(rows, most)]
-        words = " ".join(sentences)
+        words = " ".join([*bias_sentences(rows, unit, most, relative), *_on_strangers(rows, most)])
         if len(words.split()) <= MOST_WORDS:
             return words
-    established = where(rows, verdict=Verdict.ESTABLISHED)
-    return " ".join([f"{len(established)} biases are established.", *_on_strangers(rows, most=0)])
+    counts = Counter(row["quantity"] for row in where(rows, verdict=Verdict.ESTABLISHED))
+    return " ".join([said("how_many", counts=counts), *_on_strangers(rows, most=0)])
 
 
 def _on_strangers(rows: TableRows, most: int) -> Iterator[str]:
@@ -386,7 +410,7 @@ def _on_strangers(rows: TableRows, most: int) -> Iterator[str]:
 def bias_sentences(
     rows: TableRows, unit: Unit | None = None, most: int = MOST, relative: bool = False
 ) -> Iterator[str]:
-    """What is established, that on self-bias first, also where nothing is.
+    """Which self- and family-biases are established, that on self-bias first, also where none is.
 
     unit: of the sizes beside the names, None for none; most: names in a list, 0 for numbers alone;
     relative: whether biases are known against the other judges alone.
@@ -396,19 +420,27 @@ def bias_sentences(
         yield said("untested_self", why=_why_untested(own, rows[0]["kind"]) if most else "")
     elif not where(own, verdict=Verdict.ESTABLISHED):
         yield said("none_established")
-    for facts in _biases(where(rows, verdict=Verdict.ESTABLISHED), most, unit):
+    for facts in _biases(where(rows, verdict=Verdict.ESTABLISHED), BIASES, most, unit):
         yield said("established", **facts, relative=relative)
 
 
-def likely_biases(rows: TableRows) -> str:
-    """The line under the headline on self-biases that are likely, and not established; or ""."""
-    biases = [*_biases(where(rows, verdict=Verdict.LIKELY, quantity=SELF), most=2)]
-    return said("likely", biases=biases) if biases else ""
+def further_biases(rows: TableRows, unit: Unit) -> Iterator[str]:
+    """The lines under the headline: self-biases that are likely, and not established, then which
+    biases for longer and for first answers are established.
+    """
+    likely = where(rows, verdict=Verdict.LIKELY)
+    if biases := [*_biases(likely, [SELF], most=2)]:
+        yield said("likely", biases=biases)
+    others = [quantity for quantity in KINDS if quantity not in BIASES]
+    for facts in _biases(where(rows, verdict=Verdict.ESTABLISHED), others, unit=unit):
+        yield said("established", **facts)
 
 
-def _biases(rows: TableRows, most: int, unit: Unit | None = None) -> Iterator[dict]:
+def _biases(
+    rows: TableRows, quantities: Sequence[str], most: int = MOST, unit: Unit | None = None
+) -> Iterator[dict]:
     """Who has each bias in these rows, the largest first; see `bias_sentences`."""
-    for quantity in KINDS:
+    for quantity in quantities:
         group = sorted(where(rows, quantity=quantity), key=lambda row: -abs(float(row["estimate"])))
         for is_favour in (True, False):
             same = [row for row in group if (row["favours"] == FAVOURS) == is_favour]
@@ -431,44 +463,43 @@ def _who(rows: TableRows, most: int, unit: Unit | None = None) -> dict[str, obje
     """The judges or families of rows, with the sizes of their biases in a unit."""
     names = []
     for row in rows:
-        size = f" ({unit.text(row['estimate'])}{unit.mark})" if unit else ""
+        size = f" ({unit.size(row['estimate'])})" if unit else ""
         names.append(f"{'the ' if row['quantity'] == FAMILY else ''}{name_in(row)}{size}")
     return {"names": names, "most": most, "families": rows[0]["quantity"] == FAMILY}
 
 
-def table_as_texts(answer: PageAnswer) -> dict[str, list]:
-    """The first table of an answer: `headings` and `rows`; no column without a value."""
+def table_as_texts(answer: PageAnswer) -> PageSection:
+    """The first table of an answer; no column without a value."""
     rows = []
     for each in answer.verdicts:
         row = {answer.who: each.name, "bias": each.kind, "size": f"{each.size} ({each.interval})"}
         row |= {"r with people": each.agreement, "verdict": each.verdict}
         rows.append(row | {"what to do": each.advice})
-    headings, texts = columns_with_values(rows)
-    return {"headings": headings, "rows": texts}
+    return PageSection.from_texts("", "", rows)
+
+
+# What a summary has of an answer as it is
+SUMMARISED = ("headline", "truth", "further", "pooled", "wordings", "untested", "caveats")
+SUMMARISED += ("next_steps",)
 
 
 def summary(study: str, about: Mapping, answer: PageAnswer, verdicts: TableRows) -> dict:
     """The answer for other programs: words as on the page, and the rows of the table of verdicts as
     numbers.
     """
+    table = table_as_texts(answer)
+    words = {name: getattr(answer, name) for name in SUMMARISED}
     return {
         "study": study,
         "title": about["subject"]["label"],
         "data": about["subject"]["kind"],
         "confidence": about["confidence"],
-        "headline": answer.headline,
-        "truth": answer.truth,
-        "further": answer.further,
-        "pooled": answer.pooled,
-        "wordings": answer.wordings,
+        **words,
         "verdicts": [
             {**_values(row), "detail": detail(row, answer.unit), "advice": verdict_advice(row)}
             for row in verdicts
         ],
-        "table": table_as_texts(answer),
-        "untested": list(answer.untested),
-        "caveats": list(answer.caveats),
-        "next_steps": list(answer.next_steps),
+        "table": {"headings": table.headings, "rows": table.rows},
         "report": "report.html",
     }
 

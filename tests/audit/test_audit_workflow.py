@@ -19,7 +19,9 @@ def test_an_audit_by_the_workflow(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     write_tables(6)
     with BiasedJudge({}) as mock:
-        plan = written_plan(mock, {"label": {}, "length": {"column": "longer"}})
+        judge = {"model": "mock-1", "base_url": mock.url, "attempts": 2}  # and little to wait for
+        treatments = {"label": {}, "length": {"column": "longer"}}
+        plan = written_plan(mock, treatments, judges={"judge": judge})
         mock.always = "server error"
         failed = snakemake(folder, "--cores", "1", TARGET)
         assert failed.returncode == 1

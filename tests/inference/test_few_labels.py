@@ -82,20 +82,16 @@ def test_ranks_as_by_people_rest_on_all_ratings(studies):
     assert (both < 0.8 * labelled_only).all()
 
 
-def test_a_stated_probability_of_labels_is_read_and_weighs(studies, frame):
-    stated = frame.assign(labelling_probability=0.2)
-    boards = [recuse.leaderboard(recuse.ratings(stated, scale=(1, 10))).frame]
-    boards.append(recuse.leaderboard(studies[0]).frame)
-    scores = [board[board["scores"] == "as_people"]["score"].astype(float) for board in boards]
-    assert scores[0].to_numpy() == pytest.approx(scores[1].to_numpy(), abs=1e-9)
-
-
-def test_a_probability_is_needed_where_there_is_a_score_alone(frame):
-    boards = []
+def test_a_stated_probability_of_labels_is_read_and_weighs_where_there_is_a_score(studies, frame):
+    boards = [recuse.leaderboard(studies[0]).frame]
     for unscored in (0.2, np.nan):
         stated = frame.assign(labelling_probability=np.where(frame.human.notna(), 0.2, unscored))
         boards.append(recuse.leaderboard(recuse.ratings(stated, scale=(1, 10))).frame)
-    assert boards[0].equals(boards[1])
+    unstated, everywhere, _ = (
+        board[board["scores"] == "as_people"]["score"].astype(float).to_numpy() for board in boards
+    )
+    assert everywhere == pytest.approx(unstated, abs=1e-9)
+    assert boards[1].equals(boards[2])
 
 
 @pytest.mark.parametrize(

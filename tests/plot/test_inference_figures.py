@@ -16,7 +16,14 @@ from drawings import (
     x_values,
 )
 from recuse.base.reasons import Reason, because, in_words
-from recuse.inference.leaderboard import DEBIASED, HUMAN, RAW, WITHOUT_FAMILY, WITHOUT_SELF
+from recuse.inference.leaderboard import (
+    AS_PEOPLE,
+    DEBIASED,
+    HUMAN,
+    RAW,
+    WITHOUT_FAMILY,
+    WITHOUT_SELF,
+)
 from recuse.model.spec import C
 from recuse.plot import leaderboard, power, reliability
 from recuse.plot.leaderboard import CHANGED, rank_changes
@@ -249,3 +256,17 @@ def test_models_without_a_score_are_left_out_of_both_rankings():
         changes = rank_changes(table.replace({"scores": {"debiased": kind}}))
         finding = head("leaderboard", level=0.9, **changes).finding
         assert finding.endswith("changes no model's rank")
+
+
+def test_people_rank_the_models_if_ratings_cannot_compare_them():
+    table = board({AS_PEOPLE: [2, 1, 3, 4]})
+    figure = drawn("leaderboard", table)
+    assert row_names(figure.axes[0]) == [PRESENT[1], PRESENT[0], *PRESENT[2:]]
+    assert rank_changes(table) == {"kind": ""}
+
+
+def test_ranks_change_among_the_models_that_both_rankings_have():
+    table = board({RAW: [2, 1, 3, 4], DEBIASED: [1, 3, 2, 4]})
+    unrated = (table["scores"] == RAW) & (table["model"] == PRESENT[1])
+    changes = rank_changes(table[~unrated])
+    assert (changes["moved"], changes["total"]) == (0, 3)

@@ -108,7 +108,9 @@ def page_of_ranks(
     for slot, kind in enumerate(present):
         colour = NEUTRAL if kind == HUMAN else ""
         kinds[kind] = Kind(words[kind], POINTS[slot], colour, slot)
-    models = whole[whole["scores"] == RAW].sort_values(["rank", "model"])["model"].tolist()
+    # Raw scores come first, if any can be compared
+    first = whole[whole["scores"] == present[0]]
+    models = first.sort_values(["rank", "model"])["model"].tolist()
     places = range(1, len(models) + 1, math.ceil(len(models) / MOST_RANKS))
     columns = [
         Column("scores", "Scores", across=across, at=None, scale="scores"),
@@ -146,15 +148,16 @@ def rank_changes(whole: pd.DataFrame) -> dict[str, object]:
     raw = whole[whole["scores"] == RAW].set_index("model")
     for kind in CHANGED:
         other = whole[(whole["scores"] == kind) & whole["score"].notna()].set_index("model")
+        other = other[other.index.isin(raw.index)]
         if other.empty:
             continue
         before = raw.loc[other.index]
-        ranks = before["rank"].rank(method="min")
-        moved = other["rank"] != ranks
-        most = (other["rank"] - ranks).abs().idxmax()
-        beyond = (moved & ~other["rank"].between(before["rank_low"], before["rank_high"])).sum()
+        ranks, after = (each["rank"].rank(method="min") for each in (before, other))
+        moved = after != ranks
+        most = (after - ranks).abs().idxmax()
+        beyond = (moved & ~after.between(before["rank_low"], before["rank_high"])).sum()
         has_sets = len(other) == len(raw) and before["rank_low"].notna().all()
-        places = {"old": ranks[most], "new": other["rank"][most]}
+        places = {"old": ranks[most], "new": after[most]}
         counts = {"moved": moved.sum(), "total": len(other), "beyond": beyond}
         return {"kind": kind, "most": most, "has_sets": has_sets, **counts, **places}
     return {"kind": ""}

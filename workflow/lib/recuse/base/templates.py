@@ -5,14 +5,38 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import yaml
+
 from recuse.base.places import WORKFLOW
-from recuse.base.words import enumerated, level, number, percent, setting_in_words, signed
+from recuse.base.reasons import in_words
+from recuse.base.words import (
+    counted,
+    enumerated,
+    hundredths,
+    level,
+    number,
+    percent,
+    setting_in_words,
+    signed,
+    spoken,
+)
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
 REPORT, FIGURES = (WORKFLOW / "report" / name for name in ("sentences.j2", "figures.j2"))
-IN_WORDS = (enumerated, level, number, percent, setting_in_words, signed)
+IN_WORDS = (
+    counted,
+    enumerated,
+    hundredths,
+    in_words,
+    level,
+    number,
+    percent,
+    setting_in_words,
+    signed,
+    spoken,
+)
 FILTERS = {each.__name__: each for each in IN_WORDS}
 OWN_BLANK = "\0"  # stands for a blank of a name in a sentence; no text of a study contains it
 BETWEEN_CELLS = re.compile(r" \|(?: |$)")
@@ -74,3 +98,22 @@ def said_with_table(name: str, /, **facts: object) -> tuple[str, str, list[list[
     heading, sentence, table = _parts(REPORT, name, **facts)
     rows = [[*map(_folded, BETWEEN_CELLS.split(line))] for line in table.split("\n")]
     return _folded(heading), _folded(sentence), rows
+
+
+@cache
+def entries(file: Path) -> dict[str, dict[str, str]]:
+    """What a YAML file of sentences has under each code: its parts, as templates."""
+    return yaml.load(file.read_text("utf-8"), yaml.CSafeLoader)
+
+
+_shared = cache(environment)
+
+
+@cache  # few of all templates are in use: each takes a millisecond
+def _template(file: Path, code: str, part: str) -> "Template":
+    return _shared(file.parent).from_string(entries(file)[code][part])
+
+
+def sentence(file: Path, code: str, part: str = "words", /, **facts: object) -> str:
+    """A part of what a YAML file of sentences has under a code; "" if it lacks the part."""
+    return _template(file, code, part).render(facts) if part in entries(file)[code] else ""

@@ -89,6 +89,17 @@ def signed(value: float | None, digits: int = 3) -> str:
     return f"+{number(rounded, digits)}" if rounded > 0 else number(rounded, digits)
 
 
+def spoken(dimension: str) -> str:
+    """The name of a dimension in a sentence, where a bare number would read like that of a list."""
+    has_letter = any(character.isalpha() for character in dimension)
+    return dimension if has_letter else f"dimension {dimension}"
+
+
+def hundredths(value: float) -> str:
+    """A correlation as a sentence has it."""
+    return number(round(value, 2) or 0.0, 2)
+
+
 # What pages say of human scores -> what they say if these are gold labels.
 GOLD_WORDS = {
     r"human (score|label|rating)(s?)\b": r"gold label\2",

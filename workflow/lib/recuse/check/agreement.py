@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.database import Connection, connect
-from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding
+from recuse.check.facts import FINE, NOTE, WARNING, Facts, Finding, Findings
 from recuse.data.cells import Levels, read_levels
 from recuse.data.describe import WITH_OTHERS
 from recuse.data.selection import EVERY_ROW
@@ -47,7 +47,7 @@ class Correlation(NamedTuple):
     confidence: float  # of the interval
 
 
-def agreement(facts: Facts) -> Iterator[Finding]:
+def agreement(facts: Facts) -> Findings:
     """Report for each judge and dimension how ratings correlate with human scores or, without
     these, with the other judges.
 
@@ -70,8 +70,16 @@ def agreement(facts: Facts) -> Iterator[Finding]:
         among = [each.value for each in computed if each[:3:2] == (OTHERS, dimension)]
         limit = WEAK_PANEL if len(judges) > 1 else WEAK_JUDGE
         level = WARNING if row.high < limit else FINE
-        shown = {"row": row, "judges": judges, "others": _mean(among)}
-        yield Finding("agreement/panel", dimension, row.value, level, 2 - row.value, **shown)
+        yield Finding(
+            "agreement/panel",
+            dimension,
+            row.value,
+            level,
+            2 - row.value,
+            row=row,
+            judges=judges,
+            others=_mean(among),
+        )
     against = HUMANS if of_panel else OTHERS
     rows = [row for row in computed if row.judge and row.against == against]
     for row in rows if len(judges) > 1 else ():
@@ -93,8 +101,7 @@ def _judge_finding(row: Correlation, others: Sequence[float], panel: Correlation
     elif panel is None or panel.high >= WEAK_PANEL:
         is_unlike = row.high < UNLIKE * (mean or 0.0)
         level = WARNING if is_unlike else NOTE if row.high < WEAK_JUDGE else FINE
-    subject, shown = f"{row.judge}, {row.dimension}", {"row": row, "others": mean}
-    return Finding("agreement/judge", subject, row.value, level, -row.value, **shown)
+    return Finding("agreement/judge", "", row.value, level, -row.value, row=row, others=mean)
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -224,7 +231,7 @@ def correlations_with_others(study: StudyTables, *, confidence: float) -> Iterat
         yield row | {"std_error": error * (1 - value**2)}
 
 
-def answer_scores(facts: Facts, connection: Connection, levels: Levels) -> Iterator[Finding]:
+def answer_scores(facts: Facts, connection: Connection, levels: Levels) -> Findings:
     """Report human scores that differ between judges' rows of one answer, and what shows that judge
     and model are swapped.
 
@@ -236,20 +243,18 @@ def answer_scores(facts: Facts, connection: Connection, levels: Levels) -> Itera
     if facts.with_length == facts.rows:
         columns["length"] = "length"
     for column, what in columns.items():
-        differ = f"count(*) filter (max({column}) - min({column}) > {NEAR}) over ()"
-        query = (
-            f"select count(*) over (), {differ} from sampled group by prompt, occasion_code, {{}}"
-            " having count(*) > 1 limit 1"
-        )
         (answers, by_judge), (sets, by_model) = (
-            connection.execute(query.format(levels.sql_without(axis))).fetchone() or (0, 0)
+            connection.execute(f"""
+                select count(*), count(*) filter (spread > {NEAR})
+                from (select max({column}) - min({column}) as spread from sampled
+                      group by prompt, occasion_code, {levels.sql_without(axis)}
+                      having count(*) > 1)""").fetchone()
             for axis in ("judge", "model")
         )
         if not by_judge:
             continue
         share = by_judge / answers
         if not by_model and sets >= FEWEST:
-            subject, named = f"swapped ({what})", {"what": what, "sets": sets}
-            yield Finding("agreement/swapped", subject, share, WARNING, 4.0, **named)
+            yield Finding("agreement/swapped", "", share, WARNING, 4.0, what=what, sets=sets)
         elif column == "gt":
-            yield Finding("agreement/differ", "human scores", share, WARNING, 3.0)
+            yield Finding("agreement/differ", "", share, WARNING, 3.0)

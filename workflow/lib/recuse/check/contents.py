@@ -5,7 +5,7 @@ the ends and levels of the scale, and whether it is the declared one.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -13,7 +13,18 @@ import numpy as np
 
 from recuse.base.reasons import Reason, because, code, cure
 from recuse.base.settings import Setting
-from recuse.check.facts import CROSSED, FINE, NOTE, WARNING, Facts, Finding, graded
+from recuse.check.facts import (
+    CROSSED,
+    FINE,
+    NOTE,
+    WARNING,
+    Facts,
+    Finding,
+    Findings,
+    Pair,
+    cells_with,
+    graded,
+)
 from recuse.data.selection import EVERY_ROW
 from recuse.inference.human_scale import (
     BATCH,
@@ -43,7 +54,7 @@ FEWEST = 4  # steps of a scale whose halves are distinguished
 HALF, LOWER, FARTHER = 0.5, 0.6, 0.3
 
 
-def missing_ratings(facts: Facts) -> Iterator[Finding]:
+def missing_ratings(facts: Facts) -> Findings:
     """Report the share of missing ratings, and judges that never rate their own answers.
 
     A judge-model pair with any rating should have one for each prompt of the dimension; where
@@ -53,7 +64,7 @@ def missing_ratings(facts: Facts) -> Iterator[Finding]:
     table, judged, never = facts.completeness, facts.judged, unanswered(facts)
     rated, by_design = judged > 0, facts.answered < CROSSED
     if by_design:
-        yield Finding("missing/by design", "design", facts.answered, NOTE)
+        yield Finding("missing/by design", "", facts.answered, NOTE)
     causes = {
         "absent": 0 if by_design else int(table["absent"][rated].sum()),
         "unreadable": int(table["missing_rating"][rated].sum()),
@@ -65,18 +76,17 @@ def missing_ratings(facts: Facts) -> Iterator[Finding]:
             lost = (facts.due - judged)[of].sum()
             yield Finding(
                 "missing",
-                f"{factor} {name}" if factor else "",
+                name,
                 share,
                 graded(share, **SHARE),
                 share,
                 factor=factor,
-                name=name,
                 is_unanswered=2 * never[of].sum() > lost,
                 **causes,
             )
     both = np.intersect1d(table["judge"][rated], table["model"][rated]).tolist()
     if both and not (rated & (table["judge"] == table["model"])).any():
-        yield Finding("missing/own answers", "own answers", len(both), WARNING, 2.0, judges=both)
+        yield Finding("missing/own answers", "", len(both), WARNING, 2.0, judges=both)
 
 
 def unanswered(facts: Facts) -> np.ndarray:
@@ -94,7 +104,7 @@ def unanswered(facts: Facts) -> np.ndarray:
     return never
 
 
-def own_missing(facts: Facts) -> Iterator[Finding]:
+def own_missing(facts: Facts) -> Findings:
     """Report for each judge whether ratings of its own answers are missing more often than its
     other ratings.
     """
@@ -108,7 +118,7 @@ def own_missing(facts: Facts) -> Iterator[Finding]:
             yield Finding("own ratings missing", judge, more, level, more, here=here, others=others)
 
 
-def unscored(facts: Facts) -> Iterator[Finding]:
+def unscored(facts: Facts) -> Findings:
     """Report, if only some rows have a human score, how many have none, and which models and
     dimensions lack more of them.
     """
@@ -121,12 +131,18 @@ def unscored(facts: Facts) -> Iterator[Finding]:
     for factor, name, of in facts.groups("model", "dimension"):
         if present[~of].sum():
             here, others, level = _compared(lost, present, of, ~of, together=judges)
-            subject, more = f"{factor} {name}", here - others
-            names = {"factor": factor, "name": name, "others": others}
-            yield Finding("no human score/of some", subject, here, level, more, **names)
+            yield Finding(
+                "no human score/of some",
+                name,
+                here,
+                level,
+                here - others,
+                factor=factor,
+                others=others,
+            )
 
 
-def basis(facts: Facts, *, confidence: float) -> Iterator[Finding]:
+def basis(facts: Facts, *, confidence: float) -> Findings:
     """Report what A and the other questions rest on, if only some rows have a human score, whether
     these were chosen at random, and what more of them would give.
     """
@@ -134,22 +150,23 @@ def basis(facts: Facts, *, confidence: float) -> Iterator[Finding]:
     if not study.is_partly_scored:
         return
     scored, refused = int(study.every_cell.scored.n.sum()), study.scored is study
-    yield Finding("contents/basis of A", "A", study.scored_prompts, ratings=scored, refused=refused)
-    yield Finding("contents/basis", "B, C and the ranking", facts.prompts, ratings=facts.rows)
+    yield Finding("contents/basis of A", "", study.scored_prompts, ratings=scored, refused=refused)
+    yield Finding("contents/basis", "", facts.prompts, ratings=facts.rows)
     answers = read_answer_scores(study, EVERY_ROW.rows(study.ratings))
     gap, p_value = scored_gap(answers)
     at_random = answers.at_random
     if p_value < at_random:
-        yield Finding("human scores/chosen", "chosen", gap, WARNING, 2.0, at_random=at_random)
+        yield Finding("human scores/chosen", "", gap, WARNING, 2.0, at_random=at_random)
     elif not refused:
         if answers.labelling_probability is None:
             reason = because(Reason.UNDECLARED_DRAW)
-            said = {"reason": reason, "cure": cure(reason)}
-            yield Finding("human scores/draw", "draw", None, WARNING, 2.0, **said)
+            yield Finding(
+                "human scores/draw", "", None, WARNING, 2.0, reason=reason, cure=cure(reason)
+            )
         yield from _more_scores(facts, answers, confidence=confidence)
 
 
-def _more_scores(facts: Facts, answers: AnswerScores, *, confidence: float) -> Iterator[Finding]:
+def _more_scores(facts: Facts, answers: AnswerScores, *, confidence: float) -> Findings:
     """Report how narrow intervals would be at best with BATCH more human scores.
 
     The part of their width that comes from the scored answers goes with 1 / sqrt(scores); what
@@ -170,9 +187,15 @@ def _more_scores(facts: Facts, answers: AnswerScores, *, confidence: float) -> I
     for what, half in halves.items():
         if half:
             now = float(np.mean(half))
-            numbers = {"more": more, "now": now, "confidence": confidence}
-            subject = f"more human scores: {what}"
-            yield Finding("contents/more scores", subject, now * ratio, what=what, **numbers)
+            yield Finding(
+                "contents/more scores",
+                "",
+                now * ratio,
+                what=what,
+                more=more,
+                now=now,
+                confidence=confidence,
+            )
 
 
 def _compared(
@@ -183,33 +206,30 @@ def _compared(
 
     The standard error of the difference is sqrt(p (1 - p) together (1 / n + 1 / n_others)).
     """
-    (lost_here, due_here), (lost_there, due_there) = (
-        (int(lost[of].sum()), int(due[of].sum())) for of in (here, elsewhere)
-    )
-    gap, pooled = (
-        lost_here / due_here - lost_there / due_there,
-        (lost_here + lost_there) / (due_here + due_there),
-    )
-    error = math.sqrt(pooled * (1 - pooled) * together * (1 / due_here + 1 / due_there))
-    level = graded(gap, **MORE) if gap > BY_CHANCE * error else FINE
-    return lost_here / due_here, lost_there / due_there, level
+    lost_of, due_of = np.array([[x[here].sum(), x[elsewhere].sum()] for x in (lost, due)])
+    share, other = (lost_of / due_of).tolist()
+    pooled = lost_of.sum() / due_of.sum()
+    error = math.sqrt(pooled * (1 - pooled) * together * (1 / due_of).sum())
+    level = graded(share - other, **MORE) if share - other > BY_CHANCE * error else FINE
+    return share, other, level
 
 
-def names_left_out(facts: Facts, alike: Sequence[tuple[str, str, str]]) -> Iterator[Finding]:
-    """Report judges, models and dimensions that have rows, but no rating.
-
-    alike: (judge or model, name, other name) of those that may be one.
+def names_left_out(facts: Facts, alike: Sequence[Pair]) -> Findings:
+    """Report judges, models and dimensions that have rows, but no rating; alike: names that may be
+    one.
     """
     spelt = {(factor, name) for factor, *names in alike for name in names}
     for factor in ("judge", "model", "dimension"):
         complete = facts.names(factor)
         for name, rows in facts.rows_by(factor).items():
             if name not in complete:
-                names = {"factor": factor, "name": name, "is_spelt": (factor, name) in spelt}
-                yield Finding("left out", f"{factor} {name}", rows, WARNING, rows, **names)
+                is_spelt = (factor, name) in spelt
+                yield Finding(
+                    "left out", name, rows, WARNING, rows, factor=factor, is_spelt=is_spelt
+                )
 
 
-def contents(facts: Facts) -> Iterator[Finding]:
+def contents(facts: Facts) -> Findings:
     """Count families, judges that are also models, lengths, rows, prompts and the levels of every
     factor.
     """
@@ -219,18 +239,17 @@ def contents(facts: Facts) -> Iterator[Finding]:
             [member for member in names if family[member] == name] for names in (judges, models)
         )
         pairs = sum(judge != model for judge in of_judges for model in of_models)
-        counts = {"judges": len(of_judges), "models": len(of_models)}
-        yield Finding("families", name, pairs, **counts)
+        yield Finding("families", name, pairs, judges=len(of_judges), models=len(of_models))
     both = [judge for judge in judges if judge in models]
     yield Finding("names", "", len(both), judges=len(judges))
     share = facts.with_length / facts.rows
     lacking = graded(1 - share, note=0.0, warning=SHARE["warning"]) if share < 1 else FINE
     yield Finding("lengths", "", share, lacking if share else NOTE, 1 - share)
-    yield Finding("contents/rows", "rows", facts.rows, present=int(facts.present.sum()))
+    yield Finding("contents/rows", "", facts.rows, present=int(facts.present.sum()))
     for factor in ("judge", "model", "dimension", "dataset"):
         names = facts.names(factor)
-        yield Finding("contents", f"{factor}s", len(names), factor=factor, names=names)
-    yield Finding("contents/prompts", "prompts", facts.prompts, shared=facts.shared)
+        yield Finding("contents", "", len(names), factor=factor, names=names)
+    yield Finding("contents/prompts", "", facts.prompts, shared=facts.shared)
 
 
 class Use(NamedTuple):
@@ -247,9 +266,9 @@ def use_by_judge(facts: Facts) -> dict[str, Use]:
     """Count how each judge uses the scales."""
     use = {}
     for judge in facts.names("judge"):
-        cells, most_used, inner, used, levels = facts.cells_with("judge", judge), 0, 0, 0, 0
+        cells, most_used, inner, used, levels = cells_with(facts.cells, "judge", judge), 0, 0, 0, 0
         for dimension in np.unique(cells.factors["dimension"]):
-            rated = cells.select(cells.factors["dimension"] == dimension)
+            rated = cells_with(cells, "dimension", dimension)
             (low, high), counts = rated.scale[0].tolist(), rated.counts.sum(axis=0)
             most_used += counts.max()
             inner += (counts * ((rated.ratings > low) & (rated.ratings < high))).max()
@@ -260,7 +279,7 @@ def use_by_judge(facts: Facts) -> dict[str, Use]:
     return use
 
 
-def scale_use(facts: Facts, use: Mapping[str, Use]) -> Iterator[Finding]:
+def scale_use(facts: Facts, use: Mapping[str, Use]) -> Findings:
     """Report for each judge the share of ratings at the ends of the scale, and how many levels it
     uses.
     """
@@ -268,24 +287,25 @@ def scale_use(facts: Facts, use: Mapping[str, Use]) -> Iterator[Finding]:
         constant = of.most_used == 1
         if constant:
             yield Finding("one value", judge, of.used, WARNING)
-        cells = facts.cells_with("judge", judge)
+        cells = cells_with(facts.cells, "judge", judge)
         for topic, end in ENDS.items():
             at_end = cells.counts * (cells.ratings_unit == end)
             share = float(at_end.sum() / cells.n.sum())
             level = FINE if constant else graded(share, **AT_END)
             yield Finding(topic, judge, share, level, share)
         level = graded(of.inner, **ONE_LEVEL)
-        counts = {"used": of.used, "levels": of.levels}
-        yield Finding("scale use", judge, of.most_used, level, of.inner, **counts)
+        yield Finding(
+            "scale use", judge, of.most_used, level, of.inner, used=of.used, levels=of.levels
+        )
 
 
-def doubted(facts: Facts) -> Iterator[Finding]:
+def doubted(facts: Facts) -> Findings:
     """Report the judges without a verdict until the configuration explains their ratings."""
     for judge, _, reason in facts.study.doubts:
         yield Finding("doubt", judge, None, WARNING, reason=reason, cure=cure(reason))
 
 
-def human_scores(facts: Facts) -> Iterator[Finding]:
+def human_scores(facts: Facts) -> Findings:
     """Report that there are no human scores, or how those of each dimension vary."""
     if not facts.scored.has_reference:
         lacking = not_estimable(EQUATION, facts.study)
@@ -293,16 +313,21 @@ def human_scores(facts: Facts) -> Iterator[Finding]:
         yield Finding("human scores/none", "", 0, WARNING, 1.0, reason=lacking, is_few=is_few)
         return
     for dimension in facts.names("dimension"):
-        cells = facts.scored_with("dimension", dimension)
+        cells = cells_with(facts.scored, "dimension", dimension)
         if len(cells.n):
             distinct, scores = len(np.unique(cells.reference)), cells.reference_raw
-            level = WARNING if distinct == 1 else FINE
-            ends = {"first": scores.min(), "last": scores.max()}
-            in_units = partial(facts.in_units, dimension)
-            yield Finding("human scores", dimension, distinct, level, in_units=in_units, **ends)
+            yield Finding(
+                "human scores",
+                dimension,
+                distinct,
+                WARNING if distinct == 1 else FINE,
+                first=scores.min(),
+                last=scores.max(),
+                in_units=partial(facts.in_units, dimension),
+            )
 
 
-def rating_ranges(facts: Facts) -> Iterator[Finding]:
+def rating_ranges(facts: Facts) -> Findings:
     """Report the range of the ratings and human scores of each dimension on its declared scale.
 
     A warning if neither reaches its upper half, or if the maximum of one is at most LOWER and that
@@ -310,10 +335,10 @@ def rating_ranges(facts: Facts) -> Iterator[Finding]:
     judges of good answers.
     """
     for dimension in facts.names("dimension"):
-        cells = facts.cells_with("dimension", dimension)
+        cells = cells_with(facts.cells, "dimension", dimension)
         ratings = cells.ratings[cells.counts.any(axis=0)]
         reach = {"ratings": (ratings.min(), ratings.max())}
-        references = facts.scored_with("dimension", dimension).reference_raw
+        references = cells_with(facts.scored, "dimension", dimension).reference_raw
         if facts.scored.has_reference and len(references):
             reach["human scores"] = references.min(), references.max()
         low, high = cells.scale[0].tolist()
@@ -327,7 +352,6 @@ def rating_ranges(facts: Facts) -> Iterator[Finding]:
             code, level = "range/upper half", NOTE
         elif top.min() <= LOWER and np.ptp(top) >= FARTHER and np.ptp(unit, axis=1).all():
             code, level = "range/other scale", WARNING
-        values = {"low": low, "high": high, "first": ends.min(), "last": ends.max()}
         yield Finding(
             code,
             dimension,
@@ -338,5 +362,8 @@ def rating_ranges(facts: Facts) -> Iterator[Finding]:
             tenth=0.1 * facts.steps[dimension] * (high - low),
             place=Setting("scales").place,
             in_units=partial(facts.in_units, dimension),
-            **values,
+            low=low,
+            high=high,
+            first=ends.min(),
+            last=ends.max(),
         )

@@ -4,23 +4,18 @@ in words, with advice.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property, partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import yaml
 
 from recuse.base.database import connect, files
 from recuse.base.places import WORKFLOW
-from recuse.base.reasons import in_words
 from recuse.base.tables import column_names, read_table
-from recuse.base.templates import environment
-from recuse.base.words import counted, number, with_gold_labels
+from recuse.base.templates import entries, sentence
+from recuse.base.words import with_gold_labels
 from recuse.data.cells import Cells, read_levels
 from recuse.data.study import StudyTables
-
-if TYPE_CHECKING:
-    from jinja2 import Environment, Template
 
 CHECK = column_names("study topic subject finding level words advice")
 
@@ -33,6 +28,10 @@ NAMES, COUNTS = (
 )
 
 
+# Judge or model, the rarer name and the other of two that may be spellings of one
+Pair: TypeAlias = tuple[str, str, str]
+
+
 class Carriers(NamedTuple):
     """Prompts whose rows carry a coefficient."""
 
@@ -40,14 +39,10 @@ class Carriers(NamedTuple):
     # (sum n)^2 / sum n^2 over the prompts, of n rows each (Carter, Schnepel and Steigerwald 2017)
     effective: float
 
-    def words(self, prompts: int) -> str:
-        """As in `8 of 100 prompts`, where the study has so many."""
-        uneven = (
-            f" (as uneven as {self.effective:.1f})"
-            if self.effective < NEARLY * self.prompts
-            else ""
-        )
-        return f"{self.prompts:,} of {counted(prompts, 'prompt')}{uneven}"
+    @property
+    def is_uneven(self) -> bool:
+        """Whether few of the prompts have most of the rows."""
+        return self.effective < NEARLY * self.prompts
 
 
 @dataclass(frozen=True)
@@ -107,14 +102,6 @@ class Facts:
         part = self.study.scored
         return self.prompts if part is self.study else part.scored_prompts
 
-    def cells_with(self, factor: str, name: str) -> Cells:
-        """Cells of one level of a factor."""
-        return self.cells.select(self.cells.factors[factor] == name)
-
-    def scored_with(self, factor: str, name: str) -> Cells:
-        """The same of `scored`."""
-        return self.scored.select(self.scored.factors[factor] == name)
-
     def names(self, factor: str) -> list[str]:
         """Sorted levels of a factor in the complete rows."""
         return list(map(str, np.unique(self.cells.factors[factor])))
@@ -132,10 +119,8 @@ class Facts:
         names, present = self.completeness[factor], self.present
         return {str(name): int(present[names == name].sum()) for name in np.unique(names)}
 
-    def as_one(self, pairs: Sequence[tuple[str, str, str]]) -> "Facts":
-        """The facts with spellings merged in `completeness`; pairs: (judge or model, rarer name,
-        other name).
-        """
+    def as_one(self, pairs: Sequence[Pair]) -> "Facts":
+        """The facts with these spellings merged in `completeness`."""
         table, other_name = {**self.completeness, "present": self.present}, {}
         for _, rare, name in pairs:
             if other_name.get(name) != rare:
@@ -154,11 +139,11 @@ class Facts:
             from counted group by all order by all""")
         return replace(self, completeness=merged.fetchnumpy())
 
-    def may_be_one(self, factor: str, rare: str, name: str) -> bool:
+    def may_be_one(self, *pair: str) -> bool:
         """Whether two judges, or models, may be one: together they have no more rows in a dimension
         than there are prompts.
         """
-        merged = self.as_one([(factor, rare, name)])
+        merged = self.as_one([pair])
         return bool((merged.completeness["absent"] >= 0).all())
 
     def in_units(self, dimension: str, value: float) -> str:
@@ -259,32 +244,12 @@ STOP, WARNING, NOTE, FINE = LEVELS = ("stop", "warning", "note", "fine")  # most
 SENTENCES = WORKFLOW / "report" / "findings.yaml"
 
 
-@cache
-def _entries() -> dict[str, dict[str, str]]:
-    return yaml.load(SENTENCES.read_text("utf-8"), yaml.CSafeLoader)
-
-
-@cache
-def _templates() -> "Environment":
-    templates = environment(SENTENCES.parent)
-    for shown in (counted, hundredths, in_words, spoken):
-        templates.filters[shown.__name__] = shown
-    return templates
-
-
-@cache  # few of all templates are in use: each takes a millisecond
-def _template(code: str, part: str) -> "Template":
-    return _templates().from_string(_entries()[code].get(part, ""))
-
-
-def said(code: str, part: str = "words", /, **facts: object) -> str:
-    """A part of what findings.yaml has under a code, with these facts; "" if it lacks the part."""
-    return _template(code, part).render(facts)
+said = partial(sentence, SENTENCES)
 
 
 class Finding:
-    """One fact about `subject` (a judge, model, family, dimension, ..., or the whole study if
-    empty), whose words and advice findings.yaml has under its code.
+    """One fact about `term` (a judge, model, family, dimension, ..., or the whole study if empty),
+    whose subject, words and advice findings.yaml has under its code.
     """
 
     gold = False  # whether the reference are gold labels
@@ -292,31 +257,33 @@ class Finding:
     def __init__(
         self,
         code: str,
-        subject: str = "",
+        term: str = "",
         value: float | int | None = None,
         level: str = FINE,
         weight: float = 0.0,
         **facts: object,
     ) -> None:
         """Store it; weight: importance among those of its level and topic; facts: what its
-        sentences name beside the subject, value and level.
+        sentences name beside the term, value and level.
         """
-        self.code, self.subject, self.value, self.level = code, subject, value, level
-        self.weight, self.topic = weight, code.partition("/")[0]
-        self.facts = {"subject": subject, "value": value, "level": level, **facts}
+        self.code, self.topic = code, code.partition("/")[0]
+        self.value, self.level, self.weight = value, level, weight
+        self.facts = {"term": term, "value": value, "level": level, **facts}
+        self.subject = said(code, "subject", **self.facts) or term
+        self.facts["subject"] = self.subject
 
     @cached_property
     def words(self) -> str:
         """What was found."""
-        return self.sentence()
+        return self.sentence("words")
 
     @cached_property
     def advice(self) -> str:
         """What to do, unless all is fine."""
         return "" if self.level == FINE else self.sentence("advice")
 
-    def sentence(self, part: str = "words", **changes: object) -> str:
-        """Its words or its advice, with changes to its facts."""
+    def sentence(self, part: str, **changes: object) -> str:
+        """A part of what findings.yaml has under its code, with changes to its facts."""
         text = said(self.code, part, **self.facts | changes)
         return with_gold_labels(text) if self.gold else text
 
@@ -334,11 +301,14 @@ class Finding:
         return {"finding": self.value} | {name: getattr(self, name) for name in names}
 
 
+Findings: TypeAlias = Iterator[Finding]
+
+
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Sort findings: warnings that data may be wrong, the verdict, then by level, the order of
     topics in findings.yaml and weight; ties keep their order.
     """
-    topics = [code.partition("/")[0] for code in _entries()]
+    topics = [code.partition("/")[0] for code in entries(SENTENCES)]
 
     def importance(finding: Finding) -> tuple:
         return (
@@ -352,15 +322,9 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=importance)
 
 
-def spoken(dimension: str) -> str:
-    """The name of a dimension in a sentence, where a bare number would read like that of a list."""
-    has_letter = any(character.isalpha() for character in dimension)
-    return dimension if has_letter else f"dimension {dimension}"
-
-
-def hundredths(value: float) -> str:
-    """A correlation as a sentence has it."""
-    return number(round(value, 2) or 0.0, 2)
+def cells_with(cells: Cells, factor: str, name: str) -> Cells:
+    """Cells of one level of a factor."""
+    return cells.select(cells.factors[factor] == name)
 
 
 def graded(value: float, *, note: float, warning: float) -> str:

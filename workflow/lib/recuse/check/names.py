@@ -15,7 +15,7 @@ from recuse.base.database import connect
 from recuse.base.model_names import is_fine_tuned, model_and_date
 from recuse.base.settings import Setting
 from recuse.base.words import INVISIBLE, enumerated
-from recuse.check.facts import WARNING, Facts, Finding
+from recuse.check.facts import WARNING, Facts, Finding, Findings, Pair
 from recuse.data.files import reading
 from recuse.data.ratings import StudyFiles
 
@@ -66,12 +66,11 @@ def _alike(one: str, other: str) -> bool:
 
 
 def alike_among(
-    rows: Mapping[str, Mapping[str, int]], may_be_one: Callable[[str, str, str], bool]
-) -> list[tuple[str, str, str]]:
-    """(judge or model, rarer name, other name) of judges, and of models, that may be two spellings
-    of one.
+    rows: Mapping[str, Mapping[str, int]], may_be_one: Callable[..., bool]
+) -> list[Pair]:
+    """Judges, and models, that may be two spellings of one.
 
-    rows: judge or model -> how many rows each name has. may_be_one: whether the data allow it.
+    rows: judge or model -> how many rows each name has. may_be_one: whether the data allow a pair.
     """
     pairs = []
     for factor, counts in rows.items():
@@ -86,13 +85,13 @@ def alike_among(
 
 def spelt_twice(
     rows: Mapping[str, Mapping[str, int]],
-    pairs: Sequence[tuple[str, str, str]],
+    pairs: Sequence[Pair],
     kinds: Mapping[str, str],
     *,
     noun: str = "row",
     families: Mapping[str, str] | None = None,
     imported: bool = True,
-) -> Iterator[Finding]:
+) -> Findings:
     """Report judges that may be a model by another spelling, the pairs of `alike_among`, and other
     names that look the same.
 
@@ -100,19 +99,17 @@ def spelt_twice(
     families: of models, where known. imported: False for ratings without `import`, whose study has
     no `families`.
     """
-    found: list[tuple[str, str, str, str, dict]] = []  # code, subject, two names, other facts
+    found: list[tuple[str, Pair]] = []
     only_models = [model for model in rows["model"] if model not in rows["judge"]]
     for judge in (judge for judge in rows["judge"] if judge not in rows["model"]):
         if model := alike(judge, only_models):
-            found.append(("spelling/judge", judge, judge, model, {}))
-    for factor, rare, name in pairs:
-        counts = {"factor": factor, "noun": noun, "rows": [rows[factor][rare], rows[factor][name]]}
-        found.append(("spelling", f"{factor} {rare}", rare, name, counts))
-    reported = {frozenset(names) for _, _, *names, _ in found}
-    for kind, one, other in look_the_same(kinds):
-        if frozenset((one, other)) not in reported:
-            found.append(("spelling/look", f"{kind} {one}, {other}", one, other, {}))
-    for code, subject, rare, name, named in found:
+            found.append(("spelling/judge", ("judge", judge, model)))
+    found += [("spelling", pair) for pair in pairs]
+    reported = {frozenset(names) for _, (_, *names) in found}
+    for kind, *names in look_the_same(kinds):
+        if frozenset(names) not in reported:
+            found.append(("spelling/look", (kind, *names)))
+    for code, (factor, rare, name) in found:
         family = quoted((families or {}).get(name, "<its family>"))
         place, entry = "families", f"{{{family}: {{{quoted(name)}: [{quoted(rare)}]}}}}"
         if not imported:  # no study has families of its own then
@@ -120,13 +117,23 @@ def spelt_twice(
                 "models",
                 f"{{{quoted(name)}: {{family: {family}, ids: [{quoted(rare)}]}}}}",
             )
-        line, differing = Setting(place).line(entry), difference(rare, name)
-        n, *_ = named.get("rows", [0])
-        named |= {"rare": rare, "name": name, "line": line, "difference": differing}
-        yield Finding(code, subject, n or None, WARNING, n, **named)
+        counts = [rows[factor][each] if code == "spelling" else 0 for each in (rare, name)]
+        yield Finding(
+            code,
+            rare,
+            counts[0] or None,
+            WARNING,
+            counts[0],
+            factor=factor,
+            other=name,
+            noun=noun,
+            rows=counts,
+            line=Setting(place).line(entry),
+            difference=difference(rare, name),
+        )
 
 
-def look_the_same(kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+def look_the_same(kinds: Mapping[str, str]) -> Iterator[Pair]:
     """What the second names, and the two, of names that a reader cannot tell from one another;
     kinds: as of `kinds_by_name`.
     """
@@ -134,13 +141,12 @@ def look_the_same(kinds: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
         yield from ((kinds[other], one, other) for one, other in pairwise(names))
 
 
-def odd_names(kinds: Mapping[str, str]) -> Iterator[Finding]:
+def odd_names(kinds: Mapping[str, str]) -> Findings:
     """Report names with invisible characters; kinds: as of `kinds_by_name`."""
     for name, kind in kinds.items():
         hidden = [_code(letter) for letter in dict.fromkeys(INVISIBLE.findall(name))]
         if hidden:
-            named = {"kind": kind, "name": name, "hidden": hidden}
-            yield Finding("names/invisible", f"{kind} {name}", None, WARNING, **named)
+            yield Finding("names/invisible", name, None, WARNING, factor=kind, hidden=hidden)
 
 
 def kinds_by_name(facts: Facts) -> dict[str, str]:
@@ -165,16 +171,23 @@ def _code(letters: str) -> str:
     return " ".join(f"U+{ord(letter):04X}" for letter in letters) or "nothing"
 
 
-def unused_families(facts: Facts) -> Iterator[Finding]:
+def unused_families(facts: Facts) -> Findings:
     """Report names in config's `families` that no rating has, and the names that may be meant."""
     in_ratings = facts.rows_by("judge").keys() | facts.rows_by("model").keys()
     named = {name for names in facts.named.values() for name in names}
     for family, names in facts.named.items():
         for name in sorted(set(names) - in_ratings):
             (close,) = get_close_matches(name, sorted(in_ratings - named), n=1) or [""]
-            named_so = {"family": family, "name": name, "close": close}
-            named_so |= {"difference": difference(name, close), "place": Setting("families").place}
-            yield Finding("spelling/families", f"families {name}", None, WARNING, **named_so)
+            yield Finding(
+                "spelling/families",
+                name,
+                None,
+                WARNING,
+                family=family,
+                close=close,
+                difference=difference(name, close),
+                place=Setting("families").place,
+            )
 
 
 def unknown_names(source: StudyFiles) -> list[str]:

@@ -2,7 +2,7 @@
 and a line for each judge.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from textwrap import fill
 
 from recuse.base.templates import environment
@@ -11,13 +11,7 @@ from recuse.check.facts import FINE, NOTE, SENTENCES, WARNING, Finding
 
 WIDTH = 79
 NAME = 24  # letters of a judge's name in the table
-ABOUT = ("letter", "quantity", "factor", "term", "name")  # facts that say what a finding is about
-SHOWN: dict[str, Callable[[float], str]] = {
-    **dict.fromkeys(("ceiling", "floor", "scale use", "missing", "no human score"), percent),
-    "detectable": "{:.3f}".format,
-    **dict.fromkeys(("agreement", "reliability"), "{:.2f}".format),
-    **dict.fromkeys(("orders", "draws"), percent),
-}
+ABOUT = ("letter", "quantity", "factor", "term")  # facts that say what a finding is about
 
 
 def check_page(
@@ -49,7 +43,7 @@ def check_page(
             for each in fine
             if each.topic == topic and (topic != "families" or each.value)
         ],
-        judges=sorted(each.subject for each in findings if each.topic == every_judge),
+        judges=sorted(each.facts["term"] for each in findings if each.topic == every_judge),
         values={_key(each): each.value for each in rest},
         width=NAME,
     )
@@ -57,8 +51,7 @@ def check_page(
 
 def _key(finding: Finding) -> tuple[str, ...]:
     """Its code and what it is about, by which the table of judges finds its value."""
-    about = [finding.facts[name] for name in ABOUT if name in finding.facts]
-    return finding.code, *(about or [finding.subject])
+    return finding.code, *(finding.facts[name] for name in ABOUT if name in finding.facts)
 
 
 def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -70,21 +63,17 @@ def _grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
 
 
 def entry(group: Sequence[Finding], mark: str) -> str:
-    """The first of a group in words, the others by name with their value or their estimands, and
-    the advice.
-    """
-    first, shown = group[0], SHOWN.get(group[0].topic)
+    """The first of a group in words, the others by name with a detail, and the advice."""
+    first = group[0]
     names: dict[str, list[str]] = {}
     for finding in group:
-        if first.topic == "estimable":
-            names.setdefault(finding.facts["bias"], []).append(finding.facts["letter"])
-        else:  # shares are shown, counts are not
-            is_shown = shown and isinstance(finding.value, float)
-            names[finding.subject or "all ratings"] = [shown(finding.value)] if is_shown else []
+        label = finding.sentence("label") or finding.subject or "all ratings"
+        names.setdefault(label, []).append(finding.sentence("detail"))
     name, *others = (
-        f"{name} ({', '.join(details)})" if details else name for name, details in names.items()
+        f"{name} ({', '.join(details)})" if any(details) else name
+        for name, details in names.items()
     )
-    words = first.sentence(subject=name) if first.topic == "estimable" else first.words
+    words = first.sentence("words", subject=name) if first.sentence("label") else first.words
     blank = " " * len(mark)
     lines = [wrapped(words, mark, blank)]
     if others:

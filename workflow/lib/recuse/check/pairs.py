@@ -4,13 +4,13 @@ verdicts can rest on.
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import permutations
 
 from recuse.base.database import Connection, records
 from recuse.base.reasons import CURES, Reason, code, cure
-from recuse.base.words import counted, enumerated
-from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, graded, ordered, said
+from recuse.base.words import enumerated
+from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, Findings, graded, ordered, said
 from recuse.check.names import alike_among, odd_names, spelt_twice
 from recuse.inference.verdict import Verdict
 from recuse.pairwise.choices import EXCLUDED, FAMILY, FEW, FIRST, HALF, LONGER, SELF, WINS, Choices
@@ -25,13 +25,7 @@ RIGHT = "case when right_a and not right_b then 'a' when right_b and not right_a
 LABELS = {"": "human", "key": RIGHT}
 WEAK = 0.75  # agreement of two human votes: below, one in seven is wrong
 BY_CHANCE = 3.0  # standard errors below one half
-# Quantity -> how the subject of its smallest difference begins
-SUBJECTS = {
-    SELF: "self-bias of",
-    FAMILY: "family-bias of",
-    LONGER: "longer answers:",
-    FIRST: "first answers:",
-}
+QUANTITIES = (SELF, FAMILY, LONGER, FIRST)  # in the order of the page
 
 
 def check_comparisons(
@@ -64,7 +58,7 @@ def check_comparisons(
     )
 
 
-def _contents(connection: Connection) -> Iterator[Finding]:
+def _contents(connection: Connection) -> Findings:
     query = """
         select count(*) as n, count(distinct judge) as judges, count(distinct item) as questions,
                (select count(distinct model) from
@@ -78,7 +72,7 @@ def _contents(connection: Connection) -> Iterator[Finding]:
     yield Finding("prompts/questions", "", questions, level, enough=ENOUGH, few=FEW)
 
 
-def _judges(connection: Connection, of: Choices, spelt: Collection[str]) -> Iterator[Finding]:
+def _judges(connection: Connection, of: Choices, spelt: Collection[str]) -> Findings:
     """Count each judge's comparisons in one order only, and those of its own answers; spelt: judges
     that may be a model by another spelling.
     """
@@ -96,7 +90,7 @@ def _judges(connection: Connection, of: Choices, spelt: Collection[str]) -> Iter
             yield Finding("own answers", judge, own, level, one_model=one_model, cure=cured)
 
 
-def _humans(connection: Connection, of: Choices) -> Iterator[Finding]:
+def _humans(connection: Connection, of: Choices) -> Findings:
     n, labelled, keyed = connection.execute(
         f"select count(*), count(human), count({RIGHT}) from compared"
     ).fetchone()
@@ -108,10 +102,10 @@ def _humans(connection: Connection, of: Choices) -> Iterator[Finding]:
     if pairs:
         share = agree / pairs
         level = NOTE if share < WEAK else FINE
-        yield Finding("human scores/votes", "votes", share, level, pairs=pairs)
+        yield Finding("human scores/votes", "", share, level, pairs=pairs)
 
 
-def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
+def _draws(rows: Sequence[Mapping]) -> Findings:
     n: dict[str, Counter] = {}
     for row in rows:
         if row["quantity"] in (SELF, WINS):
@@ -121,7 +115,7 @@ def _draws(rows: Sequence[Mapping]) -> Iterator[Finding]:
         yield Finding("draws", judge, share, graded(share, note=MANY, warning=MOST), share)
 
 
-def _agreement(connection: Connection) -> Iterator[Finding]:
+def _agreement(connection: Connection) -> Findings:
     """Report whether the judges together choose the answers that the humans prefer, or that are
     right by a key, less often than chance would.
     """
@@ -144,7 +138,7 @@ def _agreement(connection: Connection) -> Iterator[Finding]:
             yield Finding(found, subject, share, level, 1.0, n=n)
 
 
-def _names(connection: Connection, families: Mapping[str, str]) -> Iterator[Finding]:
+def _names(connection: Connection, families: Mapping[str, str]) -> Findings:
     """Report judges, and models, that may be two spellings of one, names that look the same, and
     odd names.
 
@@ -175,24 +169,30 @@ def _names(connection: Connection, families: Mapping[str, str]) -> Iterator[Find
     yield from odd_names(kinds)
 
 
-def _detectable(verdicts: Sequence[Mapping], power: float) -> Iterator[Finding]:
+def _detectable(verdicts: Sequence[Mapping], power: float) -> Findings:
     for row in verdicts:
         size = row.get("detectable")
         if size and not math.isnan(size):
-            subject = f"{SUBJECTS[row['quantity']]} {row['term']}"
             level = NOTE if size > LARGE else FINE
-            about = {"quantity": row["quantity"], "term": row["term"], "power": power}
-            yield Finding("detectable/difference", subject, size, level, size, **about)
+            yield Finding(
+                "detectable/difference",
+                row["term"],
+                size,
+                level,
+                size,
+                quantity=row["quantity"],
+                power=power,
+            )
 
 
-def _summary(verdicts: Sequence[Mapping]) -> Iterator[Finding]:
+def _summary(verdicts: Sequence[Mapping]) -> Findings:
     """Which verdicts the comparisons support, and which not, and why; the level is stop if they
     support none.
 
     The advice is what would help with most of those that they do not support.
     """
     supported, lacking, cures = [], [], Counter()
-    for quantity in SUBJECTS:
+    for quantity in QUANTITIES:
         rows = [row for row in verdicts if row["quantity"] == quantity]
         reasons: dict[str, list[str]] = {}
         for row in rows:
@@ -204,12 +204,18 @@ def _summary(verdicts: Sequence[Mapping]) -> Iterator[Finding]:
             cures[cure(reason)] += len(names)
         answered = len(rows) - sum(map(len, reasons.values()))
         if answered:
-            nouns = ("family", "families") if quantity == FAMILY else ("judge", "judges")
-            who = f"{answered} of {counted(len(rows), *nouns)}"
+            counts = {"answered": answered, "total": len(rows)}
+            who = said("compares", "some", quantity=quantity, **counts)
             supported.append(said("compares", quantity, who=who))
     del cures[""]
-    remedy, level = max(cures, key=cures.get, default=""), FINE if supported else STOP
-    facts = {"supported": supported, "remedy": remedy}
-    yield Finding("verdict/comparisons", "supports", len(supported), level, 1.0, **facts)
+    yield Finding(
+        "verdict/comparisons",
+        "",
+        len(supported),
+        FINE if supported else STOP,
+        1.0,
+        supported=supported,
+        remedy=max(cures, key=cures.get, default=""),
+    )
     if lacking:
-        yield Finding("verdict/does not support", "does not support", len(lacking), lacking=lacking)
+        yield Finding("verdict/does not support", "", len(lacking), lacking=lacking)

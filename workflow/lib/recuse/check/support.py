@@ -16,7 +16,7 @@ import numpy as np
 from recuse.base.reasons import WITHOUT_PEOPLE, Reason, because, code, in_words, parse
 from recuse.base.settings import Setting, written
 from recuse.check.contents import EQUATION
-from recuse.check.facts import FINE, LETTERS, NOTE, STOP, WARNING, Facts, Finding, said
+from recuse.check.facts import FINE, LETTERS, NOTE, STOP, WARNING, Facts, Finding, Findings, said
 from recuse.data.study import StudyTables
 from recuse.inference.idiosyncrasy import (
     idiosyncrasies,
@@ -74,6 +74,8 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     """
     study, family, judges = facts.study, facts.families(), facts.names("judge")
     silent = set(family.values()) - {family[judge] for judge in judges if judge not in constant}
+    same_value = {("self_bias", judge): because(Reason.ONE_VALUE) for judge in constant}
+    same_value |= {("family_bias", each): because(Reason.ONE_VALUE_EACH) for each in silent}
     compared = study.independent
     ((_, moments),) = spec_slices(EQUATION, compared)
     unrelated = cell_means(moments, reference=facts.cells.has_reference)
@@ -87,19 +89,17 @@ def terms_by_letter(facts: Facts, constant: Collection[str]) -> BiasTerms:
     }
     found = BiasTerms()
     for letter, reasons in designs.items():
-        for (quantity, term), reason in reasons.items():
-            if quantity not in BIASES:
+        for key, reason in reasons.items():
+            if key[0] not in BIASES:
                 continue
-            if reason and code(reason) not in WITHOUT_ANY:
+            if not reason:
+                reason = same_value.get(key, "")
+            elif code(reason) not in WITHOUT_ANY:
                 if len(judges) == 1 and letter != "A":
                     reason = because(Reason.ONE_JUDGE)
                 elif len(set(family.values())) == 1:
                     reason = because(Reason.ONE_FAMILY)
-            elif not reason and quantity == "self_bias" and term in constant:
-                reason = because(Reason.ONE_VALUE)
-            elif not reason and quantity == "family_bias" and term in silent:
-                reason = because(Reason.ONE_VALUE_EACH)
-            found[letter, quantity, term] = reason
+            found[letter, *key] = reason
     return found
 
 
@@ -147,7 +147,7 @@ def _remedy(reason: str, letter: str) -> str:
     return said("remedies", why) or said("remedies", letter)
 
 
-def estimable(terms: BiasTerms, models: Collection[str]) -> Iterator[Finding]:
+def estimable(terms: BiasTerms, models: Collection[str]) -> Findings:
     """Report for each bias, under each estimand, whether it can be estimated.
 
     If no judge rates its own answers, as others warn of, nothing is advised about each.
@@ -156,24 +156,23 @@ def estimable(terms: BiasTerms, models: Collection[str]) -> Iterator[Finding]:
         code(reason) for (_, quantity, _), reason in terms.items() if quantity == "self_bias"
     }
     for (letter, quantity, term), reason in terms.items():
-        bias = f"{quantity.replace('_', '-')} of {term}"
-        subject = f"{letter}: {bias}"
-        about = {"letter": letter, "quantity": quantity, "term": term, "bias": bias}
+        about = {"letter": letter, "quantity": quantity}
         if not reason:
-            yield Finding("estimable", subject, 1, **about)
+            yield Finding("estimable", term, 1, **about)
             continue
         why = code(reason)
         by_design = quantity == "self_bias" and of_self == {Reason.NO_OWN_ANSWERS}
         expected = quantity == "self_bias" and term in models and why not in WARNED_OF
         level = FINE if by_design or why in WITHOUT_PEOPLE else WARNING if expected else NOTE
         remedy = "" if by_design else _remedy(reason, letter)
-        why_not = {"reason": _in_words(reason), "remedy": remedy}
-        yield Finding("estimable/not", subject, 0, level, **about, **why_not)
+        yield Finding(
+            "estimable/not", term, 0, level, reason=_in_words(reason), remedy=remedy, **about
+        )
 
 
 def estimable_biases(
     facts: Facts, terms: BiasTerms, reliability: Mapping[str, Reliability], power: Sequence[Mapping]
-) -> Iterator[Finding]:
+) -> Findings:
     """Report what can be estimated, and what cannot; power: rows of `judge_power`.
 
     The level is stop if no self- or family-bias can be estimated, as a fit would be of no use.
@@ -184,10 +183,13 @@ def estimable_biases(
         lacking.append(said("supports", "gap", reason=not_estimable(EQUATION, facts.study)))
     for quantity in BIASES:
         names = terms.every(quantity)
-        counts = {letter: len(terms.estimable(letter, quantity)) for letter in LETTERS}
-        if any(counts.values()):
-            each = {"quantity": quantity, "counts": counts, "total": len(names)}
-            supported.append(said("supports", "biases", **each))
+        estimands: dict[int, list[str]] = {}  # by the number of biases that they can estimate
+        for letter in LETTERS:
+            estimands.setdefault(len(terms.estimable(letter, quantity)), []).append(letter)
+        estimands.pop(0, None)
+        if estimands:
+            shown = {"quantity": quantity, "counts": sorted(estimands.items(), reverse=True)}
+            supported.append(said("supports", "biases", total=len(names), **shown))
         without: dict[tuple[str, ...], list[str]] = {}
         for term in names:
             among = LETTERS if scored else LETTERS[1:]
@@ -211,14 +213,12 @@ def estimable_biases(
     for row in power:
         letter, size = row["estimand"][0], row["detectable"]
         smallest[letter] = min(size, smallest.get(letter, size))
-    sizes = {letter: size for letter, size in smallest.items() if size < 1}
-    if sizes:
+    if sizes := {letter: size for letter, size in smallest.items() if size < 1}:
         lacking.append(said("supports", "sizes", sizes=sizes))
-    if len(sizes) < len(smallest):
-        never = [letter for letter in smallest if letter not in sizes]
+    if never := [letter for letter in smallest if letter not in sizes]:
         lacking.append(said("supports", "no_size", letters=never))
     if number := sum(not reason for reason in terms.values()):
-        yield Finding("verdict/supports", "supports", number, FINE, 1.0, supported=supported)
+        yield Finding("verdict/supports", "", number, FINE, 1.0, supported=supported)
     else:
         remedies = [
             _remedy(reason, letter)
@@ -226,10 +226,10 @@ def estimable_biases(
             if quantity == "self_bias"
         ]
         is_constant = any(code(reason) in OF_VALUES for reason in terms.values())
-        shown = {"remedy": next(filter(None, remedies), ""), "is_constant": is_constant}
-        yield Finding("verdict", "supports", 0, STOP, 1.0, **shown)
+        remedy = next(filter(None, remedies), "")
+        yield Finding("verdict", "", 0, STOP, 1.0, remedy=remedy, is_constant=is_constant)
     if lacking:
-        yield Finding("verdict/does not support", "does not support", len(lacking), lacking=lacking)
+        yield Finding("verdict/does not support", "", len(lacking), lacking=lacking)
 
 
 def _inconclusive(facts: Facts, terms: BiasTerms) -> Iterator[str]:
@@ -247,7 +247,7 @@ def _inconclusive(facts: Facts, terms: BiasTerms) -> Iterator[str]:
         yield said("inconclusive", quantity=quantity, names=names, why=words)
 
 
-def prompts(facts: Facts) -> Iterator[Finding]:
+def prompts(facts: Facts) -> Findings:
     """Count the prompts of each dimension, and those that carry each self- and family-bias; report
     prompts nested in models.
     """
@@ -260,20 +260,28 @@ def prompts(facts: Facts) -> Iterator[Finding]:
         level = WARNING if of.effective < FEW <= facts.prompts else FINE
         yield Finding(
             "prompts/carriers",
-            f"{quantity.replace('_', '-')} of {term}",
+            term,
             of.prompts,
             level,
             1 / of.effective,
             quantity=quantity,
-            carriers=of.words(facts.prompts),
+            carriers=of,
+            prompts=facts.prompts,
         )
     if len(facts.apart) > 1:
         first, *others = facts.apart
-        sets = {"first": first, "others": [*chain(*others)]}
-        yield Finding("prompts/nested", "nested in models", len(facts.apart), WARNING, 1.0, **sets)
+        yield Finding(
+            "prompts/nested",
+            "",
+            len(facts.apart),
+            WARNING,
+            1.0,
+            first=first,
+            others=[*chain(*others)],
+        )
 
 
-def wordings(facts: Facts, *, confidence: float) -> Iterator[Finding]:
+def wordings(facts: Facts, *, confidence: float) -> Findings:
     """Report how much wider few wordings of the rubric make intervals over wordings; there are none
     with one wording.
     """
@@ -282,11 +290,19 @@ def wordings(facts: Facts, *, confidence: float) -> Iterator[Finding]:
         return
     wider = widening(number, confidence=confidence)
     enough = next(more for more in count(2) if widening(more, confidence=confidence) <= WIDE)
-    widths = {"wider": wider, "enough": enough, "then": widening(enough, confidence=confidence)}
-    yield Finding("wordings", "", number, WARNING if wider > WIDE else FINE, 1 / number, **widths)
+    yield Finding(
+        "wordings",
+        "",
+        number,
+        WARNING if wider > WIDE else FINE,
+        1 / number,
+        wider=wider,
+        enough=enough,
+        then=widening(enough, confidence=confidence),
+    )
 
 
-def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> Iterator[Finding]:
+def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> Findings:
     """Report for each dimension the number of raters per human score, and the reliability of the
     scores.
     """
@@ -299,10 +315,15 @@ def reliability_known(facts: Facts, reliability: Mapping[str, Reliability]) -> I
             yield Finding("reliability/unknown", dimension, None, WARNING, raters=raters)
             continue
         of = reliability[dimension]
-        level = FINE if LOW <= of.mean <= 1 else WARNING
-        is_usable, numbers = 0 < of.mean <= 1, {"raters": of.raters, "single": of.single}
         yield Finding(
-            "reliability", dimension, of.mean, level, 1 - of.mean, is_usable=is_usable, **numbers
+            "reliability",
+            dimension,
+            of.mean,
+            FINE if LOW <= of.mean <= 1 else WARNING,
+            1 - of.mean,
+            is_usable=0 < of.mean <= 1,
+            raters=of.raters,
+            single=of.single,
         )
 
 
@@ -340,7 +361,7 @@ def judge_power(
 
 def detectable_biases(
     facts: Facts, power: Sequence[Mapping], *, self_bias: float, wanted: float
-) -> Iterator[Finding]:
+) -> Findings:
     """Report for each judge the smallest self-bias that A and C detect, and the part of their error
     that no prompts remove.
 
@@ -357,10 +378,10 @@ def detectable_biases(
             lacks = "models" if math.isinf(row["prompts_needed"]) else "prompts"
             lacks = "answers" if 2 * carriers.prompts < facts.prompts else lacks
         level = WARNING if value > LARGE else NOTE if value > self_bias else FINE
-        shown = {"letter": letter, "term": judge, "row": row}
+        shown = {"letter": letter, "row": row}
         yield Finding(
             "detectable",
-            f"{letter} {judge}",
+            judge,
             value,
             level,
             value,
@@ -369,7 +390,8 @@ def detectable_biases(
             wanted=wanted,
             self_bias=self_bias,
             lacks=lacks,
-            carriers=carriers.words(facts.prompts),
+            carriers=carriers,
+            prompts=facts.prompts,
             **shown,
         )
-        yield Finding("detectable/floor", f"floor of {letter} {judge}", row["floor"], **shown)
+        yield Finding("detectable/floor", judge, row["floor"], **shown)

@@ -196,6 +196,16 @@ def records(result: Connection) -> list[dict]:
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
+def exists(connection: Connection, rows: str) -> bool:
+    """Whether there is a row of a query."""
+    return connection.execute(f"select 1 from ({rows}) limit 1").fetchone() is not None
+
+
+def values_in(connection: Connection, query: str) -> list:
+    """The values of the only column of a query."""
+    return [value for (value,) in connection.execute(query).fetchall()]
+
+
 def text(value: str) -> str:
     """Quote `value` as an SQL string."""
     return "'" + value.replace("'", "''") + "'"

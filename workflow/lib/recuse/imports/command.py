@@ -16,6 +16,7 @@ from recuse.base.outputs import replacing
 from recuse.base.tables import read_table
 from recuse.commands import CONFIGURATION, ELSEWHERE, check_output, run_check, write_page, writing
 from recuse.data.registry import IMPORTED_SCALES, files_in
+from recuse.imports.words import problem
 from recuse.inputs import inputs_in
 from recuse.pipeline import in_folder, pipeline
 
@@ -46,6 +47,11 @@ def add_commands(command: Callable) -> None:
     )
 
 
+def refused(place: str, code: str, **facts: object) -> ConfigError:
+    """The error about an argument of the command, or a file that it names."""
+    return ConfigError(f"{place}: {problem(code, **facts)}")
+
+
 def run_import(arguments: Namespace) -> None:
     """Write the rows of a study that `import` describes as one table, and what was imported to the
     standard output.
@@ -62,22 +68,16 @@ def run_import(arguments: Namespace) -> None:
         return
     settings, *others = arguments.files
     if others:
-        raise ConfigError(
-            f"{others[0]}: name one YAML file, or write one for these files by --guess"
-        )
+        raise refused(others[0], "two_files")
     if arguments.output is None or Path(arguments.output).suffix not in (".csv", ".parquet"):
-        raise ConfigError(
-            f"--output: {arguments.output or 'missing'}: name a file ending in .csv or .parquet"
-        )
+        raise refused(f"--output: {arguments.output or 'missing'}", "no_table")
     several = inputs_in(load(settings), read(Path(settings)), arguments.study, compared=True)
     inputs, *others = several
     if others:
-        names = ", ".join(each.study.name for each in several)
-        raise ConfigError(f"--study: {settings} has several studies; name one by --study: {names}")
+        names = [each.study.name for each in several]
+        raise refused("--study", "several_studies", settings=settings, studies=names)
     if not inputs.study.import_settings():
-        raise ConfigError(
-            f"config: {inputs.study.name}: has no `import`; its files are in canonical columns already"
-        )
+        raise refused(f"config: {inputs.study.name}", "no_import")
     with in_folder(inputs) as folder:
         table = pipeline(inputs, folder).inputs.files[0].path  # refuses what a run would refuse
         counts = [
@@ -107,17 +107,14 @@ def _guess(paths: Sequence[str], output: str) -> None:
     from recuse.imports.guess import guess
 
     if exists(output):
-        raise ConfigError(f"--output: {output}: there already; name another file, or delete it")
+        raise refused(f"--output: {output}", "exists")
     if not output.endswith(CONFIGURATION):
-        raise ConfigError(f"--output: {output}: name a file ending in {' or '.join(CONFIGURATION)}")
+        raise refused(f"--output: {output}", "no_settings", suffixes=CONFIGURATION)
     for path in paths:
         if path.endswith(CONFIGURATION):
-            raise ConfigError(
-                f"{path}: found settings; name the files of judgments, or leave out --guess to"
-                " import by them"
-            )
+            raise refused(path, "settings")
         if not exists(path):
-            raise ConfigError(f"{path}: no such file; name an existing one after --guess")
+            raise refused(path, "nothing_to_guess")
     config = load(None)
     limits = {
         "files": [path for each in paths for path in files_in(each)],
@@ -136,10 +133,7 @@ def _guess(paths: Sequence[str], output: str) -> None:
     if empty:
         settings = (line.strip() for line in text.splitlines())
         asked = [line for line in settings if re.match(rf"({'|'.join(empty)}):\s*#", line)]
-        raise ConfigError(
-            f"{output}: write what is asked in it, then run `recuse check {output}`:",
-            *asked,
-        )
+        raise ConfigError(*refused(output, "open_questions", output=output).args, *asked)
     run_check(Namespace(files=[output], study=None, config=None, output=None))
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recuse.base.database import Connection, text
+from recuse.base.database import Connection, text, values_in
 from recuse.base.settings import Setting, written
-from recuse.base.words import visible
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import as_number
 from recuse.data.registry import ORDER_DRAWN
@@ -25,6 +24,7 @@ from recuse.imports.rows import (
     has_key,
     raise_keys_twice,
 )
+from recuse.imports.words import note
 
 
 @dataclass(frozen=True)
@@ -155,10 +155,6 @@ ANNOTATORS = {
     "weighted_alpaca_eval_gpt-4o-mini-2024-07-18": "gpt-4o-mini-2024-07-18",
     "alpaca_eval_llama3_70b_fn": "llama-3-70b-instruct",
 }
-AS_MODEL = (
-    "if that model's answers are compared too, list both as one, `families: {Family: {model:"
-    " [annotator]}}`"
-)
 SEED = "0"  # the default of alpaca_eval's annotators
 LONGEST_ITEM = 80  # characters of an instruction that is its own name
 # -1 is from its own store of annotations
@@ -177,16 +173,13 @@ def _draw_orders(connection: Connection, path: str, settings: Mapping) -> None:
         connection,
         "(select file, record, json_keys(json, '/referenced_models') as keys from objects)",
     )
-    annotators = connection.execute("select distinct annotator from objects order by all")
-    for (name,) in annotators.fetchall():
-        model = ANNOTATORS.get(name)
-        asks = f", which asks {model}" if model else "; see its configuration for the model it asks"
-        print(visible(f"{path}: the judge {name} is an annotator of AlpacaEval{asks}; {AS_MODEL}"))
-    rows = connection.execute("select distinct instruction from objects order by all").fetchall()
+    for name in values_in(connection, "select distinct annotator from objects order by all"):
+        note("annotator", path=path, judge=name, model=ANNOTATORS.get(name))
+    rows = values_in(connection, "select distinct instruction from objects order by all")
     outputs = ["output_1", "output_2"]
     orders = [
         (instruction, random.Random(f"is_switched_outputs{instruction}{SEED}").choices(outputs)[0])
-        for (instruction,) in rows
+        for instruction in rows
     ]
     drawn = np.array(orders, dtype=object)  # (instructions, 2)
     connection.register("drawn", {"instruction": drawn[:, 0], "shown_first": drawn[:, 1]})
@@ -351,8 +344,7 @@ def _add_judge(connection: Connection, path: str, settings: Mapping) -> None:
         f"json_extract_string(json, '/judgments/{place}/judgment/judge_model')" for place in (0, 1)
     )
     connection.execute(f"update objects set judge = coalesce({first}, {second})")
-    one = "both answers of a pair are by one model: preference for own answers cannot be tested"
-    print(visible(f"{path}: {one}"))
+    note("one_model", path=path)
     _create_games(connection, "judgments", "decision")
 
 

@@ -13,12 +13,11 @@ from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
-from recuse.base.database import Connection, connect
+from recuse.base.database import Connection, connect, exists, values_in
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.places import WORKFLOW
 from recuse.base.settings import in_yaml
 from recuse.base.templates import environment
-from recuse.base.words import counted, enumerated
 from recuse.data.files import MISSING, as_number, is_number, missing_as_null, reading
 from recuse.data.registry import (
     COMPARED,
@@ -35,6 +34,7 @@ from recuse.imports.names import group_families, known_family
 from recuse.imports.readers import TIES, create_imported, recognised, score_ends
 from recuse.imports.rows import BOOLEAN_WORDS, Table
 from recuse.imports.settings import ColumnsOfReferences
+from recuse.imports.words import fault, guessed
 
 TEMPLATE = WORKFLOW / "report" / "guessed.yaml.j2"
 ASKED = "asked: "  # before the question beside a key that is left empty
@@ -263,15 +263,15 @@ class Guess:
     single: bool = False  # whether some comparisons are in one order only
     note: str = ""  # further words about the files, or why they cannot be read
 
-    def set(self, key: str, value: object, why: str) -> None:
-        """Add a key of `import:` with the reason for its value; without a value, which `check`
-        refuses, the reason is a question.
+    def set(self, key: str, value: object, why: str, /, **facts: object) -> None:
+        """Add a key of `import:` with the code of the reason for its value; without a value, which
+        `check` refuses, the reason is a question.
         """
-        self.others[key], self.reasons[key] = value, why
+        self.others[key], self.reasons[key] = value, guessed(why, **facts)
 
-    def set_column(self, key: str, column: object, why: str) -> None:
+    def set_column(self, key: str, column: object, why: str, /, **facts: object) -> None:
         """The same of a key of `columns:`."""
-        self.columns[key], self.reasons[key] = column, why
+        self.columns[key], self.reasons[key] = column, guessed(why, **facts)
 
     def add_names(self, role: str, names: Iterable[str]) -> None:
         """Add the names in a column of judges or models."""
@@ -305,10 +305,7 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
     elif parts:
         main = _merged(_judged(parts))
     else:
-        raise DataError(
-            f"{files[0]}: found {FORMATS[kinds[files[0]]].words}, which holds no judgments; name"
-            " those, too"
-        )
+        raise fault(files[0], "no_judgments", format=FORMATS[kinds[files[0]]].words)
     references = [
         _guess_table(path, tables[path], of_humans=not compared)
         if path in tables
@@ -317,7 +314,7 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
         if path not in main.files
     ]
     if references and main.columns.pop("human", None) is not None:
-        references[0].note = "; human scores in the files above are left out"
+        references[0].note = guessed("other_scores")
     _complete(main, compared)
     people = _as_references(_merged(references)) if references else None
     if people is not None and people.format == "table":
@@ -388,7 +385,7 @@ def _profiled(
             f"select distinct unnest(json_keys(value)) as key from {rows} order by key limit"
             f" {MOST_NAMES}"
         )
-        for (key,) in connection.execute(keys).fetchall():
+        for key in values_in(connection, keys):
             yield from _profiled(
                 connection, file, file.existing("rating", f"{name}.{key}"), depth=depth - 1
             )
@@ -428,7 +425,7 @@ def _guess_table(path: str, columns: Sequence[GuessedColumn], *, of_humans: bool
         result.role = _wide_role(chosen, of_humans=of_humans)
         by_name = of_humans and result.role == "model"
         names = _levels(wide, by_name=by_name)
-        result.set_column("rating", names, f"one column for each {result.role}")
+        result.set_column("rating", names, "roles", role=result.role)
         result.scores += wide
         left = [column for column in left if column not in wide]
         if result.role in ("judge", "model"):
@@ -442,13 +439,13 @@ def _guess_table(path: str, columns: Sequence[GuessedColumn], *, of_humans: bool
         result.columns[key] = column.name
         if role in NAMING:
             result.add_names(role, column.values)
-            result.reasons[key] = f"by its name, {counted(column.different, 'name')}"
+            result.reasons[key] = guessed("names", different=column.different)
     if "order" in chosen:
         _ask_for_order(result, chosen["order"])
     result.scores += [chosen[role] for role in ("rating", "human", "outcome") if role in chosen]
     more = [column.name for column in left if _named([column], ROLES["human"])]
     if "human" in chosen and more and not compared:
-        result.reasons["human"] = f"by its name; left out: {enumerated(more)}"
+        result.reasons["human"] = guessed("left_out", columns=more)
     return result
 
 
@@ -456,12 +453,7 @@ def _ask_for_order(result: Guess, column: GuessedColumn) -> None:
     """Ask what a column says of the order, unless by its words for orders or by names of models."""
     known = {*ORDERS, *map(str.lower, result.models)}
     if not {*map(str.lower, column.values)} <= known:
-        result.set_column(
-            "order",
-            None,
-            f"does `{column.name}` say which answer was shown first? Then name a column of ab (that"
-            " of model_a), ba or names of models here, else delete this line",
-        )
+        result.set_column("order", None, "order", column=column.name)
 
 
 def _repeated_columns(
@@ -565,7 +557,7 @@ def _merged(parts: Sequence[Guess]) -> Guess:
     same = [part for part in parts if part.columns == first.columns]
     others = [path for part in parts if part.columns != first.columns for path in part.files]
     if others:
-        note += f"; left out, as columns differ: {enumerated(others)}"
+        note += guessed("other_columns", files=others)
     return replace(
         first,
         note=note,
@@ -597,15 +589,9 @@ def _guess_logs(format: str, paths: Sequence[str], compared: bool) -> Guess:
     for role in ("judge", "model_a", "model_b") if compared else ("judge", "model"):
         if role not in result.columns:
             listed = f"select distinct {role} from imported where {role} is not null order by all"
-            found = connection.execute(listed).fetchall()
-            result.add_names(role, (name for (name,) in found))
+            result.add_names(role, values_in(connection, listed))
     for key in result.columns:
-        result.set_column(
-            key,
-            None,
-            f"which key of a record names the {key}? As in `metadata.{key}`, or, if it is one for"
-            " all, `{value: <its name>}`",
-        )
+        result.set_column(key, None, "key_of_record", key=key)
     return result
 
 
@@ -621,7 +607,7 @@ def _read_log(result: Guess, kind: str) -> Connection:
             if part in {*result.columns, *result.others}:
                 raise
             if part == "judge":
-                result.set("judge", "judge", "the log names none: write its name")
+                result.set("judge", "judge", "no_judge")
             else:
                 result.columns[part] = {"value": part}
 
@@ -659,17 +645,14 @@ def _complete(main: Guess, compared: bool) -> None:
     known = {*main.columns, main.role}
     missing = [key for key in (("judge",) if compared else ("judge", "model")) if key not in known]
     for key in missing:
-        why = f"no column names the {key}: write its name"
-        if len(main.files) > 1:
-            why += f"; if each file is of another {key}, add a column for it"
-        main.set_column(key, {"value": key}, why)
+        main.set_column(key, {"value": key}, "no_column", key=key, files=len(main.files))
     _read_words(main, compared, main.models)
     connection = _imported(main, COMPARED if compared else RATED)
     if compared:
-        one_order = connection.execute("""
+        one_order = """
             select 1 from imported group by judge, item, list_sort([model_a, model_b])
-            having count(distinct [model_a, "order"]) = 1 limit 1""").fetchone()
-        main.single = one_order is not None and main.columns.get("order", "") is not None
+            having count(distinct [model_a, "order"]) = 1"""
+        main.single = exists(connection, one_order) and main.columns.get("order", "") is not None
     else:
         _add_ends(connection, main)
         _tell_repeats_apart(connection, main)
@@ -678,7 +661,7 @@ def _complete(main: Guess, compared: bool) -> None:
 def _read_words(part: Guess, compared: bool, models: Sequence[str]) -> None:
     """Add how the words and numbers of a table's columns of scores are read."""
     if any(column.commas for column in part.scores):
-        part.set("decimal", ",", "numbers such as 7,5")
+        part.set("decimal", ",", "decimal")
     counts: Counter[str] = Counter()
     for column in part.scores:
         if compared or column.different <= MOST_NAMES:
@@ -713,19 +696,14 @@ def _read_answers(part: Guess, counts: Counter[str], most: float, models: Sequen
             read_as[word] = side.lower()
     left = [word for word in words if word not in read_as]
     if any(counts[word] > most for word in left):
-        part.set("values", None, _question(left, read_as))
+        _ask_for_answers(part, left, read_as)
         return
     if read_as and "order" in part.columns:
-        part.set(
-            "values",
-            None,
-            "do these words name models, or the answers shown first and second? For models write"
-            f" `{_yaml(read_as)}`; for places, write the models that won into the file",
-        )
+        part.set("values", None, "models_or_places", read_as=_yaml(read_as))
     elif read_as:
-        part.set("values", read_as, "words for the answers")
+        part.set("values", read_as, "answers")
     if left:
-        part.set("missing", left, "rare, and neither answer: failed judgments?")
+        part.set("missing", left, "no_answers")
 
 
 def _without_nouns(word: str) -> str:
@@ -733,24 +711,19 @@ def _without_nouns(word: str) -> str:
     return NOUN.sub("", re.sub(r"[\s_-]+", " ", re.sub(r"[][]", "", word)).strip())
 
 
-def _question(words: Sequence[str], read_as: Mapping[str, str]) -> str:
-    """What to ask about words for answers; read_as: those that are known."""
+def _ask_for_answers(part: Guess, words: Sequence[str], read_as: Mapping[str, str]) -> None:
+    """Ask about words for answers; read_as: those that are known."""
     numbers = sorted(words, key=float) if all(map(is_number, words)) else []
     if [*map(float, numbers)] in ([0, 1], [-1, 1], [0, 0.5, 1], [-1, 0, 1]):
         low, *middle, high = numbers
         tied = dict.fromkeys(middle, "tie")
-        ways = [
+        first, second = (
             _yaml({low: low_wins, **tied, high: high_wins}) for low_wins, high_wins in ("ba", "ab")
-        ]
-        return (
-            f"which answer won at {high}: that of model_a, `{ways[0]}`, or that of model_b,"
-            f" `{ways[1]}`?"
         )
+        part.set("values", None, "which_won", high=high, first=first, second=second)
+        return
     example = {**read_as, **dict.fromkeys(words[:5], "<a, b or tie>")}
-    return (
-        f"which answer won at {enumerated(words, most=5)}? Write it, as in `{_yaml(example)}`;"
-        " words for failures go under `missing:`"
-    )
+    part.set("values", None, "which_answers", words=words, example=_yaml(example))
 
 
 def _read_ratings(part: Guess, counts: Counter[str], most: float) -> None:
@@ -763,28 +736,20 @@ def _read_ratings(part: Guess, counts: Counter[str], most: float) -> None:
     poles = {word: POLES[word] for word in POLES if word in words}
     failures = words
     if 1 in poles.values() or (poles and not any(column.numbers for column in part.scores)):
-        part.set("values", poles, "words of a yes-no question")
+        part.set("values", poles, "yes_no")
         failures = [word for word in words if word not in poles]
     only_words = len(words) == len(counts) and not poles
     if any(only_words or counts[word] > most for word in failures):
-        part.set(
-            "values",
-            None,
-            f"what do {enumerated(failures, most=5)} count? Write it, as in `{{{failures[0]}: 1}}`;"
-            " words for failures go under `missing:`",
-        )
+        part.set("values", None, "numbers", words=failures)
         failures = []
     isolated: Counter[float] = Counter()
     for column in part.scores:
         isolated.update(column.failures())
     listed = part.failures = [*failures, *(f"{x:g}" for x in sorted(isolated))]
     if any(count > most for count in isolated.values()):
-        question = "does this mark failed judgments, and not a score? Then write"
-        part.set("missing", None, f"{question} `{_yaml(listed)}`, else delete this line")
+        part.set("missing", None, "failures", listed=_yaml(listed))
     elif listed:
-        part.set(
-            "missing", listed, "rare, and no numbers or far from the scores: failed judgments?"
-        )
+        part.set("missing", listed, "rare")
 
 
 def _tell_repeats_apart(connection: Connection, main: Guess) -> None:
@@ -794,19 +759,12 @@ def _tell_repeats_apart(connection: Connection, main: Guess) -> None:
 
     def repeated(*occasion: str) -> bool:
         by = ", ".join(("judge", "model", "prompt_id", "dimension", "dataset", *occasion))
-        query = f"select 1 from imported group by {by} having count(*) > 1 limit 1"
-        return connection.execute(query).fetchone() is not None
+        return exists(connection, f"select 1 from imported group by {by} having count(*) > 1")
 
     if not repeated():
         main.columns.pop("occasion", None)
     elif repeated("occasion"):
-        main.set(
-            "repeats",
-            None,
-            "some answers are rated more than once by one judge: which column tells these ratings apart?"
-            " If the model answered again, write `occasion: <it>` under `columns:` in place of this"
-            " line, if the judge was asked again, `replicate: <it>`; else `mean` here",
-        )
+        main.set("repeats", None, "repeats")
 
 
 def _as_references(part: Guess) -> Guess:

@@ -10,12 +10,10 @@ from collections.abc import Iterator, Sequence
 from os.path import isfile
 
 from recuse.base.database import Connection
-from recuse.base.errors import DataError
-from recuse.base.settings import Setting
-from recuse.base.words import counted, visible
 from recuse.data.intact import AGAIN
 from recuse.data.registry import HUMAN
 from recuse.imports.logs import CODE, Fields, Log, Node, failure, one, parsed, read_records
+from recuse.imports.words import fault, note
 
 # Later logs are compressed by Zstandard, which Python reads from 3.14 on.
 if sys.version_info >= (3, 14):
@@ -46,9 +44,6 @@ DAMAGE = (
     OSError,
     TypeError,
 )
-CONVERT = (
-    "write the log again, or convert it (`inspect log convert {0} --to json --output-dir <folder>`)"
-)
 
 
 def log_records(connection: Connection, path: str) -> list[Node]:
@@ -58,18 +53,15 @@ def log_records(connection: Connection, path: str) -> list[Node]:
     if not path.endswith(".eval"):
         return read_records(connection, path)
     if not isfile(path):
-        raise DataError(f"{path}: no such file; name an existing one {Setting('files').place}")
+        raise fault(path, "no_file")
     if not zipfile.is_zipfile(path):
-        raise DataError(
-            f"{path}: found no packed log (it is not a zip archive); write the log again"
-        )
+        raise fault(path, "no_archive")
     try:
         with zipfile.ZipFile(path) as archive:
             log = _packed_log(path, archive)
     except DAMAGE as error:
-        raise DataError(
-            f"{path}: not a whole log ({' '.join(str(error).split())}); {AGAIN}"
-        ) from error
+        why = " ".join(str(error).split())
+        raise fault(path, "damaged", why=why, again=AGAIN) from error
     return [Node(log, path, 1)]
 
 
@@ -79,18 +71,17 @@ def _packed_log(path: str, archive: zipfile.ZipFile) -> Fields:
     counts = Counter(names)
     twice = [name for name in names if counts[name] > 1]
     if twice:
-        raise DataError(f"{path}: found its entry {twice[0]} twice; {CONVERT.format(path)}")
+        raise fault(path, "entry_twice", entry=twice[0], path=path)
     heads = [name for name in ("header.json", "_journal/start.json") if name in counts]
     if not heads:
-        raise DataError(f"{path}: found no header.json, so this is no log; {CONVERT.format(path)}")
+        raise fault(path, "no_header", path=path)
     log = Fields(Node(parsed(archive.read(heads[0])), path, 1).fields)
     samples = [name for name in names if SAMPLE.fullmatch(name)]
     if "summaries.json" in counts:
         summaries = parsed(archive.read("summaries.json"))
         if len(samples) != len(summaries):
-            raise DataError(
-                f"{path}: found {len(samples)} samples, but summaries of {len(summaries)}; {AGAIN}"
-            )
+            numbers = {"samples": len(samples), "summaries": len(summaries)}
+            raise fault(path, "other_summaries", again=AGAIN, **numbers)
     log["samples"] = [_read_parts(parsed(archive.read(name))) for name in samples]
     return log
 
@@ -118,17 +109,15 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
     root = one(records, "an Inspect log is")
     spec, samples = root["eval"], root.get("samples")
     if not isinstance(samples.value, list):
-        raise samples.fault(
-            "so the log has none", "import one that was written with them, by `log_samples`"
-        )
+        raise samples.fault("no_samples")
     total = root.get("results").get("total_samples")
     if root.get("status").text == "success" and total and total.value != len(samples.value):
-        raise total.fault(f"but {counted(len(samples.value), 'sample')}", AGAIN)
+        raise total.fault("other_samples", samples=len(samples.value), again=AGAIN)
     model, dataset = spec["model"].name, spec.get("dataset").get("name").text
     judges = dict(_judges(spec))
     valid = [sample for sample in samples.entries(records=True) if not sample.get("invalidation")]
     if invalid := len(samples.value) - len(valid):
-        print(visible(f"{log.path}: left out, as invalidated: {counted(invalid, 'sample')}"))
+        note("invalidated", path=log.path, samples=invalid)
     scored = [(sample, dict(_values(sample.get("scores")))) for sample in valid]
     wanted = sorted({place for _, values in scored for place in values})
     # Inspect numbers a scorer that is used again: with another judge, it rates the same thing.

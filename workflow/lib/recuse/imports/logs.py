@@ -16,8 +16,6 @@ import numpy as np
 from recuse.base.database import Connection
 from recuse.base.database import name as quoted
 from recuse.base.errors import ConfigError, DataError
-from recuse.base.settings import Setting, written
-from recuse.base.words import counted, enumerated, visible
 from recuse.data.files import PROBABILITY, record_place
 from recuse.data.registry import GOLD_LABELS, HUMAN
 from recuse.imports.rows import (
@@ -30,8 +28,8 @@ from recuse.imports.rows import (
     spellings,
     wrong_in_json,
 )
+from recuse.imports.words import fault, note, problem
 
-LONGEST = 40  # characters of a value in a message
 YES_NO = {"yes": "1", "true": "1", "no": "0", "false": "0"}
 GOLD = "gold label"
 KINDS = {HUMAN: "human score", GOLD_LABELS: GOLD}  # who gave a score -> what it is, if no judge's
@@ -55,9 +53,9 @@ SCORED = (
 class NotNamed(DataError):
     """A record without its judge, or another part of its key that config may name: `part`."""
 
-    def __init__(self, text: str, part: str) -> None:
-        """Take the message, and the key of `import` or of its `columns` that is missing."""
-        super().__init__(text)
+    def __init__(self, error: DataError, part: str) -> None:
+        """Take the error, and the key of `import` or of its `columns` that is missing."""
+        super().__init__(*error.args)
         self.part = part
 
 
@@ -102,19 +100,12 @@ class Node:
         """Whether there is a value."""
         return self.value is not None
 
-    def fault(self, problem: str, remedy: str) -> DataError:
+    def fault(self, code: str, **facts: object) -> DataError:
         """The error about this value: its place, what it is, what is wrong with it, and what to
         do.
         """
-        kinds = {dict: "an object", Fields: "an object", list: "a list", type(None): "nothing"}
-        value = str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
-        shown = kinds.get(
-            type(self.value), f"'{value if len(value) <= LONGEST else value[:LONGEST] + '...'}'"
-        )
-        column = f", column {self.key}" if self.key else ""
-        return DataError(
-            f"{record_place(self.path, self.record)}{column}: found {shown}, {problem}; {remedy}"
-        )
+        place, wrong = record_place(self.path, self.record), problem(code, **facts)
+        return fault(place, "value", column=self.key, value=self.value, problem=wrong)
 
     def at(self, key: str | int, value: object, record: int | None = None) -> "Node":
         """A value within this one."""
@@ -128,11 +119,9 @@ class Node:
         if self.value is None:
             return {}
         if not isinstance(self.value, Fields):
-            raise self.fault("which is not an object", "write the log again")
+            raise self.fault("no_object")
         if self.value.twice is not None:
-            raise Node(self.value.twice, self.path, self.record, "key").fault(
-                "which an object has twice", "keep one of the two"
-            )
+            raise Node(self.value.twice, self.path, self.record, "key").fault("twice")
         return self.value
 
     def get(self, *keys: str) -> "Node":
@@ -146,9 +135,7 @@ class Node:
     def __getitem__(self, key: str) -> "Node":
         """The value of a key that has to be there; it may be null."""
         if key not in self.fields:
-            raise self.at(key, None).fault(
-                f"though {', '.join(self.fields) or 'no key'} is there", "write this key"
-            )
+            raise self.at(key, None).fault("no_key", keys=list(self.fields))
         return self.at(key, self.fields[key])
 
     def find(self, way: str) -> "Node":
@@ -165,7 +152,7 @@ class Node:
     def entries(self, *, records: bool = False) -> Iterator["Node"]:
         """The entries of a list; none of an absent one. records: each is a record of its own."""
         if self.value is not None and not isinstance(self.value, list):
-            raise self.fault("which is not a list", "write the log again")
+            raise self.fault("no_list")
         for place, value in enumerate(self.value or (), start=1):
             yield Node(value, self.path, place) if records else self.at(place, value)
 
@@ -173,10 +160,10 @@ class Node:
     def text(self) -> str | None:
         """A name or a text, trimmed; None if absent or empty. Whole numbers are names, too."""
         if isinstance(self.value, bool) or not isinstance(self.value, (str, int, type(None))):
-            raise self.fault("which is not a text", "write a text")
+            raise self.fault("no_text")
         value = str(self.value or "" if not isinstance(self.value, int) else self.value).strip()
         if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
-            raise self.fault("which is not Unicode", "write the log again")
+            raise self.fault("no_unicode")
         return value or None
 
     @property
@@ -184,7 +171,7 @@ class Node:
         """A name or a text, which has to be there."""
         value = self.text
         if value is None:
-            raise self.fault("where a name is needed", "write one")
+            raise self.fault("no_name")
         return value
 
     @property
@@ -200,14 +187,10 @@ class Node:
             return str(self.value).lower(), None
         if isinstance(self.value, float):
             if math.isinf(self.value):
-                raise self.fault(
-                    "which is not a number", "write a number, or null if there is none"
-                )
+                raise self.fault("infinite")
             return (None, "unscored (NaN)") if math.isnan(self.value) else (repr(self.value), None)
         if isinstance(self.value, (dict, list)):
-            raise self.fault(
-                "where a score is one value", "import a score that is one value or has names"
-            )
+            raise self.fault("several_values")
         shown = self.text
         if shown is None:
             return None, "no score"
@@ -244,7 +227,7 @@ def one(records: Sequence[Node], words: str) -> Node:
     several.
     """
     if len(records) > 1:
-        raise records[1].fault(f"where {words} one object", "import one file for each")
+        raise records[1].fault("several_objects", words=words)
     return records[0]
 
 
@@ -297,14 +280,8 @@ class Log:
             else otherwise
         )
         if value is None:
-            name = (
-                f"name it under `columns:` of `import` in config, as in `{{{key}: metadata.{key}}}`"
-                f" or `{{{key}: "
-            )
-            fault = Node(None, self.path, node.record, column or key).fault(
-                f"so that no {key} is known", f"{name}{{value: a}}}}`"
-            )
-            raise NotNamed(str(fault), key)
+            absent = Node(None, self.path, node.record, column or key)
+            raise NotNamed(absent.fault("no_part", key=key), key)
         return str(value)
 
     def add(
@@ -388,25 +365,17 @@ class Log:
         names a judge.
         """
         if self.left_out:
-            scores = [
-                f"{counted(n, 'score')} by {each}" for each, n in sorted(self.left_out.items())
-            ]
-            print(visible(f"{self.path}: left out, as no judge's: {enumerated(scores)}"))
+            note("no_judges", path=self.path, left_out=sorted(self.left_out.items()))
         empty = [record for record, scored in self.records.items() if not scored]
         if empty:
-            n = f"{len(empty)} of {counted(len(self.records), 'record')}"
-            first = f"the first is {record_place(self.path, empty[0])}"
-            print(visible(f"{self.path}: without a score that is read: {n}, {first}"))
+            first, records = record_place(self.path, empty[0]), len(self.records)
+            note("unread", path=self.path, empty=len(empty), records=records, first=first)
         if not self.scores:
             raise self._no_scores()
         for (judge, dimension), scorers in self.by_judge.items():
             if len(scorers) > 1:
-                raise DataError(
-                    f"{self.path}: its scorers {', '.join(sorted(scorers))} would all be the judge"
-                    f" '{judge}' of '{dimension}'; name the one that is a judge"
-                    f" {Setting('judge').place}, as in"
-                    f" {Setting('judge').line(written({min(scorers): judge}))}"
-                )
+                shown = {"scorers": sorted(scorers), "judge": judge, "dimension": dimension}
+                raise fault(self.path, "several_scorers", **shown)
         picked = {column: column for column in (*RATING_COLUMNS, "failure", WORD)}
         ratings = [row for row in self.scores if row["kind"] is None]
         read = {"file", "record", "kind", *picked}
@@ -420,18 +389,12 @@ class Log:
 
     def _no_scores(self) -> DataError | ConfigError:
         """The error about a log without a score by a judge, a human or a key."""
-        listed = ", ".join(self.scorers) or "none"
-        if self.scorers and not self.judges:
-            return ConfigError.at(
-                ["import", "judge"],
-                f"missing, and {self.path} names scorers, not judges ({listed}); write"
-                " `judge: <its name>`",
-            )
-        remedy = f"write {Setting('judge').line('{<scorer>: <its judge>}')}"
-        if isinstance(self.judges, Mapping):
-            listed += f", but {Setting('judge')} lists {', '.join(self.judges)}"
-            remedy = "write there which of its scorers is which judge"
-        return DataError(f"{self.path}: its scorers are {listed}; {remedy}")
+        scorers = [*self.scorers]
+        if scorers and not self.judges:
+            wrong = problem("no_judge", path=self.path, scorers=scorers)
+            return ConfigError.at(["import", "judge"], wrong)
+        listed = [*self.judges] if isinstance(self.judges, Mapping) else []
+        return fault(self.path, "no_scores", scorers=scorers, listed=listed)
 
 
 def _create_table(

@@ -13,15 +13,17 @@ from recuse.base.database import (
     Connection,
     connect,
     create_table,
+    exists,
     footer,
     name,
     text,
+    values_in,
     write_rows,
 )
-from recuse.base.errors import ConfigError, DataError
-from recuse.base.settings import Setting, written
+from recuse.base.errors import ConfigError
+from recuse.base.settings import Setting
 from recuse.base.tables import write_table
-from recuse.base.words import enumerated, visible
+from recuse.base.words import enumerated
 from recuse.config.read import project_settings
 from recuse.data.faults import (
     DECLARED_SCALE,
@@ -83,6 +85,7 @@ from recuse.imports.rows import (
     whole,
 )
 from recuse.imports.tools import READERS_OF_LOGS
+from recuse.imports.words import fault, note, problem
 
 NAMES = (
     NAMED["judge"],
@@ -103,15 +106,12 @@ OTHER_DIMENSION = Check(
     "'write one that is listed'",
     setting=Setting("scales"),
 )
-RATER = Setting("references", "columns", "rater")
-DATASET = Setting("references", "columns", "dataset")
 ONE_PROBABILITY = Check(
     PROBABILITY,
     "probabilities > 1",
     "one of several for this answer",
     "'write the same in the row of each rater'",
 )
-REFERENCES, HUMAN_SCORE = Setting("references"), Setting("columns", "human")
 ROUNDED = "'between two steps, rounded to the nearest'"
 REPEATED = {  # config's `repeats` -> what the other ratings of one answer by one judge are
     "mean": "repeated rating, merged into the mean",
@@ -190,7 +190,7 @@ def import_ratings(
     rated = (
         "select distinct dimension from imported where dimension is not null order by all limit 2"
     )
-    dimensions = dimensions or [dimension for (dimension,) in connection.execute(rated).fetchall()]
+    dimensions = dimensions or values_in(connection, rated)
     scored_in, named_scores = _create_marks(
         connection, references, settings.get("references", {}), dimensions=dimensions
     )
@@ -225,52 +225,43 @@ def import_ratings(
         _write_raters(connection, outputs["raters"], key=key)
     counts = count_rows_of_kinds(connection, _kinds(key, settings, raters=raters))
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts))
-    for line in _notes(connection, paths[0], settings, registry, models, key):
-        print(visible(line))
+    _print_notes(connection, paths[0], settings, registry, models, key)
 
 
-def _notes(
+def _print_notes(
     connection: Connection,
     path: str,
     settings: Mapping,
     registry: Registry,
     models: Mapping,
     key: Sequence[str],
-) -> Iterator[str]:
-    """Lines about names, scales and human scores that a user may want to correct in config."""
+) -> None:
+    """Print lines about names, scales and human scores that a user may want to correct in
+    config.
+    """
     spelt = "select distinct judge from imported union select distinct model from imported"
-    listed = connection.execute(f"{spelt} order by all").fetchall()
-    names = {spelling: registry.names.get(spelling, spelling) for (spelling,) in listed}
+    listed = values_in(connection, f"{spelt} order by all")
+    names = {spelling: registry.names.get(spelling, spelling) for spelling in listed}
     for who in sorted({*names.values()} - models.keys()):
-        yield f"{who}: {NOT_IN_CONFIG} {registry.family(who)}"
+        note("not_in_config", name=who, words=NOT_IN_CONFIG, family=registry.family(who))
     of_project = project_settings()["models"]
     for spelling, who in names.items():
         # Not where the user wrote the name
         if spelling != who and models[who] == of_project.get(who):
-            yield (
-                f"{spelling}: taken as {who} of the family {registry.family(who)}, as config has it;"
-                f" to keep its name, write it {Setting('families').place}"
-            )
-    yield from _readings(connection)
-    labels = f"select 1 from scored where kind = {text(GOLD)} limit 1"
-    if not settings.get("gold") and connection.execute(labels).fetchone():
-        declared = Setting("gold").given(True)
-        yield f"{path}: its references are gold labels; {declared} to have them called so"
-    yield from _what_did_not_join(connection, key)
-    scores = (
-        "select 1 from typed where gt_number is not null union all select 1 from scored limit 1"
-    )
-    if connection.execute(scores).fetchone() is None:
-        yield (
-            f"{path}: no rating has a human score: judges are compared only with other judges; if"
-            f" there are human scores, name their file {REFERENCES.place}, or their column,"
-            f" {HUMAN_SCORE.line('...')}"
-        )
+            note("taken_as", name=spelling, model=who, family=registry.family(who))
+    _print_scales(connection)
+    labels = f"from scored where kind = {text(GOLD)}"
+    if not settings.get("gold") and exists(connection, labels):
+        note("gold", path=path)
+    _print_unjoined(connection, key)
+    scores = "select 1 from typed where gt_number is not null union all select 1 from scored"
+    if not exists(connection, scores):
+        note("no_human_score", path=path)
 
 
-def _readings(connection: Connection) -> Iterator[str]:
-    """Lines about scales: steps that the ratings show, and judges whose ratings are mapped to
-    another scale.
+def _print_scales(connection: Connection) -> None:
+    """Print lines about steps that the ratings show, and judges whose ratings are mapped to another
+    scale.
     """
     query = """
         select judges.dimension, judges.judge, judges.scale_low, judges.scale_high, every.scale_low, every.scale_high,
@@ -280,16 +271,11 @@ def _readings(connection: Connection) -> Iterator[str]:
     for dimension, judge, low, high, whole_low, whole_high, step, inferred in connection.execute(
         query
     ).fetchall():
-        who = f"ratings of {dimension}" if judge is None else f"ratings of {dimension} by {judge}"
         if inferred:
-            yield (
-                f"{who} are in steps of {step:g}; {Setting('step').line(f'{step:g}')} would refuse others"
-            )
+            note("steps", dimension=dimension, judge=judge, step=step)
         if judge is not None:
-            yield (
-                f"{who}, on a scale from {low:g} to {high:g}, are mapped linearly to {whole_low:g}"
-                f" to {whole_high:g}"
-            )
+            ends = {"low": low, "high": high, "to_low": whole_low, "to_high": whole_high}
+            note("mapped", dimension=dimension, judge=judge, **ends)
 
 
 def _check_one_occasion(connection: Connection, path: str) -> None:
@@ -301,12 +287,7 @@ def _check_one_occasion(connection: Connection, path: str) -> None:
         having min(occasion) <> max(occasion) order by all limit 1""").fetchone()
     if several is not None:
         model, prompt = several
-        raise DataError(
-            f"{path}: human scores are joined by model, prompt and dimension, and model '{model}'"
-            f" answers prompt '{prompt}' on several occasions; write the scores in a column of the"
-            f" ratings, {HUMAN_SCORE.line('...')}, or give each answer a prompt of its own in place"
-            " of the occasion"
-        )
+        raise fault(path, "several_occasions", model=model, prompt=prompt)
 
 
 def _check_one_score(connection: Connection, column: str) -> None:
@@ -327,11 +308,14 @@ def _check_one_score(connection: Connection, column: str) -> None:
     scores = connection.execute(rows, completion).fetchall()
     *first, shown, score = scores[0]
     *second, other, _ = next(row for row in scores if abs(row[-1] - score) > NEAR)
-    raise DataError(
-        f"{record_place(*second)}, column {column}: found '{other}' for {_in_words(key, completion)},"
-        f" and '{shown}' in {record_place(*first)}; write one score for each completion, the same in"
-        " all its rows; scores of single raters belong in a separate file,"
-        f" {REFERENCES.place}"
+    raise fault(
+        record_place(*second),
+        "two_scores",
+        column=column,
+        other=other,
+        completion=_in_words(key, completion),
+        score=shown,
+        place=record_place(*first),
     )
 
 
@@ -405,16 +389,11 @@ def _check_judges(
         for spelling in scale if isinstance(scale, Mapping) else ():
             judge = registry.names.get(spelling, spelling)
             if (other := spelt.setdefault(judge, spelling)) != spelling:
-                both = f"'{other}' and '{spelling}' are the same judge"
-                raise ConfigError.at(
-                    ["scales", dimension], f"{both}; write its scale under one of them"
-                )
+                wrong = problem("one_judge", one=other, other=spelling)
+                raise ConfigError.at(["scales", dimension], wrong)
             if spelling != DEFAULT and judge not in judges:
-                listed = enumerated(sorted(judges), most=12) or "none"
-                problem = f"'{spelling}' is not a judge of these ratings"
-                raise ConfigError.at(
-                    ["scales", dimension], f"{problem}; write the name of one of them, {listed}"
-                )
+                wrong = problem("no_such_judge", judge=spelling, judges=sorted(judges))
+                raise ConfigError.at(["scales", dimension], wrong)
 
 
 def _create_rated(connection: Connection, paths: Sequence[str], settings: Mapping) -> None:
@@ -467,8 +446,7 @@ def _create_steps(connection: Connection, paths: Sequence[str], settings: Mappin
         from rated where times > 0 order by all"""
     needed: dict[str, int] = {}
     means = settings.get("repeats") == "mean"
-    own_scale = "select 1 from declared where judge is not null limit 1"
-    between = means or connection.execute(own_scale).fetchone() is not None
+    between = means or exists(connection, "from declared where judge is not null")
     if between and not settings.get("round"):
         for dimension, part in connection.execute(query).fetchall():
             needed[dimension] = math.lcm(needed.get(dimension, 1), part)
@@ -481,14 +459,13 @@ def _create_steps(connection: Connection, paths: Sequence[str], settings: Mappin
         part = needed.get(dimension, 1)
         ends = OBSERVED if observed else [round(low / step) * part, round(high / step) * part]
         if not observed and part > 1 and ends[1] - ends[0] >= MOST_LEVELS:
-            cause, advice = "ratings on the judges' scales", "write scales of fewer levels"
-            if means:
-                cause = "means of repeated ratings"
-                advice = Setting("repeats").given("first", "last")
-            raise DataError(
-                f"{paths[0]}: {dimension}: {cause} would take {ends[1] - ends[0] + 1} levels of its"
-                f" scale, more than {MOST_LEVELS}; {advice}, or"
-                f" {Setting('round').line(written(True))}, which rounds them to the nearest step"
+            raise fault(
+                paths[0],
+                "many_levels",
+                dimension=dimension,
+                are_means=means,
+                levels=ends[1] - ends[0] + 1,
+                most=MOST_LEVELS,
             )
         scales[dimension], steps[dimension] = ends, step / part
         rows.append((dimension, step / part, part))
@@ -507,8 +484,8 @@ def _create_marks(
     """
     connection.execute(MARKS)
     sources = [(path, _scores_in(connection, path, references, dimensions)) for path in paths]
-    if connection.execute("select 1 from duckdb_views() where view_name = 'in_logs'").fetchone():
-        (path,) = connection.execute("select min(file) from in_logs").fetchone()
+    if exists(connection, "from duckdb_views() where view_name = 'in_logs'"):
+        (path,) = values_in(connection, "select min(file) from in_logs")
         sources.append((path, _scores_of_logs(connection, "in_logs")))
     named: dict[str, str] = {}
     by_dataset: dict[bool, str] = {}  # whether a file has datasets -> the first such file
@@ -536,18 +513,15 @@ def _scores_in(
     check_keys(path, shown, references)
     rows = READERS_OF_LOGS[shown](connection, path, references, dimensions)
     if rows.scores is None:
-        raise DataError(
-            f"{path}: found no human score or gold label ({FORMATS[shown].words}); name another"
-            " file"
-        )
+        raise fault(path, "no_references", format=FORMATS[shown].words)
     connection.execute(f"create temp table {name(path)} as {rows.scores}")
     return _scores_of_logs(connection, name(path))
 
 
 def _scores_of_logs(connection: Connection, table: str) -> ImportedRows:
     """The scores of logs, in a table with the columns logs.SCORED."""
-    dataset = f"select 1 from {table} where dataset <> {text(ALL)} limit 1"
-    named = {"dataset": "dataset"} if connection.execute(dataset).fetchone() else {}
+    has_datasets = exists(connection, f"from {table} where dataset <> {text(ALL)}")
+    named = {"dataset": "dataset"} if has_datasets else {}
     return ImportedRows(f"from {table}", named, ())
 
 
@@ -575,21 +549,14 @@ def _create_human_scores(
     names = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"])
     checks = (*names, *values, IS_PROBABILITY, ONE_PROBABILITY)
     raise_first_fault(connection, "scored", checks, named=named)
-    rated = f"select 1 from typed where dataset <> {text(ALL)} limit 1"
-    by_dataset = "dataset" in named and connection.execute(rated).fetchone() is not None
+    rated = f"from typed where dataset <> {text(ALL)}"
+    by_dataset = "dataset" in named and exists(connection, rated)
     key = (*KEY, "dataset") if by_dataset else KEY
     twice = first_twice(connection, "scored", (*key, "rater"))
     if twice is not None:
         (*completion, rater), first, second = twice
-        who, remedy = (
-            "",
-            f"keep one, or, if their raters differ, name their column, {RATER.line('<its name>')}",
-        )
-        if raters:
-            who, remedy = f" by rater '{rater}'", "keep one of the two rows"
-        raise DataError(
-            f"{second}: {_in_words(key, completion)} already have a row{who} in {first}; {remedy}"
-        )
+        shown = {"completion": _in_words(key, completion), "first": first}
+        raise fault(second, "scored_twice", raters=raters, rater=rater, **shown)
     connection.execute(
         f"""
         create temp table human_scores as
@@ -609,12 +576,7 @@ def _check_one_kind(connection: Connection) -> None:
     kinds = f"select {kind} as kind, min(file) from marks group by all"
     files_of = dict(connection.execute(kinds).fetchall())
     if len(files_of) > 1:
-        (gold, path), *others = sorted(files_of.items())
-        remedy = (
-            "leave one of them out, for example by `judge: {<scorer>: <its judge>}` of `import` in"
-            " config"
-        )
-        raise DataError(f"{path}: found {gold}s, and {others[0][0]}s in {others[0][1]}; {remedy}")
+        raise fault(files_of.pop(GOLD), "two_kinds", other=min(files_of.values()))
 
 
 def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[str]) -> None:
@@ -622,24 +584,13 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
     dataset.
     """
     columns = ", ".join(key)
-    if connection.execute("select 1 from human_scores limit 1").fetchone() is None:
-        listed = f"listed {Setting('references', 'missing').place}"
-        raise DataError(
-            f"{header_place(paths[0])}: found no score that is a number: each is empty or {listed};"
-            f" write the scores, or leave out {REFERENCES}"
-        )
+    if not exists(connection, "from human_scores"):
+        raise fault(header_place(paths[0]), "no_number")
     joined = f"from typed join human_scores using ({columns})"
-    if connection.execute(f"select 1 {joined} limit 1").fetchone() is None:
-        theirs, ours = (
-            connection.execute(f"select {columns} from {table} order by all limit 1").fetchone()
-            or ("none",) * len(key)
-            for table in ("human_scores", "typed")
-        )
-        raise DataError(
-            f"{header_place(paths[0])}: found no score of a rated completion: the first score is of"
-            f" {_in_words(key, theirs)}, the first rating of {_in_words(key, ours)}; write the same"
-            " names in both"
-        )
+    if not exists(connection, joined):
+        theirs, ours = (first_key(connection, table, key) for table in ("human_scores", "typed"))
+        shown = {"theirs": _in_words(key, theirs), "ours": _in_words(key, ours)}
+        raise fault(header_place(paths[0]), "nothing_scored", **shown)
     if "dataset" in key:
         return
     several = connection.execute(f"""
@@ -647,12 +598,20 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
         group by all having min(dataset) <> max(dataset) order by all limit 1""").fetchone()
     if several is not None:
         *completion, one, other = several
-        raise DataError(
-            f"{header_place(paths[0])}, column dataset: missing, but {_in_words(key, completion)} are"
-            f" rated in the datasets '{one}' and '{other}', and the human score may be of either;"
-            f" add the dataset of each score, and name its column, {DATASET.line('<its name>')}, if"
-            " it has another name"
+        raise fault(
+            header_place(paths[0]),
+            "no_dataset",
+            column="dataset",
+            completion=_in_words(key, completion),
+            one=one,
+            other=other,
         )
+
+
+def first_key(connection: Connection, table: str, key: Sequence[str]) -> tuple[str, ...]:
+    """The first values of a key in a table, by alphabet."""
+    query = f"select {', '.join(key)} from {table} order by all limit 1"
+    return connection.execute(query).fetchone() or ("none",) * len(key)
 
 
 def _write_raters(connection: Connection, path: str, *, key: Sequence[str]) -> None:
@@ -717,46 +676,33 @@ def _kinds(key: Sequence[str], settings: Mapping, *, raters: bool) -> list[tuple
     ]
 
 
-def _what_did_not_join(connection: Connection, key: Sequence[str]) -> Iterator[str]:
-    """A line about completions without human scores and human scores without a completion, with the
-    first of each, if any.
+def _print_unjoined(connection: Connection, key: Sequence[str]) -> None:
+    """Print a line about completions without human scores and human scores without a completion,
+    with the first of each, if any.
     """
-    if connection.execute("select 1 from scored limit 1").fetchone() is None:
+    if not exists(connection, "from scored"):
         return
-    unscored, first_unscored = _first_unjoined(connection, "typed", "scored", key)
+    unscored = _first_unjoined(connection, "typed", "scored", key)
     scored = "(select * from scored where failure is null)"
-    unrated, first_unrated = _first_unjoined(connection, scored, "typed", key)
-    parts = []
-    if unscored:
+    unrated = _first_unjoined(connection, scored, "typed", key)
+    if unscored or unrated:
         completions = f"select count(*) from (select distinct {', '.join(key)} from typed)"
-        (total,) = connection.execute(completions).fetchone()
-        parts.append(
-            f"without a human score: {unscored} of {total} rated completions, the first is"
-            f" {first_unscored}"
-        )
-    if unrated:
-        parts.append(
-            f"with a human score, but without a rating: {unrated}, the first is {first_unrated}"
-        )
-    if unscored and unrated:
-        parts.append("if these are the same completions, write the same names in both")
-    if parts:
-        yield "; ".join(parts)
+        (total,) = values_in(connection, completions)
+        note("unjoined", unscored=unscored, unrated=unrated, total=total)
 
 
 def _first_unjoined(
     connection: Connection, rows: str, others: str, key: Sequence[str]
-) -> tuple[int, str]:
+) -> tuple[int, str] | None:
     """The number of completions of `rows` (SQL) not in `others`, and the first one in words, by the
-    names in its file.
+    names in its file; None if there are none.
     """
     columns = ", ".join(key)
     unjoined = f"{rows} as rows anti join {others} as others using ({columns})"
-    (count,) = connection.execute(
-        f"select count(*) from (select distinct {columns} from {unjoined})"
-    ).fetchone()
+    distinct = f"select count(*) from (select distinct {columns} from {unjoined})"
+    (count,) = values_in(connection, distinct)
     if not count:
-        return 0, ""
+        return None
     written = ["model" if column == "model_name" else column for column in key]
     first = (
         f"select file, record, {', '.join(written)} from {unjoined} order by file, record limit 1"

@@ -7,10 +7,7 @@ The format of a file is recognised by its name and by the keys of its first obje
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from recuse.base.database import Connection, connect, create_table, frame_at, text
-from recuse.base.errors import DataError
-from recuse.base.settings import Setting
-from recuse.base.words import enumerated, visible
+from recuse.base.database import Connection, connect, create_table, exists, frame_at, text
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import IN_ONE, PROBABILITY, RawFile, as_number, reading
 from recuse.data.lines import check_lines
@@ -40,6 +37,7 @@ from recuse.imports.rows import (
     spread,
 )
 from recuse.imports.tools import READERS_OF_LOGS
+from recuse.imports.words import fault, note
 
 # Of `columns:` in config
 SCORE_KEYS = ("model", "prompt", "dimension", "dataset", PROBABILITY)
@@ -74,10 +72,8 @@ def create_imported(
     (first, name), *others = formats.items()
     for path, other in others:
         if other != name:
-            both = f"found {FORMATS[other].words}, and {FORMATS[name].words} in {first}"
-            raise DataError(
-                f"{path}: {both}; import files of one format, and write a study for each"
-            )
+            one, other = FORMATS[name].words, FORMATS[other].words
+            raise fault(path, "two_formats", one=one, first=first, other=other)
     parts = []
     for place, path in enumerate(paths):
         rows = READERS[kind][name](connection, path, settings, scales)
@@ -88,23 +84,16 @@ def create_imported(
         if rows.scores is not None:
             connection.execute(f"create temp table scores_{place} as {rows.scores}")
         elif count == 0 and not path.endswith(".parquet"):
-            raise DataError(f"{path}: found no rows; it needs one for each judgment")
+            raise fault(path, "no_rows")
         check_lines(path, count // max(1, len(rows.columns)), rows.on_one_line)
         parts.append(rows)
     tables = " union all by name ".join(f"from rows_{place}" for place in range(len(paths)))
     connection.execute(f"create temp view imported as {tables}")
     scores = [f"from scores_{place}" for place, rows in enumerate(parts) if rows.scores is not None]
     if scores:
-        if connection.execute("select 1 from imported limit 1").fetchone() is None:
-            remedy = (
-                f"if a scorer is a judge, write {Setting('judge').line('<its name>')}, else name the file"
-                f" {Setting('references').place}"
-            )
-            raise NotNamed(
-                f"{paths[0]}: found human scores or gold labels only ({FORMATS[name].words});"
-                f" {remedy}",
-                "judge",
-            )
+        if not exists(connection, "from imported"):
+            error = fault(paths[0], "only_references", format=FORMATS[name].words)
+            raise NotNamed(error, "judge")
         connection.execute(f"create temp view in_logs as {' union all by name '.join(scores)}")
     return parts[0].named, [*dict.fromkeys(column for rows in parts for column in rows.kept)]
 
@@ -131,20 +120,14 @@ def _checked_format(connection: Connection, path: str, settings: Mapping, kind: 
     declared = settings.get("format") or (
         "table" if {"columns"} & settings.keys() - {*FORMATS[shown].keys} else shown
     )
+    words, holds = FORMATS[declared].words, FORMATS[declared].holds
     if declared != shown and (declared != "table" or shown == "inspect"):
-        both = f"found {FORMATS[shown].words}, not {FORMATS[declared].words}"
-        raise DataError(f"{path}: {both}; {Setting('format').given(shown)}, or name another file")
-    if kind not in FORMATS[declared].holds:
-        if not FORMATS[declared].holds:
-            raise DataError(
-                f"{path}: found {FORMATS[declared].words}; name it {Setting('references').place}"
-            )
-        content = "ratings of single answers" if kind == COMPARED else "verdicts on two answers"
-        section = FORMATS[declared].holds[0]
-        raise DataError(
-            f"{path}: found {content} ({FORMATS[declared].words}); move the study from `{kind}:` to"
-            f" `{section}:`"
-        )
+        found = FORMATS[shown].words
+        raise fault(path, "other_format", found=found, declared=words, format=shown)
+    if kind not in holds:
+        if not holds:
+            raise fault(path, "of_references", found=words)
+        raise fault(path, "other_section", format=words, kind=kind, holds=holds[0])
     if declared != "table":  # else it may be a damaged log, whose fault the reader of tables names
         check_keys(path, declared, settings)
     return declared
@@ -156,7 +139,7 @@ def check_keys(path: str, format: str, settings: Mapping) -> None:
     """
     refused = refused_key(format, settings.keys())
     if refused is not None:
-        raise DataError(f"{path}: found {FORMATS[format].words}, and {refused}")
+        raise fault(path, "refused_key", format=FORMATS[format].words, refused=refused)
 
 
 def recognised(connection: Connection, path: str) -> str:
@@ -287,9 +270,7 @@ def _rows_of_table(
     several stands for.
     """
     if values.levels:
-        columns = enumerated(values.columns, most=5)
-        roles = " and ".join(values.levels)
-        print(visible(f"{file.path}: each of the columns {columns} is one {roles}"))
+        note("roles", path=file.path, columns=values.columns, roles=values.levels)
     return as_rows(
         values.source,
         texts,

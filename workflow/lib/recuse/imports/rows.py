@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from recuse.base.database import Connection, frame_at, name, reader, text
+from recuse.base.database import Connection, exists, frame_at, name, reader, text, values_in
 from recuse.base.errors import DataError
 from recuse.base.log import warn
 from recuse.base.settings import Keys, Setting, are_arguments, written
-from recuse.base.words import enumerated
+from recuse.base.templates import sentence
 from recuse.data.faults import LONGEST, MOST_LISTED, Check, raise_first_fault
 from recuse.data.files import (
     IN_ONE,
@@ -36,6 +36,7 @@ from recuse.data.files import (
 )
 from recuse.data.registry import check_name
 from recuse.data.verdicts import COMPARISONS
+from recuse.imports.words import SENTENCES, fault, problem
 
 RATING_COLUMNS = (
     "judge",
@@ -207,16 +208,14 @@ def create_objects(
             f"create or replace temp table {table} as select {text(path)} as file, *{picked} from"
             f" ({numbered})"
         )
-    if connection.execute(f"select count(*) from {table}").fetchone() == (0,):
-        raise DataError(f"{path}: the file holds nothing; it needs one object for each judgment")
+    if not exists(connection, f"from {table}"):
+        raise fault(path, "empty_file")
     raise_first_fault(connection, table, [IS_OBJECT])
     raise_keys_twice(connection, f"(select file, record, json_keys(json) as keys from {table})")
     if checks:
         raise_first_fault(connection, table, checks)
-    keys = connection.execute(
-        f"select distinct unnest(json_keys(json)) as key from {table} order by key"
-    ).fetchall()
-    return {key: _text_at(key) for (key,) in keys}
+    keys = f"select distinct unnest(json_keys(json)) as key from {table} order by key"
+    return {key: _text_at(key) for key in values_in(connection, keys)}
 
 
 def raise_keys_twice(connection: Connection, rows: str) -> None:
@@ -239,7 +238,7 @@ def _pointer(key: str) -> str:
 @contextmanager
 def _reading_json(path: str) -> Iterator[None]:
     if not isfile(path):
-        raise DataError(f"{path}: no such file; name an existing one {Setting('files').place}")
+        raise fault(path, "no_file")
     with reading(path, wrong_in_json):
         yield
 
@@ -248,9 +247,8 @@ def wrong_in_json(path: str, complaint: str) -> str:
     """The place of the first fault in JSON; read again for the line: DuckDB counts neither blank
     lines nor those of a list.
     """
-    remedy = "correct it, or write the file again"
     if is_utf16(path):
-        return f"{path}, line 1: not UTF-8 (it is UTF-16); save it as UTF-8"
+        return f"{path}, line 1: {problem('utf16')}"
     with open(path, "rb") as file:
         pieces = enumerate(file, start=1) if path.endswith(".jsonl") else [(1, file.read())]
         for first, piece in pieces:
@@ -258,16 +256,14 @@ def wrong_in_json(path: str, complaint: str) -> str:
                 if piece.strip():
                     json.loads(piece.decode("utf-8-sig").rstrip(), parse_int=str)
             except json.JSONDecodeError as error:
-                return (
-                    f"{path}, line {first + error.lineno - 1}: malformed JSON ({error.msg});"
-                    f" {remedy}"
-                )
+                line = first + error.lineno - 1
+                return f"{path}, line {line}: {problem('malformed', why=error.msg)}"
             except UnicodeDecodeError as error:
                 line = first + piece[: error.start].count(b"\n")
-                return f"{path}, line {line}: not UTF-8 ({error.reason}); save it as UTF-8"
+                return f"{path}, line {line}: {problem('not_utf8', why=error.reason)}"
             except RecursionError:
-                return f"{path}, line {first}: lists nested too deeply to be read; {remedy}"
-    return f"{path}: cannot be read: {complaint.strip().splitlines()[0]}"
+                return f"{path}, line {first}: {problem('too_deep')}"
+    return f"{path}: {problem('unreadable', why=complaint.strip().splitlines()[0])}"
 
 
 def _objects(path: str) -> str:
@@ -309,10 +305,7 @@ def _object_lines(path: str) -> dict[str, np.ndarray] | None:
             if line.strip():
                 records.append(number)
     if not line.endswith(b"\n"):
-        warn(
-            f"{path}: ends without a line break, as in a file that was cut off; add one if this is"
-            " whole"
-        )
+        warn(f"{path}: {sentence(SENTENCES, 'notes', 'cut_off')}")
     lines = np.array(records, np.int64)
     return {"record": lines} if len(lines) and lines[-1] != len(lines) else None
 
@@ -390,14 +383,7 @@ class Table:
         """The same; DataError if there is no such column."""
         column = self.column(key, *others)
         if column is None:
-            remedy = f"name one of them, {self._setting(key).line('<its name>')}"
-            if key in CONSTANT:
-                constant = self._setting(key).line(f"{{{written('value')}: <its name>}}")
-                remedy += f", or one {key} for all rows, {constant}"
-            raise DataError(
-                f"{header_place(self.path)}, column {key}: missing; found {', '.join(self.columns)};"
-                f" {remedy}"
-            )
+            raise self._fault("no_column", key, key=key, is_constant=key in CONSTANT)
         return column
 
     def take(
@@ -456,17 +442,16 @@ class Table:
                     self.texts[column] = self._within(column, self.existing(key, outer))
                 return column
         if self.columns.count(column) > 1 or column not in self.texts:
-            problem = "found twice; the file has" if column in self.columns else "missing; found"
-            error = DataError(
-                f"{header_place(self.path)}, column {column}: {problem} {', '.join(self.columns)};"
-                f" name one of them, {self._setting(key).line('<its name>')}"
-            )
+            error = self._fault("no_such_column", column, key=key, is_twice=column in self.columns)
             error.setting = column
             raise error
         return column
 
-    def _setting(self, key: str) -> Setting:
-        return Setting(*self._within_import, "columns", key)
+    def _fault(self, code: str, column: str, *, key: str, **facts: object) -> DataError:
+        """The error about a column that config calls `key`."""
+        facts |= {"key": key, "columns": self.columns}
+        setting = Setting(*self._within_import, "columns", key)
+        return fault(header_place(self.path), code, column=column, setting=setting, **facts)
 
     def _within(self, column: str, outer: str) -> str:
         """SQL for the value at a path of keys, `outer.key.key`, within the objects of a column,
@@ -497,15 +482,12 @@ class Table:
                 select distinct unnest(if(json_type({at}) = 'ARRAY',
                     range(json_array_length({at})::bigint)::varchar[], json_keys({at}))) as key
                 from {given} order by key"""
-            keys = [key for (key,) in self._connection.execute(listed).fetchall()]
+            keys = values_in(self._connection, listed)
             sizes = (size for size in range(len(rest), 0, -1) if ".".join(rest[:size]) in keys)
             size = next(sizes, None)
             if size is None:
-                found = f"{outer} holds {', '.join(keys) or 'no objects'}"
-                raise DataError(
-                    f"{header_place(self.path)}, column {column}: missing; {found}; write the path to"
-                    " one of these"
-                )
+                place = header_place(self.path)
+                raise fault(place, "no_such_key", column=column, outer=outer, keys=keys)
             self.keys[column] = ".".join(rest[:size])
             pointer += _pointer(self.keys[column])
             rest = rest[size:]
@@ -651,11 +633,9 @@ def spread(file: Table, key: str, roles: Sequence[str], *, of_list: str | None =
     if of_list is not None and isinstance(asked, list):
         absent = [of_list]
     if len(absent) < depth:
-        present = enumerated([role for role in roles if file.has(role)])
-        raise DataError(
-            f"{header_place(file.path)}, columns of {key}s: found a column for {present}, too; leave"
-            f" out the column of what these stand for, or name one column under `{key}:`"
-        )
+        place = f"{header_place(file.path)}, columns of {key}s"
+        present = [role for role in roles if file.has(role)]
+        raise fault(place, "columns_and_column", present=present, key=key)
     if depth == 1 and {"judge", "model"} <= {*absent}:
         file.needed("judge")
     places = ", ".join(f"({place})" for place in range(len(columns)))

@@ -17,16 +17,17 @@ from recuse.config.declared.sections import (
 from recuse.data.registry import COMPARED, FORMATS, RATED, refused_key
 from recuse.data.verdicts import ORDERS, OUTCOMES
 from recuse.imports.rows import names_and_columns, spellings
+from recuse.imports.words import problem
 
 
 def _several(columns: list | dict) -> list | dict:
     listed = [*names_and_columns(columns)]
     if len(listed) < 2:
-        raise ValueError(f"found {columns}; write several columns, or the only one as text")
+        raise ValueError(problem("few_columns", columns=columns))
     if len({column for _, column in listed}) < len(listed):
-        raise ValueError(f"found {columns}; write another column for each name")
+        raise ValueError(problem("columns_twice", columns=columns))
     if len({len(names) for names, _ in listed}) > 1:
-        raise ValueError(f"found {columns}; write a column for each name, or a mapping for each")
+        raise ValueError(problem("uneven_columns", columns=columns))
     return columns
 
 
@@ -225,8 +226,8 @@ class Import(Section):
         if self.format is not None:
             holds = FORMATS[self.format].holds
             if self.holds not in holds:
-                place = f"`{holds[0]}:`; move the study there" if holds else "`references:`"
-                raise ValueError(f"format: {self.format} is read under {place}")
+                wrong = problem("format_elsewhere", format=self.format, holds=[*holds])
+                raise ValueError(wrong)
             refused = refused_key(self.format, self.model_fields_set)
             if refused is not None:
                 raise ValueError(refused)
@@ -241,18 +242,16 @@ class Import(Section):
         for word, meaning in (part.values or {}).items():
             for spelling in spellings(word):
                 if spelling in failures:
-                    raise ValueError(
-                        f"{place}values: {word} is listed under `missing:`, too; keep one"
-                    )
+                    raise ValueError(problem("word_and_failure", place=place, word=word))
                 if spelling in first:
                     raise ValueError(
-                        f"{place}values: {first[spelling]} and {word} are the same in a file; keep"
-                        " one"
+                        problem("words_alike", place=place, first=first[spelling], word=word)
                     )
                 first[spelling] = word
             if isinstance(meaning, str) is (self.holds == RATED):
-                kind = "a number" if self.holds == RATED else f"one of {', '.join(OUTCOMES)}"
-                raise ValueError(f"{place}values: {word}: found {meaning!r}; write {kind}")
+                outcomes = [] if self.holds == RATED else OUTCOMES
+                shown = {"place": place, "word": word, "meaning": repr(meaning)}
+                raise ValueError(problem("wrong_meaning", outcomes=outcomes, **shown))
 
 
 class ImportOfRatings(Import):
@@ -271,13 +270,10 @@ class ImportOfRatings(Import):
         if self.references is None:
             return
         if self.columns is not None and self.columns.human is not None:
-            raise ValueError("found references with columns: human; keep one")
+            raise ValueError(problem("human_twice"))
         columns = self.references.columns
         if columns is not None and isinstance(columns.rating, list) and columns.rater is not None:
-            raise ValueError(
-                "references: found rater with one column of ratings for each rater; keep one of"
-                " the two"
-            )
+            raise ValueError(problem("rater_twice"))
 
 
 class ImportOfVerdicts(Import):
@@ -289,10 +285,10 @@ class ImportOfVerdicts(Import):
         super()._check()
         for key in ("step", "round", "repeats"):
             if key in self.model_fields_set:
-                raise ValueError(f"{key}: verdicts have no scale; leave `{key}` out")
+                raise ValueError(problem("no_scale", key=key))
         if (
             self.columns is not None
             and self.columns.rating is not None
             and not isinstance(self.columns.rating, str)
         ):
-            raise ValueError("columns: rating: verdicts have none; leave it out")
+            raise ValueError(problem("no_rating"))

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recuse.base.database import Connection
-from recuse.base.errors import DataError
 from recuse.base.log import warn
-from recuse.base.settings import Setting, written
+from recuse.base.templates import sentence
 from recuse.data.registry import GOLD_LABELS, HUMAN
 from recuse.imports.inspect_logs import LETTERS, log_records, read_inspect
 from recuse.imports.logs import CODE, YES_NO, Log, Node, failure, one, present
 from recuse.imports.rows import ImportedRows
+from recuse.imports.words import SENTENCES, fault
 
 MODEL_GRADED = {
     "llm-rubric",
@@ -233,9 +233,7 @@ def _giver(kind: Node, **givers: str | None) -> str | None:
     """Who gave a score, HUMAN, CODE or a judge (None), by the tool's word for it."""
     word = kind.text
     if word not in givers:
-        *others, last = [word for word in givers if word not in OLD_WORDS]
-        remedy = f"write {', '.join(others)} or {last}"
-        raise kind.fault("which does not say who gave the score", remedy)
+        raise kind.fault("no_giver", words=[word for word in givers if word not in OLD_WORDS])
     return givers[word]
 
 
@@ -274,7 +272,7 @@ def _page_records(records: Sequence[Node], several: bool) -> Sequence[Node]:
     if len(records) != 1 or "data" not in records[0].fields:
         return records
     if several:
-        warn(f"{records[0].path}: is one page of several; import them all")
+        warn(f"{records[0].path}: {sentence(SENTENCES, 'notes', 'one_page')}")
     return [*records[0]["data"].entries(records=True)]
 
 
@@ -357,9 +355,7 @@ def read_lm_eval(log: Log, records: Sequence[Node]) -> None:
     metrics = [*dict.fromkeys(name for record in records for name in _metrics(record))]
     wanted = log.columns.get("rating", metrics[0] if len(metrics) == 1 else None)
     if wanted not in metrics:
-        example = metrics[0] if metrics else "acc"
-        remedy = f"name one of them, as in {Setting('columns', 'rating').line(written(example))}"
-        raise DataError(f"{log.path}: its metrics are {', '.join(metrics) or 'none'}; {remedy}")
+        raise fault(log.path, "metrics", metrics=metrics)
     path = Path(log.path)
     task = SAMPLES_OF_TASK.fullmatch(path.name)
     model = path.parent.name.replace("__", "/", 1) if "__" in path.parent.name else None

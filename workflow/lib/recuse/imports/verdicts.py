@@ -4,24 +4,24 @@ human labels.
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.database import Connection, connect, name, write_rows
-from recuse.base.errors import DataError
+from recuse.base.database import Connection, connect, exists, name, write_rows
 from recuse.base.tables import write_table
 from recuse.data.faults import filled, one_of, raise_first_fault
 from recuse.data.files import SOURCE, header_place, reading
 from recuse.data.lines import check_declared, check_in_all, check_lines
 from recuse.data.registry import COMPARED, IMPORTED, Registry, named_as
 from recuse.data.verdicts import LABELS
-from recuse.imports.ratings import ROWS, count_rows_of_kinds
+from recuse.imports.ratings import ROWS, count_rows_of_kinds, first_key
 from recuse.imports.readers import count_rows, create_imported, winner
 from recuse.imports.rows import FAILURE, VERDICT_COLUMNS, Table, further
+from recuse.imports.words import fault
 
 COLUMNS = ("item", "model_a", "model_b", "human")
 NAMED = ("judge", "model_a", "model_b")
 LABELLED = ("human", "humans_a", "humans_b", "humans_tie")
 # LMArena's columns of votes, of which the data sets have one id or the other.
 BY_LMARENA = {"item": ("question_id", "id"), "human": ("winner",)}
-TURNS = "select 1 from imported where item like '%, turn %' limit 1"
+TURNS = "from imported where item like '%, turn %'"
 VOTES = "case human when 'a' then 1 when 'b' then -1 when 'tie' then 0 end"
 CHECKS = (
     *(filled(column, f"the {column}") for column in COLUMNS[:3]),
@@ -96,7 +96,7 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
         columns, texts["experiment"] = file.named, experiment or "null"
         texts |= {column: named_as(texts[column]) for column in NAMED if column in texts}
         texts["human"] = winner(file.answer(columns["human"]), texts)
-        turn = file.column("turn") if connection.execute(TURNS).fetchall() else None
+        turn = file.column("turn") if exists(connection, TURNS) else None
         # MT-Bench's human judgments; elsewhere `turn` is their number
         if turn and columns["item"] == "question_id":
             texts["item"] += (
@@ -116,8 +116,8 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
             "insert into votes by name select * exclude (file, record) from labelled"
         )
     check_in_all("experiment", by_experiment)
-    judged = "select 1 from named where experiment is not null limit 1"
-    several = True in by_experiment and connection.execute(judged).fetchone() is not None
+    judged = "from named where experiment is not null"
+    several = True in by_experiment and exists(connection, judged)
     key = (*COLUMNS[:3], "experiment") if several else COLUMNS[:3]
     of_experiment = ", experiment" if several else ""
     connection.execute(f"""
@@ -130,18 +130,8 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
                count(*) filter (vote = 0)::varchar as humans_tie
         from both_orders group by all order by all""")
     same = " and ".join(f"labels.{column} is not distinct from named.{column}" for column in key)
-    joined = f"select 1 from named join labels on {same} limit 1"
-    if paths and connection.execute(joined).fetchone() is None:
-        theirs, ours = (
-            connection.execute(
-                f"select {', '.join(key)} from {table} order by all limit 1"
-            ).fetchone()
-            or ("none",) * len(key)
-            for table in ("votes", "named")
-        )
-        raise DataError(
-            f"{header_place(paths[0])}: found no pair of models that was judged: its first item and"
-            f" models are {', '.join(map(repr, theirs))}, those of the verdicts"
-            f" {', '.join(map(repr, ours))}; write the same names in both"
-        )
+    joined = f"select 1 from named join labels on {same}"
+    if paths and not exists(connection, joined):
+        theirs, ours = (first_key(connection, table, key) for table in ("votes", "named"))
+        raise fault(header_place(paths[0]), "nothing_judged", theirs=theirs, ours=ours)
     return same

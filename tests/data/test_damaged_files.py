@@ -22,7 +22,7 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.base.places import PROJECT
 from recuse.config.load import checked
 from recuse.config.studies import Study, with_one_origin
-from recuse.data.files import RatingsFile, as_number, is_number
+from recuse.data.files import RatingsFile, is_number
 from recuse.data.lines import check_declared
 from recuse.data.raters import check_raters
 from recuse.data.ratings import StudyFiles, check_files, normalise_ratings
@@ -275,7 +275,7 @@ NO_NUMBERS = [
 
 def test_one_definition_of_a_number():
     connection = connect()
-    query = f"select {as_number('word')} from (select ?::varchar as word)"
+    query = "select as_number(word) from (select ?::varchar as word)"
     values = {
         word: connection.execute(query, [word]).fetchone()[0] for word in (*NUMBERS, *NO_NUMBERS)
     }

@@ -34,6 +34,19 @@ LONGEST_LINE = 2_000_000  # bytes, DuckDB's own bound
 SHARE = 0.6  # of a job's memory that is DuckDB's; the rest is for Python and the arrays of the fits
 
 
+# In lower case, without blanks around it
+NUMBER = "[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)"
+BLANKS = " \t\n\r\v\f"
+# A text as a number, NULL if it is none: digits, a point, a sign and an exponent, or inf, with
+# blanks around. DuckDB takes more: 1_0 as 10, +-1 as -1, and words. What has none of their letters
+# needs no second look, which is slow.
+AS_NUMBER = f"""
+    create macro as_number(x) as
+    case when (x between '.' and ':' and not contains(x, '_'))
+              or regexp_full_match(x, '[{BLANKS}]*{NUMBER}[{BLANKS}]*', 'i')
+         then try_cast(x as double) end"""
+
+
 class Frame(NamedTuple):
     """A table in memory that is read where a file is, without a copy, and the names of its
     columns.
@@ -72,6 +85,7 @@ class _Database:
                 ):
                     connection.execute(f"set {setting} = ?", [paths])
                 connection.execute("set enable_external_access = false")
+            connection.execute(AS_NUMBER)
             # Only now: TimeZone loads a part of DuckDB itself
             connection.execute("set autoload_known_extensions = false")
             connection.execute("set allowed_configs = ?", [CHANGEABLE])

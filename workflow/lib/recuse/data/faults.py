@@ -10,7 +10,7 @@ from recuse.base.database import Connection, name
 from recuse.base.errors import DataError
 from recuse.base.settings import Setting
 from recuse.base.words import counted, enumerated
-from recuse.data.files import PROBABILITY, as_number, record_place
+from recuse.data.files import PROBABILITY, record_place
 
 MOST_SHOWN = 5  # values in a message
 MOST_LISTED = 20  # values that a hint is made from, and one more
@@ -65,13 +65,13 @@ DECLARED_SCALE = Check(
 )
 IS_LENGTH = Check(
     "pred_length",
-    f"pred_length is not null and coalesce(not {as_number('pred_length')} {LENGTHS}, true)",
+    f"pred_length is not null and coalesce(not as_number(pred_length) {LENGTHS}, true)",
     "which is not a length",
     "'write a number of tokens, 0 or more, or leave it empty if missing'",
 )
 IS_PROBABILITY = Check(
     PROBABILITY,
-    f"{PROBABILITY} is not null and coalesce(not {as_number(PROBABILITY)} {PROBABILITIES}, true)",
+    f"{PROBABILITY} is not null and coalesce(not as_number({PROBABILITY}) {PROBABILITIES}, true)",
     "which is not a probability of being chosen for a human score",
     "'write a number above 0 and at most 1, or leave it empty'",
 )

@@ -14,7 +14,17 @@ from os.path import exists, isfile
 from pathlib import Path
 from typing import IO
 
-from recuse.base.database import connect, files, frame_at, longest_line, name, reader, text
+from recuse.base.database import (
+    BLANKS,
+    NUMBER,
+    connect,
+    files,
+    frame_at,
+    longest_line,
+    name,
+    reader,
+    text,
+)
 from recuse.base.errors import DataError
 from recuse.data.intact import Lines, check_pages, count_lines, opened, too_long
 
@@ -31,10 +41,7 @@ READ = tuple(column for column in (*REQUIRED, *OPTIONAL) if column not in ASKED)
 NUMBERED = ("gt", "rating", "pred_length", PROBABILITY)
 # In lower case: what stands for a missing number
 MISSING = ("", "na", "n/a", "nan", "null", "none")
-# In lower case, without blanks around it
-NUMBER = "[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)"
 LONGEST_NAME = 20  # characters of a column's name in a message about it
-BLANKS = " \t\n\r\v\f"
 LONGEST_FIELD = 2**31 - 1  # characters: a column that is not read may hold whole prompts
 csv.field_size_limit(LONGEST_FIELD)
 # What a file's records are called
@@ -316,18 +323,6 @@ def missing_as_null(column: str, words: Sequence[str]) -> str:
     """SQL for a column as text, NULL where it is one of `words` (lower case)."""
     value, listed = f"{column}::varchar", ", ".join(text(word) for word in words)
     return f"case when lower(trim({value})) in ({listed}) then null else {value} end"
-
-
-def as_number(column: str) -> str:
-    """SQL for a text as a number, NULL if it is none: digits, a point, a sign and an exponent, or
-    inf, with blanks around.
-    """
-    # DuckDB takes more: 1_0 as 10, +-1 as -1, and words. What has none of their letters needs no
-    # second look, which is slow.
-    ordinary = f"({column} between '.' and ':' and not contains({column}, '_'))"
-    blanks = f"[{BLANKS}]*"
-    is_one = f"{ordinary} or regexp_full_match({column}, {text(blanks + NUMBER + blanks)}, 'i')"
-    return f"case when {is_one} then try_cast({column} as double) end"
 
 
 def is_number(word: object) -> bool:

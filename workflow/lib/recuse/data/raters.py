@@ -12,7 +12,7 @@ from recuse.base.tables import column_names
 from recuse.data.cells import occasion_in
 from recuse.data.describe import spearman
 from recuse.data.faults import NAMED, Check, first_twice, known, on_scale, raise_first_fault
-from recuse.data.files import RawFile, as_number, as_texts, reading, whole_as_text
+from recuse.data.files import RawFile, as_texts, reading, whole_as_text
 from recuse.data.lines import check_declared, check_filled, check_lines
 from recuse.data.registry import GOLD, RATERS, TEAMS, Registry
 
@@ -156,7 +156,7 @@ def _create_typed(connection: Connection, file: RawFile, name_of_model: str) -> 
              datasets as (select distinct dataset, dataset as rated_dataset from rated),
              texts as (select {file.origin}, {picked} from {file.relation})
         select texts.*, {name_of_model} as model_name, scale_low, scale_high, rated_dataset,
-               {as_number("rating")} as rating_number,
+               as_number(rating) as rating_number,
                (select string_agg(dimension, ', ' order by dimension) from scales) as all_dimensions,
                (select string_agg(dataset, ', ' order by dataset) from datasets) as all_datasets
         from texts left join registry on model = id left join scales using (dimension) left join datasets using (dataset)"""

@@ -45,7 +45,6 @@ from recuse.data.files import (
     READ,
     REQUIRED,
     RatingsFile,
-    as_number,
     reading,
     record_place,
     texts_as_read,
@@ -491,8 +490,8 @@ def _open(
     typed = f"""
         select rows.*, {registry.sql_name("judges.name", "judge")} as judge_name,
                {registry.sql_name("models.name", "model")} as model_name, scales.low as scale_low, scales.high as scale_high,
-               {"datasets.task_type" if source.task_types else "''"} as task_type, {as_number("rating")} as rating_number,
-               {as_number("gt")} + 0 as gt_number, {as_number("pred_length")} as length, {as_number(PROBABILITY)} as probability
+               {"datasets.task_type" if source.task_types else "''"} as task_type, as_number(rating) as rating_number,
+               as_number(gt) + 0 as gt_number, as_number(pred_length) as length, as_number({PROBABILITY}) as probability
         from ({{}}) as rows
         left join registry as judges on rows.judge = judges.id
         left join registry as models on rows.model = models.id
@@ -522,7 +521,7 @@ def _highest(connection: Connection, files: Sequence[RatingsFile], dimension: st
     """Highest finite rating or gt of a dimension, rounded up; DataError if it makes no scale."""
     maxima = []
     for file in files:
-        score = f"greatest({as_number('rating')}, {as_number('gt')})"
+        score = "greatest(as_number(rating), as_number(gt))"
         scores = f"select record, {score} as x from ({file.texts()})"
         query = (
             f"select max(x), arg_max(record, x) from ({scores} where dimension = ?) where"

@@ -11,7 +11,6 @@ import numpy as np
 from recuse.base.database import Connection, text, values_in
 from recuse.base.settings import Setting, written
 from recuse.data.faults import Check, raise_first_fault
-from recuse.data.files import as_number
 from recuse.data.registry import ORDER_DRAWN
 from recuse.data.verdicts import PLACES
 from recuse.imports.rows import (
@@ -69,9 +68,9 @@ MT_BENCH_JUDGE = (
     "coalesce(json_extract_string(json, '/judge/0'), json_extract_string(json, '/judge'))"
 )
 MT_BENCH_PROMPT = {"judge_prompt": "json_extract_string(json, '/judge/1')"}
-MT_BENCH_FAILURE = f"""
+MT_BENCH_FAILURE = """
     case when json_extract_string(json, '/judgment') = '$ERROR$' then 'the call failed ($ERROR$)'
-         when coalesce({as_number("score")}, -1) = -1 then 'no score in the judgment (-1)' end"""
+         when coalesce(as_number(score), -1) = -1 then 'no score in the judgment (-1)' end"""
 # model_judgment/<judge>_single.jsonl: judge is [name, prompt template], the score -1 if the judge's
 # answer has none. Dimensions are `turn 1` and `turn 2`.
 MT_BENCH_RATINGS = Flat(
@@ -91,7 +90,7 @@ MT_BENCH_RATINGS = Flat(
     checks=(
         Check(
             "score",
-            f"score is not null and {as_number('score')} is null",
+            "score is not null and as_number(score) is null",
             "which is not a number",
             "'write a number, or -1 if the judge gave none'",
         ),
@@ -159,7 +158,7 @@ SEED = "0"  # the default of alpaca_eval's annotators
 LONGEST_ITEM = 80  # characters of an instruction that is its own name
 # -1 is from its own store of annotations
 NO_PREFERENCE = "coalesce(lower(preference), 'nan') in ('nan', '-1', '-1.0')"
-PREFERENCE = as_number("preference")
+PREFERENCE = "as_number(preference)"
 WORD_COUNT = "len(list_filter(string_split_regex({0}, '\\s+'), lambda word: word <> ''))"
 
 

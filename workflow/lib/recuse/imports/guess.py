@@ -18,7 +18,7 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.base.places import WORKFLOW
 from recuse.base.settings import in_yaml
 from recuse.base.templates import environment
-from recuse.data.files import MISSING, as_number, is_number, missing_as_null, reading
+from recuse.data.files import MISSING, is_number, missing_as_null, reading
 from recuse.data.registry import (
     COMPARED,
     DEFAULT,
@@ -375,7 +375,7 @@ def _profiled(
         f" {file.source} limit {ROWS})"
     )
     counts = f"""
-        select count(value), count(distinct value), count({as_number("value")}),
+        select count(value), count(distinct value), count(as_number(value)),
                count(*) filter (regexp_full_match(value, '[+-]?[0-9]+,[0-9]+')),
                count(*) filter (case when json_valid(value) then json_type(value) end = 'OBJECT')
         from {rows}"""

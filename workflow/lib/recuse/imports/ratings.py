@@ -39,7 +39,6 @@ from recuse.data.files import (
     IN_ONE,
     PROBABILITY,
     SOURCE,
-    as_number,
     header_place,
     reading,
     record_place,
@@ -180,10 +179,10 @@ def import_ratings(
     named, kept = create_imported(
         connection, paths, settings, RATED, scales=dimensions, names=registry.names
     )
-    connection.execute(f"""
+    connection.execute("""
         create temp view named as
         select imported.*, coalesce(judges.name, judge) as judge_name, coalesce(models.name, model) as model_name,
-               {as_number("rating")} as rating_number, {as_number("gt")} as gt_number
+               as_number(rating) as rating_number, as_number(gt) as gt_number
         from imported
         left join registry as judges on imported.judge = judges.id
         left join registry as models on imported.model = models.id""")
@@ -216,8 +215,8 @@ def import_ratings(
     rows = f"""
         select judge_name as judge, model_name as model, {", ".join(apart)},
                coalesce({in_steps("score", "final_step")}, {in_steps("gt_number", "final_step")}) as gt, dataset, prompt_id,
-               {IN_FINAL_STEPS}::integer as rating, {as_number("pred_length")} as pred_length,
-               coalesce({as_number(PROBABILITY)}, probability) as {PROBABILITY},
+               {IN_FINAL_STEPS}::integer as rating, as_number(pred_length) as pred_length,
+               coalesce(as_number({PROBABILITY}), probability) as {PROBABILITY},
                dimension, {FAILURE}, file as {SOURCE[0]}, record as {SOURCE[1]}{further("rated", kept)}
         from rated left join final using (dimension) left join human_scores using ({", ".join(key)})"""
     write_rows(connection, rows, outputs["ratings"], footer(IMPORTED_SCALES, steps))
@@ -412,7 +411,7 @@ def _create_rated(connection: Connection, paths: Sequence[str], settings: Mappin
     order = f"order by rating_number is null, list_position([{listed}], file){down}, record{down}"
     replaced = f"""
         replace (max(gt_number) over ({answer}) as gt_number,
-                 coalesce(pred_length, (max({as_number("pred_length")}) over ({answer}))::varchar) as pred_length)"""
+                 coalesce(pred_length, (max(as_number(pred_length)) over ({answer}))::varchar) as pred_length)"""
     turn = f"row_number() over ({answer} {order})"
     times, total, mean = "(rating_number is not null)::bigint", steps, "rating_number"
     if repeats == "error":
@@ -495,7 +494,7 @@ def _create_marks(
         with reading(path):
             (count,) = connection.execute(f"""
                 insert into marks by name
-                select texts.*, {named_as("model")} as model_name, {as_number("rating")} as rating_number
+                select texts.*, {named_as("model")} as model_name, as_number(rating) as rating_number
                 from ({rows.sql}) as texts""").fetchone()
         check_lines(path, count // max(1, len(rows.columns)), rows.on_one_line)
     check_in_all("dataset", by_dataset)
@@ -539,7 +538,7 @@ def _create_human_scores(
         f"""
         create temp view scored as
         select marks.*, {", ".join(f"declared.{end}" for end in OF_SCALE)}, rating_number as score,
-               count(distinct {as_number(PROBABILITY)})
+               count(distinct as_number({PROBABILITY}))
                  over (partition by model_name, marks.dimension, prompt_id, dataset) as probabilities
         from marks left join declared on marks.dimension = declared.dimension and declared.judge is null"""
     )
@@ -560,7 +559,7 @@ def _create_human_scores(
     connection.execute(
         f"""
         create temp table human_scores as
-        select {", ".join(key)}, avg(score) as score, max({as_number(PROBABILITY)}) as probability
+        select {", ".join(key)}, avg(score) as score, max(as_number({PROBABILITY})) as probability
         from scored where score is not null group by all order by all"""
     )
     if paths:

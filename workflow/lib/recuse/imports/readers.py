@@ -9,7 +9,7 @@ from pathlib import Path
 
 from recuse.base.database import Connection, connect, create_table, exists, frame_at, text
 from recuse.data.faults import Check, raise_first_fault
-from recuse.data.files import IN_ONE, PROBABILITY, RawFile, as_number, reading
+from recuse.data.files import IN_ONE, PROBABILITY, RawFile, reading
 from recuse.data.lines import check_lines
 from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, named_as, refused_key
 from recuse.data.verdicts import ORDERS
@@ -102,10 +102,10 @@ def score_ends(connection: Connection) -> list[tuple[str, float, float, bool]]:
     """Each dimension in `imported` with its lowest and highest score, human ones included, and
     whether 0 may mark a failure.
     """
-    return connection.execute(f"""
+    return connection.execute("""
         select dimension, min(x), max(x),
                min(x) = 0 and max(x) <= 10 and count(distinct x) > 2 and min(x) filter (x > 0) >= 1
-        from (select dimension, unnest([{as_number("rating")}, {as_number("gt")}]) as x from imported)
+        from (select dimension, unnest([as_number(rating), as_number(gt)]) as x from imported)
         where x is not null and dimension is not null group by all order by all""").fetchall()
 
 

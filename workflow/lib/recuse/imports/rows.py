@@ -26,7 +26,6 @@ from recuse.data.files import (
     PROBABILITY,
     SOURCE,
     RawFile,
-    as_number,
     header_place,
     is_number,
     is_utf16,
@@ -536,7 +535,7 @@ class Table:
         else NULL.
         """
         value, whens = f"trim({self.texts[column]})", []
-        number = as_number(self._with_points(value))
+        number = f"as_number({self._with_points(value)})"
         for word, meaning in self.settings.get("values", {}).items():
             for spelling in spellings(word):
                 equal = (
@@ -558,8 +557,8 @@ class Table:
         if self.settings.get("decimal", ".") == ".":
             return value
         comma = f"replace({value}, ',', '.')"
-        point = f"contains({value}, '.') and {as_number(value)} is not null"
-        is_number = f"{as_number(comma)} is not null"
+        point = f"contains({value}, '.') and as_number({value}) is not null"
+        is_number = f"as_number({comma}) is not null"
         return (
             f"case when {point} then {value} || ' (with a point)' when {is_number} then {comma}"
             f" else {value} end"
@@ -679,7 +678,7 @@ def failure_in(value: str, given_up: Sequence[str]) -> str:
     words = ", ".join(text(str(word).strip().lower()) for word in given_up)
     numbers = ", ".join(f"{float(word)!r}::double" for word in given_up if is_number(word))
     conditions = [f"lower(trim({value})) in ({words})"] if words else []
-    conditions += [f"{as_number(value)} in ({numbers})"] if numbers else []
+    conditions += [f"as_number({value}) in ({numbers})"] if numbers else []
     listed = f" when {' or '.join(conditions)} then {shown}" if conditions else ""
     return (
         f"case when {missing_as_null(value, MISSING_IN_SHEETS)} is null then 'no value'{listed} end"

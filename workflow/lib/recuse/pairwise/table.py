@@ -17,7 +17,6 @@ from recuse.base.tables import column_names, write_table
 from recuse.data.faults import Check, filled, first_twice, one_of, raise_first_fault
 from recuse.data.files import (
     RawFile,
-    as_number,
     as_texts,
     header_place,
     reading,
@@ -298,7 +297,7 @@ def _filled(connection: Connection, rows: str, number: int, empty: Collection[st
     joins = ""
     for column in (column for column in KIND_OF if column not in empty):
         values = f"{column}_values_{number}"
-        numbers = as_number("text") if column in NUMBERS else "null"
+        numbers = "as_number(text)" if column in NUMBERS else "null"
         connection.execute(f"""
             create temp table {values} as
             select stored, text::{KIND_OF[column]} as value, {numbers}::double + 0 as number

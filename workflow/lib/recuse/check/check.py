@@ -47,8 +47,9 @@ def check_study(
     """
     use = use_by_judge(facts)
     terms = terms_by_letter(facts, {judge for judge, of in use.items() if of.most_used == 1})
-    asked = {"self_bias": self_bias, "power": power, "confidence": confidence}
-    of_judges = judge_power(facts, terms, reliability, **asked)
+    of_judges = judge_power(
+        facts, terms, reliability, self_bias=self_bias, power=power, confidence=confidence
+    )
     rows = {factor: facts.rows_by(factor) for factor in ("judge", "model")}
     alike, kinds = alike_among(rows, facts.may_be_one), kinds_by_name(facts)
     spellings = {"families": facts.families(), "imported": bool(facts.imports)}

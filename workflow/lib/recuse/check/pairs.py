@@ -204,8 +204,7 @@ def _summary(verdicts: Sequence[Mapping]) -> Findings:
             cures[cure(reason)] += len(names)
         answered = len(rows) - sum(map(len, reasons.values()))
         if answered:
-            counts = {"answered": answered, "total": len(rows)}
-            who = said("compares", "some", quantity=quantity, **counts)
+            who = said("compares", "some", quantity=quantity, answered=answered, total=len(rows))
             supported.append(said("compares", quantity, who=who))
     del cures[""]
     yield Finding(

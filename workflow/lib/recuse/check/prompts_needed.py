@@ -103,8 +103,14 @@ def requests_for(
     prompts × per_prompt, those of the plan for each of its prompts. A judge whose self-bias is not
     estimable has no row; without human scores there is none of A.
     """
-    asked = {"self_bias": self_bias, "power": power, "confidence": confidence}
-    rows = power_by_judge(plan, judges=plan.judges, prompts=[1], **asked)
+    rows = power_by_judge(
+        plan,
+        judges=plan.judges,
+        prompts=[1],
+        self_bias=self_bias,
+        power=power,
+        confidence=confidence,
+    )
     found = []
     for row in rows:
         if "prompts_needed" in row and (human_scores or row["estimand"] != A):
@@ -129,8 +135,7 @@ def prompts_in_words(
     if not rows:
         return [said("plan", "not_estimable")]
     others = [judge for judge in plan.judges if judge not in published().judges]
-    asked = {"self_bias": self_bias, "power": power, "confidence": confidence}
-    lines = [said("plan", others=others, **asked)]
+    lines = [said("plan", others=others, self_bias=self_bias, power=power, confidence=confidence)]
     for estimand in dict.fromkeys(row["estimand"] for row in rows):
         known = [row for row in rows if row["estimand"] == estimand]
         never = [row for row in known if math.isinf(row["prompts"])]

@@ -188,8 +188,15 @@ def estimable_biases(
             estimands.setdefault(len(terms.estimable(letter, quantity)), []).append(letter)
         estimands.pop(0, None)
         if estimands:
-            shown = {"quantity": quantity, "counts": sorted(estimands.items(), reverse=True)}
-            supported.append(said("supports", "biases", total=len(names), **shown))
+            supported.append(
+                said(
+                    "supports",
+                    "biases",
+                    quantity=quantity,
+                    counts=sorted(estimands.items(), reverse=True),
+                    total=len(names),
+                )
+            )
         without: dict[tuple[str, ...], list[str]] = {}
         for term in names:
             among = LETTERS if scored else LETTERS[1:]
@@ -197,8 +204,9 @@ def estimable_biases(
             without.setdefault(letters, []).append(term)
         for letters, of in without.items():
             if letters:
-                each = {"quantity": quantity, "names": of, "letters": letters}
-                lacking.append(said("supports", "lacking", **each))
+                lacking.append(
+                    said("supports", "lacking", quantity=quantity, names=of, letters=letters)
+                )
     (supported if share >= HALF else lacking).append(said("supports", "length", share=share))
     if scored:
         known = {name for name, of in reliability.items() if 0 < of.mean <= 1}

@@ -80,8 +80,13 @@ def _packed_log(path: str, archive: zipfile.ZipFile) -> Fields:
     if "summaries.json" in counts:
         summaries = parsed(archive.read("summaries.json"))
         if len(samples) != len(summaries):
-            numbers = {"samples": len(samples), "summaries": len(summaries)}
-            raise fault(path, "other_summaries", again=AGAIN, **numbers)
+            raise fault(
+                path,
+                "other_summaries",
+                samples=len(samples),
+                summaries=len(summaries),
+                again=AGAIN,
+            )
     log["samples"] = [_read_parts(parsed(archive.read(name))) for name in samples]
     return log
 
@@ -162,8 +167,15 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
             )
             if edited is not None:
                 author = [*score["history"].entries()][-1]["provenance"].get("author").text
-                edit = {"scorer": f"{name}, edited", "by": HUMAN, "rater": author}
-                log.add(sample, edited, dimension=dimension, **edit, **of_sample)
+                log.add(
+                    sample,
+                    edited,
+                    scorer=f"{name}, edited",
+                    by=HUMAN,
+                    rater=author,
+                    dimension=dimension,
+                    **of_sample,
+                )
 
 
 def _judges(spec: Node) -> Iterator[tuple[str, str]]:

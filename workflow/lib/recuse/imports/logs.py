@@ -374,8 +374,13 @@ class Log:
             raise self._no_scores()
         for (judge, dimension), scorers in self.by_judge.items():
             if len(scorers) > 1:
-                shown = {"scorers": sorted(scorers), "judge": judge, "dimension": dimension}
-                raise fault(self.path, "several_scorers", **shown)
+                raise fault(
+                    self.path,
+                    "several_scorers",
+                    scorers=sorted(scorers),
+                    judge=judge,
+                    dimension=dimension,
+                )
         picked = {column: column for column in (*RATING_COLUMNS, "failure", WORD)}
         ratings = [row for row in self.scores if row["kind"] is None]
         read = {"file", "record", "kind", *picked}

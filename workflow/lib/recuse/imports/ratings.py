@@ -273,8 +273,15 @@ def _print_scales(connection: Connection) -> None:
         if inferred:
             note("steps", dimension=dimension, judge=judge, step=step)
         if judge is not None:
-            ends = {"low": low, "high": high, "to_low": whole_low, "to_high": whole_high}
-            note("mapped", dimension=dimension, judge=judge, **ends)
+            note(
+                "mapped",
+                dimension=dimension,
+                judge=judge,
+                low=low,
+                high=high,
+                to_low=whole_low,
+                to_high=whole_high,
+            )
 
 
 def _check_one_occasion(connection: Connection, path: str) -> None:
@@ -554,8 +561,14 @@ def _create_human_scores(
     twice = first_twice(connection, "scored", (*key, "rater"))
     if twice is not None:
         (*completion, rater), first, second = twice
-        shown = {"completion": _in_words(key, completion), "first": first}
-        raise fault(second, "scored_twice", raters=raters, rater=rater, **shown)
+        raise fault(
+            second,
+            "scored_twice",
+            completion=_in_words(key, completion),
+            first=first,
+            raters=raters,
+            rater=rater,
+        )
     connection.execute(
         f"""
         create temp table human_scores as
@@ -588,8 +601,12 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
     joined = f"from typed join human_scores using ({columns})"
     if not exists(connection, joined):
         theirs, ours = (first_key(connection, table, key) for table in ("human_scores", "typed"))
-        shown = {"theirs": _in_words(key, theirs), "ours": _in_words(key, ours)}
-        raise fault(header_place(paths[0]), "nothing_scored", **shown)
+        raise fault(
+            header_place(paths[0]),
+            "nothing_scored",
+            theirs=_in_words(key, theirs),
+            ours=_in_words(key, ours),
+        )
     if "dataset" in key:
         return
     several = connection.execute(f"""

@@ -448,9 +448,15 @@ class Table:
 
     def _fault(self, code: str, column: str, *, key: str, **facts: object) -> DataError:
         """The error about a column that config calls `key`."""
-        facts |= {"key": key, "columns": self.columns}
-        setting = Setting(*self._within_import, "columns", key)
-        return fault(header_place(self.path), code, column=column, setting=setting, **facts)
+        return fault(
+            header_place(self.path),
+            code,
+            column=column,
+            key=key,
+            columns=self.columns,
+            setting=Setting(*self._within_import, "columns", key),
+            **facts,
+        )
 
     def _within(self, column: str, outer: str) -> str:
         """SQL for the value at a path of keys, `outer.key.key`, within the objects of a column,
@@ -485,8 +491,9 @@ class Table:
             sizes = (size for size in range(len(rest), 0, -1) if ".".join(rest[:size]) in keys)
             size = next(sizes, None)
             if size is None:
-                place = header_place(self.path)
-                raise fault(place, "no_such_key", column=column, outer=outer, keys=keys)
+                raise fault(
+                    header_place(self.path), "no_such_key", column=column, outer=outer, keys=keys
+                )
             self.keys[column] = ".".join(rest[:size])
             pointer += _pointer(self.keys[column])
             rest = rest[size:]
@@ -516,7 +523,15 @@ class Table:
         """SQL for the failure that a column reports, by being empty or a value listed under
         `missing:`; else NULL.
         """
-        return failure_in(self._with_points(self.texts[column]), self.settings.get("missing", ()))
+        value, given_up = self._with_points(self.texts[column]), self.settings.get("missing", ())
+        shown = f"'value ''' || trim({value}) || ''''"
+        words = ", ".join(text(str(word).strip().lower()) for word in given_up)
+        numbers = ", ".join(f"{float(word)!r}::double" for word in given_up if is_number(word))
+        conditions = [f"lower(trim({value})) in ({words})"] if words else []
+        conditions += [f"as_number({value}) in ({numbers})"] if numbers else []
+        listed = f" when {' or '.join(conditions)} then {shown}" if conditions else ""
+        empty = f"{missing_as_null(value, MISSING_IN_SHEETS)} is null"
+        return f"case when {empty} then 'no value'{listed} end"
 
     def score(self, column: str) -> str:
         """SQL for a column of scores, trimmed, by `values:`; NULL where `failure` is not."""
@@ -668,21 +683,6 @@ def scores_in(file: Table, scores: Spread) -> dict[str, str]:
         COLUMN: scores.each(text),
         WORD: scores.each(file.word),
     }
-
-
-def failure_in(value: str, given_up: Sequence[str]) -> str:
-    """SQL for the failure that a value (SQL, text) reports, by being empty or one of `given_up`;
-    else NULL.
-    """
-    shown = f"'value ''' || trim({value}) || ''''"
-    words = ", ".join(text(str(word).strip().lower()) for word in given_up)
-    numbers = ", ".join(f"{float(word)!r}::double" for word in given_up if is_number(word))
-    conditions = [f"lower(trim({value})) in ({words})"] if words else []
-    conditions += [f"as_number({value}) in ({numbers})"] if numbers else []
-    listed = f" when {' or '.join(conditions)} then {shown}" if conditions else ""
-    return (
-        f"case when {missing_as_null(value, MISSING_IN_SHEETS)} is null then 'no value'{listed} end"
-    )
 
 
 def between_steps(column: str, step: str = "step") -> str:

@@ -249,9 +249,15 @@ class Import(Section):
                     )
                 first[spelling] = word
             if isinstance(meaning, str) is (self.holds == RATED):
-                outcomes = [] if self.holds == RATED else OUTCOMES
-                shown = {"place": place, "word": word, "meaning": repr(meaning)}
-                raise ValueError(problem("wrong_meaning", outcomes=outcomes, **shown))
+                raise ValueError(
+                    problem(
+                        "wrong_meaning",
+                        place=place,
+                        word=word,
+                        meaning=repr(meaning),
+                        outcomes=[] if self.holds == RATED else OUTCOMES,
+                    )
+                )
 
 
 class ImportOfRatings(Import):

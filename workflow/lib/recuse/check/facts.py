@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from recuse.base.database import connect, files
+from recuse.base.database import connect, files, values_in
 from recuse.base.places import WORKFLOW
 from recuse.base.tables import column_names, read_table
 from recuse.base.templates import entries, sentence
@@ -228,7 +228,7 @@ def _apart(study: StudyTables) -> list[list[str]]:
     )
     for prompts in ("where prompt = 0", ""):  # often the first has answers of all models
         query = f"select distinct models from ({answered} {prompts} group by prompt)"
-        for (models,) in connect().execute(query).fetchall():
+        for models in values_in(connect(), query):
             joined = [of for of in linked if not of.isdisjoint(models)]
             linked = [of for of in linked if of.isdisjoint(models)] + [set(models).union(*joined)]
         if len(linked) == 1 and len(linked[0]) == len(np.unique(study.cells().factors["model"])):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from itertools import groupby, pairwise
 
-from recuse.base.database import connect
+from recuse.base.database import connect, values_in
 from recuse.base.model_names import is_fine_tuned, model_and_date
 from recuse.base.settings import Setting
 from recuse.base.words import INVISIBLE, enumerated
@@ -202,8 +202,8 @@ def unknown_names(source: StudyFiles) -> list[str]:
     for file in source.files:
         with reading(file.path):
             query = f"select distinct unnest([judge, model]) from ({file.texts()})"
-            names |= {name for (name,) in connection.execute(query).fetchall() if name is not None}
-    return sorted(names - source.registry.names.keys())
+            names |= {*values_in(connection, query)}
+    return sorted(names - {None} - source.registry.names.keys())
 
 
 def what_to_write(names: Sequence[str], models: Mapping[str, Mapping]) -> list[str]:

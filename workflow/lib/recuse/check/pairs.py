@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import permutations
 
-from recuse.base.database import Connection, records
+from recuse.base.database import Connection, records, values_in
 from recuse.base.reasons import CURES, Reason, code, cure
 from recuse.base.words import enumerated
 from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, Findings, graded, ordered, said
@@ -161,7 +161,7 @@ def _names(connection: Connection, families: Mapping[str, str]) -> Findings:
     for factor, (names, query) in together.items():
         counts = f"select name, count(*) from (select {names} as name from pairs) group by all"
         rows[factor] = dict(connection.execute(f"{counts} order by all").fetchall())
-        for (group,) in connection.execute(query).fetchall():
+        for group in values_in(connection, query):
             different |= {(factor, *pair) for pair in permutations(group, 2)}
     kinds = dict.fromkeys(rows["model"], "model") | dict.fromkeys(rows["judge"], "judge")
     pairs = alike_among(rows, lambda *names: names not in different)

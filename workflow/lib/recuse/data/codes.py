@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recuse.base.database import Connection, files
+from recuse.base.database import Connection, files, values_in
 from recuse.data.cells import AXES, Levels, sql_place
 from recuse.data.files import PROBABILITY
 
@@ -52,8 +52,7 @@ class CodedRows:
 
     def values(self, column: str) -> list:
         """The values of a column, by their codes."""
-        query = f"select value from {column}_codes order by code"
-        return [value for (value,) in self.connection.execute(query).fetchall()]
+        return values_in(self.connection, f"select value from {column}_codes order by code")
 
     def named(self, query: str, columns: Sequence[str]) -> str:
         """SQL for the rows of a query with the values of these columns in place of their codes."""

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from recuse.base.database import Connection, connect, create_table, files, text, write_rows
+from recuse.base.database import (
+    Connection,
+    connect,
+    create_table,
+    exists,
+    files,
+    text,
+    values_in,
+    write_rows,
+)
 from recuse.base.errors import DataError
 from recuse.base.tables import column_names
 from recuse.data.cells import occasion_in
@@ -94,12 +103,7 @@ def check_raters(
             f" '{model}', dimension '{dimension}', dataset '{dataset}' and {answer} in {first};"
             " keep one of the two rows"
         )
-    if (
-        connection.execute(
-            "select 1 from typed join rated using (dimension, dataset, prompt_id) limit 1"
-        ).fetchone()
-        is None
-    ):
+    if not exists(connection, "from typed join rated using (dimension, dataset, prompt_id)"):
         first = "select prompt_id, dataset from {} order by all limit 1"
         (theirs, of_theirs), (ours, of_ours) = (
             connection.execute(first.format(rows)).fetchone() for rows in ("typed", "rated")
@@ -209,9 +213,8 @@ def _counts(path: str) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray
         select dense_rank() over (order by {completion}) - 1 as completion, rating,
                team = {text(GOLD)} as gold
         from {raters} where dimension = ?"""
-    for (dimension,) in connection.execute(
-        f"select distinct dimension from {raters} order by all"
-    ).fetchall():
+    dimensions = f"select distinct dimension from {raters} order by all"
+    for dimension in values_in(connection, dimensions):
         columns = connection.execute(query, [dimension]).fetchnumpy()
         completion, rating, gold = (
             np.asarray(columns[name]) for name in ("completion", "rating", "gold")

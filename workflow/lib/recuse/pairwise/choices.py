@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.database import Connection, create_table, text
+from recuse.base.database import Connection, create_table, exists, text
 from recuse.base.tables import column_names
 from recuse.data.verdicts import CONTROL, PLACES
 from recuse.inference.gold import GRID
@@ -109,7 +109,7 @@ def count_choices(connection: Connection, families: Mapping[str, str]) -> Choice
         create temp table compared as
         select *, {VERDICT} as verdict from pairs
         where {UNSWAYED.format(table="pairs")}""")
-    (labelled,) = connection.execute("select count(human) > 0 from compared").fetchone()
+    labelled = exists(connection, "from compared where human is not null")
     sides = " union all ".join(
         f"""select judge, item, model_{side} as model, model_{other} as other, length_{side} > length_{other} as longer,
                    {POINTS.format(verdict="verdict", side=side)} as judge_points,

@@ -5,7 +5,7 @@ Preferring one's own right answer to a wrong one is legitimate, preferring one's
 a right one is harmful (Chen et al., arXiv 2504.03846).
 """
 
-from recuse.base.database import Connection
+from recuse.base.database import Connection, values_in
 from recuse.base.errors import DataError
 from recuse.inference.gold import BOTH_RIGHT, BOTH_WRONG, HARMFUL, LEGITIMATE
 from recuse.pairwise.choices import UNSWAYED
@@ -33,7 +33,7 @@ def create_marks_of_pairs(connection: Connection, comparisons: str) -> list[str]
         where right_a is not null and right_b is not null and {UNSWAYED.format(table=comparisons)}"""
     )
     query = "select distinct judge from keyed order by 1"
-    judges = [name for (name,) in connection.execute(query).fetchall()]
+    judges = values_in(connection, query)
     if not judges:
         raise DataError(
             "no comparison has a key; write columns right_a and right_b (true or false), or leave"

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recuse.base.database import connect, create_table, files, text
+from recuse.base.database import connect, create_table, files, text, values_in
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.registry import HUMAN
@@ -109,8 +109,7 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
     )
 
     def listed(query: str) -> list[str]:
-        rows = connection.execute(f"select distinct * from ({query}) order by 1").fetchall()
-        return [name for (name,) in rows]
+        return values_in(connection, f"select distinct * from ({query}) order by 1")
 
     def place(column: str, names: Sequence[str]) -> str:
         return (

@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pkgutil import resolve_name
 
-from recuse.base.database import Connection, connect, create_table, name, text, write_rows
+from recuse.base.database import Connection, connect, create_table, exists, name, text, write_rows
 from recuse.base.database import files as parquet
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder
@@ -259,12 +259,7 @@ def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) 
             " by text)"
         )
         for column, values in texts.items():
-            if (
-                connection.execute(
-                    f"select 1 from ({values}) where text is not null limit 1"
-                ).fetchone()
-                is None
-            ):
+            if not exists(connection, f"from ({values}) where text is not null"):
                 empty.append(column)  # takes no memory
     for number, (path, rows) in enumerate(read):
         with reading(path):
@@ -341,7 +336,7 @@ def create_verdicts(connection: Connection) -> None:
         f"select experiment, item, {PAIR} from (select distinct experiment, item, model_a, model_b"
         " from typed)"
     )
-    if connection.execute(f"{ways} group by all having count(*) > 1 limit 1").fetchone() is None:
+    if not exists(connection, f"{ways} group by all having count(*) > 1"):
         connection.execute(
             f"create temp view verdicts as {VERDICTS} from (select *, false as turned from typed)"
         )
@@ -410,7 +405,7 @@ def create_sorted(connection: Connection) -> None:
 
 def check_unique(connection: Connection) -> None:
     """DataError if two rows of `verdicts` are about the same comparison, vote and order."""
-    if connection.execute("select 1 from sorted where twice limit 1").fetchone() is None:
+    if not exists(connection, "from sorted where twice"):
         return
     twice = first_twice(connection, "verdicts", (*COMPARISON, "order"))
     (experiment, condition, judge, item, first, second, wording, vote, order), there, here = twice
@@ -489,7 +484,7 @@ def check_same_answers(connection: Connection) -> None:
         differing += (
             f" union all (select 1 from ({marks}) group by {answer} having min(mark) <> max(mark))"
         )
-    if connection.execute(f"{differing} limit 1").fetchone() is None:
+    if not exists(connection, differing):
         return
     key = ("experiment", "condition", "item", "model_a", "model_b", "about")
     contradiction = connection.execute(f"""

@@ -11,7 +11,7 @@ from recuse.imports.words import SENTENCES, fault, note, problem
 # Function or method -> the part of imports.yaml in which it finds its code
 SPEAKERS = {
     **dict.fromkeys(("fault", "_fault", "problem", "refused"), "errors"),
-    "note": "notes",
+    **dict.fromkeys(("note", "noted"), "notes"),
     **dict.fromkeys(("guessed", "set", "set_column"), "guesses"),
 }
 
@@ -35,11 +35,7 @@ def test_every_code_has_a_sentence():
 
 
 def test_every_sentence_has_a_code():
-    used = {text for _, _, texts in calls_of_speakers() for text in texts} | {
-        "value",
-        "cut_off",
-        "one_page",
-    }
+    used = {"value", *(text for _, _, texts in calls_of_speakers() for text in texts)}
     named = [code for part in entries(SENTENCES).values() for code in part]
     assert [code for code in named if code not in used] == []
 

@@ -4,6 +4,7 @@ import re
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
+from functools import partial
 from io import StringIO
 from os.path import exists
 from pathlib import Path
@@ -16,7 +17,7 @@ from recuse.base.outputs import replacing
 from recuse.base.tables import read_table
 from recuse.commands import CONFIGURATION, ELSEWHERE, check_output, run_check, write_page, writing
 from recuse.data.registry import IMPORTED_SCALES, files_in
-from recuse.imports.words import problem
+from recuse.imports.words import fault
 from recuse.inputs import inputs_in
 from recuse.pipeline import in_folder, pipeline
 
@@ -47,9 +48,8 @@ def add_commands(command: Callable) -> None:
     )
 
 
-def refused(place: str, code: str, **facts: object) -> ConfigError:
-    """The error about an argument of the command, or a file that it names."""
-    return ConfigError(f"{place}: {problem(code, **facts)}")
+# The error about an argument of the command, or a file that it names
+refused = partial(fault, kind=ConfigError)
 
 
 def run_import(arguments: Namespace) -> None:

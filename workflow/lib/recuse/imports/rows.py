@@ -18,7 +18,6 @@ from recuse.base.database import Connection, exists, frame_at, name, reader, tex
 from recuse.base.errors import DataError
 from recuse.base.log import warn
 from recuse.base.settings import Keys, Setting, are_arguments, written
-from recuse.base.templates import sentence
 from recuse.data.faults import LONGEST, MOST_LISTED, Check, raise_first_fault
 from recuse.data.files import (
     IN_ONE,
@@ -35,7 +34,7 @@ from recuse.data.files import (
 )
 from recuse.data.registry import check_name
 from recuse.data.verdicts import COMPARISONS
-from recuse.imports.words import SENTENCES, fault, problem
+from recuse.imports.words import fault, noted, problem
 
 RATING_COLUMNS = (
     "judge",
@@ -304,7 +303,7 @@ def _object_lines(path: str) -> dict[str, np.ndarray] | None:
             if line.strip():
                 records.append(number)
     if not line.endswith(b"\n"):
-        warn(f"{path}: {sentence(SENTENCES, 'notes', 'cut_off')}")
+        warn(noted("cut_off", path=path))
     lines = np.array(records, np.int64)
     return {"record": lines} if len(lines) and lines[-1] != len(lines) else None
 

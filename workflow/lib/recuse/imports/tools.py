@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from recuse.base.database import Connection
 from recuse.base.log import warn
-from recuse.base.templates import sentence
 from recuse.data.registry import GOLD_LABELS, HUMAN
 from recuse.imports.inspect_logs import LETTERS, log_records, read_inspect
 from recuse.imports.logs import CODE, YES_NO, Log, Node, failure, one, present
 from recuse.imports.rows import ImportedRows
-from recuse.imports.words import SENTENCES, fault
+from recuse.imports.words import fault, noted
 
 MODEL_GRADED = {
     "llm-rubric",
@@ -272,7 +271,7 @@ def _page_records(records: Sequence[Node], several: bool) -> Sequence[Node]:
     if len(records) != 1 or "data" not in records[0].fields:
         return records
     if several:
-        warn(f"{records[0].path}: {sentence(SENTENCES, 'notes', 'one_page')}")
+        warn(noted("one_page", path=records[0].path))
     return [*records[0]["data"].entries(records=True)]
 
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from recuse.base.errors import DataError
+from recuse.base.errors import DataError, RecuseError
 from recuse.base.places import WORKFLOW
 from recuse.base.settings import Setting, written
 from recuse.base.templates import sentence
@@ -16,13 +16,24 @@ problem = partial(sentence, SENTENCES, "errors", Setting=Setting, written=writte
 guessed = partial(sentence, SENTENCES, "guesses")
 
 
-def fault(place: str, code: str, /, *, column: str = "", **facts: object) -> DataError:
+noted = partial(sentence, SENTENCES, "notes", Setting=Setting)
+
+
+def fault(
+    place: str,
+    code: str,
+    /,
+    *,
+    column: str = "",
+    kind: type[RecuseError] = DataError,
+    **facts: object,
+) -> RecuseError:
     """The error about a place in a file, or about a column there."""
     if column:
         place = f"{place}, column {column}"
-    return DataError(f"{place}: {problem(code, **facts)}")
+    return kind(f"{place}: {problem(code, **facts)}")
 
 
 def note(code: str, /, **facts: object) -> None:
     """Print a line about a file or a name."""
-    print(visible(sentence(SENTENCES, "notes", code, Setting=Setting, **facts)))
+    print(visible(noted(code, **facts)))

@@ -29,7 +29,7 @@ def write_plan(folder, mock, number=8, **collect):
         for place, model in enumerate(MODELS)
     ]
     (folder / "answers.csv").write_text("\n".join(["prompt,model,text", *answers]) + "\n")
-    endpoint = {"model": "mock-1", "base_url": mock.url, "key": "MOCK_KEY"}
+    endpoint = {"model": "mock-1", "base_url": mock.url, "key": "MOCK_KEY", "attempts": 2}
     judges = {
         name: {**endpoint, "sampling": {"temperature": number}}
         for number, name in enumerate(("one", "two"))

@@ -50,8 +50,8 @@ OF_BIASES = {
     "ablation_clustered_by_dataset",
 }
 CONFIG = {**PROJECT, "specs": {**PROJECT["specs"], **MORE}}
-FIGURES = figures(CONFIG, PROJECT)
 STUDIES = studies_in(CONFIG)
+FIGURES = figures(STUDIES["twin"], PROJECT)
 OF_STUDY = {name: study_figures(study, PROJECT) for name, study in STUDIES.items()}
 PRINTED = ("verbosity_bias", "attack_success")
 
@@ -179,7 +179,7 @@ def test_a_figure_that_a_study_lacks_is_named():
 
 
 def test_a_users_spec_has_its_own_figure():
-    assert FIGURES.keys() - figures(PROJECT, PROJECT).keys() == {
+    assert FIGURES.keys() - figures(Study("twin", PROJECT), PROJECT).keys() == {
         f"ablation_{spec}" for spec in MORE
     }
     compared, sliced = (FIGURES[f"ablation_{spec}"] for spec in MORE)
@@ -193,7 +193,10 @@ def test_a_users_spec_has_its_own_figure():
         **CONFIG,
         "specs": {**CONFIG["specs"], "mine": {"slice": "dataset", "estimator": "ordinal_logit"}},
     }
-    assert figures(ordinal, PROJECT)["ablation_mine"].caption == "ablation_fig08_ordinal"
+    assert (
+        figures(Study("twin", ordinal), PROJECT)["ablation_mine"].caption
+        == "ablation_fig08_ordinal"
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,7 +209,7 @@ def test_a_users_spec_has_its_own_figure():
     ],
 )
 def test_simultaneous_intervals_are_of_the_same_model_with_a_wild_bootstrap(spec, other, sliced):
-    intervals = simultaneous_intervals(CONFIG, spec)
+    intervals = simultaneous_intervals(STUDIES["twin"], spec)
     assert (intervals["spec"], intervals["sliced"], intervals["tests"]) == (
         other,
         sliced,
@@ -217,8 +220,8 @@ def test_simultaneous_intervals_are_of_the_same_model_with_a_wild_bootstrap(spec
 
 
 def test_no_spec_of_some_models_has_simultaneous_intervals():
-    assert simultaneous_intervals(CONFIG, "one_model_dropped") is None
-    assert simultaneous_intervals(CONFIG, "length_control") is None
+    assert simultaneous_intervals(STUDIES["twin"], "one_model_dropped") is None
+    assert simultaneous_intervals(STUDIES["twin"], "length_control") is None
 
 
 @pytest.mark.parametrize("study", STUDIES)

@@ -13,10 +13,8 @@ from recuse.config.studies import (
     STAGES,
     Study,
     check_study_names,
-    conclusions_params,
     csv_megabytes,
     fit_rules,
-    inference_params,
     origin_of_verdicts,
     stage_by_spec,
     studies_in,
@@ -390,7 +388,7 @@ def test_any_file_of_the_users_replaces_the_placeholder(there):
 
 
 def test_specs_of_tables_come_with_their_substitutes():
-    params = inference_params(CONFIG, ["idiosyncrasy", "sensitivity"], "raters")
+    params = STUDIES["twin"].inference_params(["idiosyncrasy", "sensitivity"], "raters")
     assert params["settings"] == {
         key: CONFIG["inference"][key] for key in ("idiosyncrasy", "sensitivity", "raters")
     }
@@ -402,7 +400,7 @@ def test_specs_of_tables_come_with_their_substitutes():
         "length_control",
     }
     assert params["specs"]["length_control"] == CONFIG["specs"]["length_control"]
-    params = inference_params(CONFIG, ["sensitivity"], "without_human_scores", also=["gam"])
+    params = STUDIES["twin"].inference_params(["sensitivity"], "without_human_scores", also=["gam"])
     assert set(params["specs"]) == {
         "gam",
         *CONFIG["inference"]["sensitivity"],
@@ -421,7 +419,7 @@ def test_tables_and_specs_that_the_robustness_checks_read():
     specs = [Path(path).stem for path in STUDIES["twin"].estimates_of_checks()]
     assert specs[:4] == ["main", "by_dimension", "clustered", "clustered_by_dimension"]
     assert len(specs) == len(set(specs))
-    params = conclusions_params(CONFIG)
+    params = STUDIES["twin"].conclusions_params()
     assert list(params["checks"]) == list(CONFIG["inference"]["robustness_checks"])
     assert set(specs) <= set(params["specs"])
     assert (params["confidence"], params["power"]) == (0.9, 0.8)

@@ -16,7 +16,7 @@ from recuse.base.tables import read_table, write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.catalogue.figures import figures_of_ratings
 from recuse.check.facts import CHECK
-from recuse.config.studies import STAGES, conclusions_params
+from recuse.config.studies import STAGES, Study
 from recuse.data.describe import WITH_OTHERS
 from recuse.data.study import StudyTables
 from recuse.report.answers import NO_TRUTH
@@ -41,7 +41,7 @@ SUBJECT = {
     "families": CONFIG["families"],
     "estimand": "",
 }
-FIGURES = figures_of_ratings(CONFIG)
+FIGURES = figures_of_ratings(Study("twin", CONFIG))
 SILENT = {
     "fig03_self_family_bias",
     "fig04_slices",
@@ -94,7 +94,7 @@ def folder(tmp_path_factory):
         **LEVEL,
     )
     describe(**study, confidence=0.9, outputs=outputs)
-    asked = conclusions_params(CONFIG)
+    asked = Study("twin", CONFIG).conclusions_params()
     settings = {"specs": SPECS, "settings": INFERENCE}
     preference = {**settings, "asked": asked}
     estimands(**study, preference=preference, confidence=0.9, outputs=outputs)

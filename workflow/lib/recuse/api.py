@@ -438,7 +438,7 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
         study = results.study
         entries = {
             name: entry
-            for name, entry in figures(study.config, project_settings()).items()
+            for name, entry in figures(study, project_settings()).items()
             if entry.applies(study) and all(map(results.makes, entry.every_table))
         }
         names = {
@@ -453,13 +453,18 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
 
 def _plot_fit(ratings: "Ratings", name: str, wanted: Mapping) -> "Figure":
     """Draw the biases of a spec with these settings."""
-    from recuse.catalogue.figures import by_equation_1, interval_settings
+    from recuse.catalogue.figures import by_equation_1
+    from recuse.model.spec import Spec
 
     with ratings.results() as results:
         study, folder = results.study, results.fits({name: wanted}, drawn=True)
-        entry = by_equation_1(study.config)
-        config = {**study.config, "specs": {**study.config["specs"], name: wanted}}
-        settings = {"spec": name, "simultaneous": None, **interval_settings(config, name)}
+        entry = by_equation_1(study)
+        settings = {
+            "spec": name,
+            "simultaneous": None,
+            "confidence": study.config["confidence"],
+            "covariance": Spec.of(name, **wanted).errors.covariance,
+        }
         paths = {"estimates": f"{folder}/estimates/{name}.csv"}
         paths |= {table: f"{folder}/{table}.csv" for table in ("not_estimable", "multiplicity")}
         about = {"subject": entry.drawing(study)["subject"], "settings": settings}

@@ -35,7 +35,7 @@ class Product:
     such data as they were published. It takes the paths of published tables: for ratings, it
     returns the world to draw from; for comparisons, the votes and what is planted in them. tables:
     the mapping of `studies` and `comparisons` to tables of these, as in recuse.catalogue.tables.
-    figures: the function of the configuration that gives figures, as in recuse.catalogue.figures.
+    figures: the function of a study that gives figures, as in recuse.catalogue.figures.
     commands: the function that adds the product's commands to the command line.
     """
 

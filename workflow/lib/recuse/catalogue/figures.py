@@ -20,8 +20,6 @@ from recuse.config.studies import (
     DATA,
     STAGES,
     Study,
-    conclusions_params,
-    every_spec,
 )
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
@@ -30,7 +28,6 @@ from recuse.model.spec import (
     A,
     B,
     C,
-    Spec,
     changes_in_words,
     estimand_name,
     estimands_in_words,
@@ -167,7 +164,7 @@ def figure_from_table(
     return Figure(draw, title, {"table": f"tables/{table}"}, settings or {}, **further)
 
 
-def by_equation_1(config: Mapping) -> Figure:
+def by_equation_1(study: Study) -> Figure:
     """Self- and family-bias by Equation 1."""
     return Figure(
         "recuse.plot.biases:self_family_bias",
@@ -175,10 +172,10 @@ def by_equation_1(config: Mapping) -> Figure:
         {"estimates": "estimates/main", **tables_of_stage("fit", "not_estimable", "multiplicity")},
         {
             "spec": "main",
-            "simultaneous": simultaneous_intervals(config, "main"),
-            **interval_settings(config, "main"),
+            "simultaneous": simultaneous_intervals(study, "main"),
+            **interval_settings(study, "main"),
         },
-        estimand=measured(config, "main"),
+        estimand=measured(study, "main"),
         group="fit",
     )
 
@@ -189,7 +186,7 @@ def tables_of_stage(stage: str, *names: str) -> dict[str, str]:
 
 
 def by_slice(
-    config: Mapping,
+    study: Study,
     title: str,
     headings: Mapping[str, str],
     *,
@@ -214,24 +211,24 @@ def by_slice(
                 {
                     "spec": spec,
                     "heading": heading,
-                    "simultaneous": simultaneous_intervals(config, spec),
+                    "simultaneous": simultaneous_intervals(study, spec),
                 }
                 for spec, heading in headings.items()
             ],
             "words": words,
-            **interval_settings(config, next(iter(headings))),
+            **interval_settings(study, next(iter(headings))),
         },
-        estimand=measured(config, *headings),
+        estimand=measured(study, *headings),
         group="specs",
     )
 
 
-def spec_comparison(config: Mapping, title: str, labels: Mapping[str, str]) -> Figure:
+def spec_comparison(study: Study, title: str, labels: Mapping[str, str]) -> Figure:
     """Self- and family-bias of the specs on one axis; `labels`, by spec, are those of the
     legend.
     """
     variants = [
-        {"spec": spec, "label": label, "covariance": covariance(config, spec)}
+        {"spec": spec, "label": label, "covariance": study.every_spec[spec].errors.covariance}
         for spec, label in labels.items()
     ]
     return Figure(
@@ -241,13 +238,13 @@ def spec_comparison(config: Mapping, title: str, labels: Mapping[str, str]) -> F
             "estimates": [f"estimates/{spec}" for spec in labels],
             "not_estimable": "tables/not_estimable",
         },
-        {"variants": variants, "confidence": config["confidence"]},
-        estimand=measured(config, *labels),
+        {"variants": variants, "confidence": study.config["confidence"]},
+        estimand=measured(study, *labels),
         group="specs",
     )
 
 
-def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> Figure:
+def in_log_odds(study: Study, title: str, spec: str, *, words: str = "") -> Figure:
     """Self- and family-bias of an ordinal spec, a panel for each slice; `words` are at the foot."""
     return Figure(
         "recuse.plot.slices:ordinal",
@@ -255,35 +252,35 @@ def in_log_odds(config: Mapping, title: str, spec: str, *, words: str = "") -> F
         {"estimates": f"estimates/{spec}", "not_estimable": "tables/not_estimable"},
         {
             "spec": spec,
-            "by": SLICED[spec_in(config, spec).selection.slice],
+            "by": SLICED[study.every_spec[spec].selection.slice],
             "words": words,
-            **interval_settings(config, spec),
+            **interval_settings(study, spec),
         },
-        estimand=measured(config, spec),
+        estimand=measured(study, spec),
         group="specs",
     )
 
 
-def ablation(config: Mapping, spec: str) -> Figure:
+def ablation(study: Study, spec: str) -> Figure:
     """The figure of a spec that a user adds, compared with Equation 1."""
-    fitted = spec_in(config, spec)
+    fitted = study.every_spec[spec]
     words = spec_in_words(fitted)
     title = f"Ablation {spec}: {words}"
     if fitted.selection.slice is None:
         label = changes_in_words(fitted, whose="{slice}", most=3) or spec
         figure, caption = (
-            spec_comparison(config, title, {"main": "Equation 1", spec: label}),
+            spec_comparison(study, title, {"main": "Equation 1", spec: label}),
             "ablation_compare_specs",
         )
     elif fitted.model.estimator == "ordinal_logit":
         figure, caption = (
-            in_log_odds(config, title, spec, words=f"{title}."),
+            in_log_odds(study, title, spec, words=f"{title}."),
             "ablation_fig08_ordinal",
         )
     else:
         heading = f"Self-bias {SLICED[fitted.selection.slice]}"
         figure, caption = (
-            by_slice(config, title, {spec: heading}, words=f"{title}.", stage="ablations"),
+            by_slice(study, title, {spec: heading}, words=f"{title}.", stage="ablations"),
             "ablation_slices_of_specs",
         )
     return replace(
@@ -291,27 +288,18 @@ def ablation(config: Mapping, spec: str) -> Figure:
     )
 
 
-def spec_in(config: Mapping, name: str) -> Spec:
-    """A spec of the configuration."""
-    return Spec.of(name, **config["specs"][name])
-
-
-def covariance(config: Mapping, spec: str) -> str:
-    """The covariance of a spec."""
-    return spec_in(config, spec).errors.covariance
-
-
-def interval_settings(config: Mapping, spec: str) -> dict[str, object]:
+def interval_settings(study: Study, spec: str) -> dict[str, object]:
     """Level and covariance of the intervals of a spec."""
-    return {"confidence": config["confidence"], "covariance": covariance(config, spec)}
+    covariance = study.every_spec[spec].errors.covariance
+    return {"confidence": study.config["confidence"], "covariance": covariance}
 
 
-def simultaneous_intervals(config: Mapping, spec: str) -> dict[str, str] | None:
+def simultaneous_intervals(study: Study, spec: str) -> dict[str, str] | None:
     """The simultaneous intervals of a spec's model: those of the first spec that fits it with a
     wild bootstrap, if any.
     """
-    wanted = spec_in(config, spec)
-    for each in Spec.from_config(config["specs"]):
+    wanted = study.every_spec[spec]
+    for each in study.every_spec.values():
         if each.errors.wild is not None and each.shares_model_with(wanted):
             return {
                 "spec": each.name,
@@ -322,25 +310,23 @@ def simultaneous_intervals(config: Mapping, spec: str) -> dict[str, str] | None:
     return None
 
 
-def measured(config: Mapping, *specs: str) -> str:
+def measured(study: Study, *specs: str) -> str:
     """The estimands of these specs in words."""
-    return estimands_in_words(estimand_name(spec_in(config, spec)) for spec in specs)
+    return estimands_in_words(estimand_name(study.every_spec[spec]) for spec in specs)
 
 
-def figures(config: Mapping, project: Mapping) -> dict[str, Figure]:
-    """Name -> figure, all in the order of the reports, those of products last.
+def figures(study: Study, project: Mapping) -> dict[str, Figure]:
+    """Name -> figure, all in the order of the reports, those of products last, with the settings
+    that a study has.
 
-    project: the configuration without a user's specs. config: as a study has it, for the figures of
-    one with specs or settings of its own.
+    project: the configuration without a user's specs, which have a figure each.
     """
-    apart = {name for settings in config["studies"].values() for name in settings.get("specs", ())}
-    added = [spec for spec in config["specs"] if spec not in {*project["specs"], *apart}]
-    config = {**config, "specs": {**every_spec(project), **every_spec(config)}}
-    ablations = {f"ablation_{spec}": ablation(config, spec) for spec in added}
-    figures = {**figures_of_ratings(config), **ablations, **figures_of_comparisons(config)}
+    added = [spec for spec in study.shared["specs"] if spec not in project["specs"]]
+    ablations = {f"ablation_{spec}": ablation(study, spec) for spec in added}
+    figures = {**figures_of_ratings(study), **ablations, **figures_of_comparisons(study)}
     for product in registered():
         if product.figures:
-            figures |= resolve_name(product.figures)(config)
+            figures |= resolve_name(product.figures)(study)
     return figures
 
 
@@ -351,7 +337,7 @@ def study_figures(study: Study, project: Mapping) -> dict[str, Figure]:
     specs = study.config["specs"].keys()
     present = {
         name: figure
-        for name, figure in figures(study.config, project).items()
+        for name, figure in figures(study, project).items()
         if figure.applies(study) and figure.specs <= specs
     }
     declared = study.settings.get("figures", present)
@@ -403,9 +389,9 @@ def captions(study: Study, figures: Mapping[str, Figure]) -> dict[str, dict[str,
     return described
 
 
-def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
+def figures_of_ratings(study: Study) -> dict[str, Figure]:
     """Figures that every study of ratings has."""
-    level = {"confidence": config["confidence"]}
+    level = {"confidence": study.config["confidence"]}
     weak = "weak_models_dropped", "weak_models_and_claude_v2_dropped"
     return {
         "verdicts": figure_from_table(
@@ -420,8 +406,8 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "recuse.plot.method:method",
             "The method on three simulated worlds, the same in every study",
             {},
-            {"seed": config["seed"]},
-            estimand=measured(config, "main"),
+            {"seed": study.config["seed"]},
+            estimand=measured(study, "main"),
             group="specs",
         ),
         "fig02_mean_scores": figure_from_table(
@@ -430,9 +416,9 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "mean_scores",
             group="specs",
         ),
-        "fig03_self_family_bias": by_equation_1(config),
+        "fig03_self_family_bias": by_equation_1(study),
         "fig04_slices": by_slice(
-            config,
+            study,
             "Self-bias by dimension and task type",
             {"by_dimension": "Self-bias by dimension", "by_task_type": "by task type"},
         ),
@@ -450,7 +436,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             group="specs",
         ),
         "fig07_length_control": spec_comparison(
-            config,
+            study,
             "Self- and family-bias with and without length control",
             {
                 "main": "Equation 1",
@@ -459,31 +445,31 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             },
         ),
         "fig08_ordinal": in_log_odds(
-            config, "Self- and family-bias by dimension in a proportional-odds model", "ordinal"
+            study, "Self- and family-bias by dimension in a proportional-odds model", "ordinal"
         ),
         "fig09_llm_reference": spec_comparison(
-            config,
+            study,
             "Self- and family-bias by reference",
             {"main": "human scores as reference", "llm_reference": "{slice} judges as reference"},
         ),
         "fig10_weak_models_dropped": spec_comparison(
-            config,
+            study,
             "Self- and family-bias with and without weak models",
             {
                 "main": "all data",
-                **{spec: changes_in_words(spec_in(config, spec)) for spec in weak},
+                **{spec: changes_in_words(study.every_spec[spec]) for spec in weak},
             },
         ),
         "by_dataset": by_slice(
-            config, "Self-bias by dataset", {"by_dataset": "Self-bias by dataset"}
+            study, "Self-bias by dataset", {"by_dataset": "Self-bias by dataset"}
         ),
         "one_model_dropped": by_slice(
-            config,
+            study,
             "Self-bias with one model left out",
             {"one_model_dropped": "Self-bias when one model is left out (named above each panel)"},
         ),
         "gam": spec_comparison(
-            config,
+            study,
             "Self- and family-bias with straight lines and with curves",
             {"main": "straight lines (Equation 1)", "gam": "GAM, pooled"},
         ),
@@ -491,7 +477,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "recuse.plot.idiosyncrasy:residuals",
             "Preference of each judge for each model, beyond what is expected from both",
             "residuals",
-            {"spec": next(iter(config["inference"]["idiosyncrasy"]), "main"), **level},
+            {"spec": next(iter(study.config["inference"]["idiosyncrasy"]), "main"), **level},
             estimand=estimands_in_words([C]),
         ),
         "reliability": Figure(
@@ -504,7 +490,7 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
                 "reliabilities": "tables/reliability",
             },
             level,
-            estimand=measured(config, *config["inference"]["measurement_error"]),
+            estimand=measured(study, *study.config["inference"]["measurement_error"]),
         ),
         "leaderboard": figure_from_table(
             "recuse.plot.leaderboard:leaderboard_figure",
@@ -523,22 +509,22 @@ def figures_of_ratings(config: Mapping) -> dict[str, Figure]:
             "recuse.plot.robustness:conclusions_figure",
             "Which conclusions hold in the robustness checks",
             {"table": "tables/conclusions", "not_estimable": "tables/not_estimable"},
-            conclusions_params(config),
+            study.conclusions_params(),
             estimand=estimands_in_words([A, B, C]),
         ),
         "gam_smooths": figure_from_table(
             "recuse.plot.scores:smooths",
             "Expected rating by human score, a curve for each judge",
             "smooths",
-            interval_settings(config, "gam"),
+            interval_settings(study, "gam"),
             group="specs",
         ),
     }
 
 
-def figures_of_comparisons(config: Mapping) -> dict[str, Figure]:
+def figures_of_comparisons(study: Study) -> dict[str, Figure]:
     """Figures of comparisons, and of answers that are right or wrong by a key."""
-    level = {"confidence": config["confidence"]}
+    level = {"confidence": study.config["confidence"]}
     verbosity, regression = (
         {"applies": with_analysis("verbosity")},
         {"applies": with_analysis("regression")},

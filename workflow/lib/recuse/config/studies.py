@@ -111,6 +111,18 @@ class Study:
         inference = {**self.shared["inference"], **self.settings.get("inference", {})}
         return {**self.shared, "specs": specs, "inference": inference}
 
+    @cached_property
+    def every_spec(self) -> dict[str, Spec]:
+        """The specs that it shares, its own, and those of other studies, whose figures it does not
+        have.
+        """
+        specs = dict(self.shared["specs"])
+        for settings in self.shared[RATED].values():
+            specs |= settings.get("specs", {})
+        return {
+            name: Spec.of(name, **spec) for name, spec in (specs | self.config["specs"]).items()
+        }
+
     def setting(self, key: str) -> object:
         """A key of its entry, or the key's default."""
         from recuse.config.declared.studies import SECTIONS
@@ -482,17 +494,48 @@ class Study:
         names += in_place(names, inference["without_human_scores"])
         return self.estimates(dict.fromkeys(names))
 
+    def inference_params(
+        self, tables: Sequence[str], *keys: str, also: Iterable[str] = ()
+    ) -> dict[str, Mapping]:
+        """Settings of these `tables` and further `keys` of `inference`, and the specs of the tables
+        and of `also`.
+
+        With the key `without_human_scores`, also their substitutes.
+        """
+        settings = {key: self.config["inference"][key] for key in (*tables, *keys)}
+        names = [*also, *(name for table in tables for name in settings[table])]
+        names += in_place(names, settings.get("without_human_scores", {}))
+        return {"settings": settings, "specs": {name: self.config["specs"][name] for name in names}}
+
+    def conclusions_params(self) -> dict[str, object]:
+        """The robustness checks, their specs with their substitutes, and the levels by which they
+        are judged.
+        """
+        inference = self.config["inference"]
+        checks, instead = inference["robustness_checks"], inference["without_human_scores"]
+        names = [
+            spec
+            for check in checks.values()
+            for spec in (*check["specs"], *in_place(check["specs"], instead))
+        ]
+        return {
+            "checks": checks,
+            "specs": {name: self.config["specs"][name] for name in names},
+            "confidence": self.config["confidence"],
+            "power": inference["power"]["power"],
+        }
+
     def preference_settings(self) -> dict[str, object]:
         """What biases beyond ordinary preference, over wordings, and the cells that identify them
         are computed by.
         """
-        settings = inference_params(self.config, ["idiosyncrasy", "identifiability"])
-        return {**settings, "asked": conclusions_params(self.config)}
+        settings = self.inference_params(["idiosyncrasy", "identifiability"])
+        return {**settings, "asked": self.conclusions_params()}
 
     def distortion_settings(self) -> dict[str, object]:
         """What corrections for measurement error and omitted variables are computed by."""
         tables = ["measurement_error", "sensitivity"]
-        return inference_params(self.config, tables, "raters", "without_human_scores")
+        return self.inference_params(tables, "raters", "without_human_scores")
 
     def power_settings(self) -> dict[str, float]:
         """The self-bias that a check asks about, and the power to find it."""
@@ -502,12 +545,12 @@ class Study:
     def ranking_settings(self) -> dict[str, object]:
         """What models are ranked by without the biases, and power is computed by."""
         keys = ("debias", "replicates", "power", "without_human_scores")
-        return inference_params(self.config, ["leaderboard"], *keys, also=["main"])
+        return self.inference_params(["leaderboard"], *keys, also=["main"])
 
     def conclusions_settings(self) -> dict[str, object]:
         """What the conclusions of a study of ratings are drawn by."""
         inference = self.config["inference"]
-        return conclusions_params(self.config) | {
+        return self.conclusions_params() | {
             "instead": inference["without_human_scores"],
             "order": self.order(),
             "verdict": inference["verdict"],
@@ -585,15 +628,6 @@ def with_names(spec: Mapping, names: Mapping[str, str]) -> Mapping:
     return {**spec, "subset": {**spec["subset"], "models_dropped": dropped}}
 
 
-def every_spec(config: Mapping) -> dict[str, Mapping]:
-    """The specs of the configuration and those of single studies."""
-    return dict(config["specs"]) | {
-        name: spec
-        for settings in config["studies"].values()
-        for name, spec in settings.get("specs", {}).items()
-    }
-
-
 # Stage of fits -> the folder of a study where its tables of remarks, smooths and tests are. Each
 # stage adds to those of the one before, so that no figure waits for fits that it does not show.
 STAGES = {"fit": "stages/fit", "slices": "stages/slices", "ablations": "tables"}
@@ -644,41 +678,6 @@ def stage_by_spec(specs: Mapping[str, Mapping]) -> dict[str, str]:
             if spec in shown or (spec.errors.wild and any(map(spec.shares_model_with, shown))):
                 stages[spec.name] = stage
     return stages
-
-
-def inference_params(
-    config: Mapping, tables: Sequence[str], *keys: str, also: Iterable[str] = ()
-) -> dict[str, Mapping]:
-    """Settings of these `tables` and further `keys` of `inference`, and the specs of the tables and
-    of `also`.
-
-    With the key `without_human_scores`, also their substitutes.
-    """
-    settings = {key: config["inference"][key] for key in (*tables, *keys)}
-    names = [*also, *(name for table in tables for name in settings[table])]
-    names += in_place(names, settings.get("without_human_scores", {}))
-    return {"settings": settings, "specs": {name: config["specs"][name] for name in names}}
-
-
-def conclusions_params(config: Mapping) -> dict[str, object]:
-    """The robustness checks, their specs with their substitutes, and the levels by which they are
-    judged.
-    """
-    checks, instead = (
-        config["inference"]["robustness_checks"],
-        config["inference"]["without_human_scores"],
-    )
-    names = [
-        spec
-        for check in checks.values()
-        for spec in (*check["specs"], *in_place(check["specs"], instead))
-    ]
-    return {
-        "checks": checks,
-        "specs": {name: config["specs"][name] for name in names},
-        "confidence": config["confidence"],
-        "power": config["inference"]["power"]["power"],
-    }
 
 
 def tables_of_checks(config: Mapping) -> list[str]:

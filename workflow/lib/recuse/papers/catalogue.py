@@ -1,6 +1,5 @@
 """The tables and figures of published studies, and of the analyses that are theirs alone."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from recuse.catalogue.figures import Figure, by_equation_1, figure_from_table, measured
@@ -28,12 +27,12 @@ TABLES: dict[str, dict[str, Applies]] = {
 }
 
 
-def paper_figures(config: Mapping) -> dict[str, Figure]:
+def paper_figures(study: Study) -> dict[str, Figure]:
     """Name -> figure, in the order of the reports."""
-    level = {"confidence": config["confidence"]}
+    level = {"confidence": study.config["confidence"]}
     return {
         "fig11_helm_instruct": replace(
-            by_equation_1(config),
+            by_equation_1(study),
             shown="helm_instruct",
             applies=Study.replicates_play_favorites,
             group="rest",
@@ -42,7 +41,7 @@ def paper_figures(config: Mapping) -> dict[str, Figure]:
             "recuse.papers.cobbler_figures:bias_jitter",
             "Share of biased comparisons by cognitive bias and judge",
             "cognitive_biases",
-            {"seed": config["seed"], **level},
+            {"seed": study.config["seed"], **level},
             applies=with_cognitive_biases,
         ),
         "bias_profile": figure_from_table(
@@ -91,6 +90,6 @@ def paper_figures(config: Mapping) -> dict[str, Figure]:
             "Published values against this study's",
             "scorecard",
             applies=is_in_a_paper,
-            estimand=measured(config, "main", "llm_reference_as_coded"),
+            estimand=measured(study, "main", "llm_reference_as_coded"),
         ),
     }

@@ -33,7 +33,8 @@ def mistyped_lines(targets: Iterable[str]) -> list[str]:
     from recuse.config.studies import studies_in
 
     config = load(None)
-    known = {"figures": figures(config, config), "": studies_in(config)}
+    studies = studies_in(config)
+    known = {"figures": figures(studies["twin"], config), "": studies}
     lines = []
     for target in map(Path, targets):
         names = known.get(target.parent.name, ())

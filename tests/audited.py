@@ -55,7 +55,7 @@ def written_plan(mock, treatments, **settings):
 
 def run(plan, **options):
     """Run an audit, and return its observations as the table has them."""
-    for _ in audit(plan, load(None), **options):
+    for _ in audit(plan, **options):
         pass
     with open(f"results/audits/{plan.study}/observations.csv", encoding="utf-8") as file:
         return [*csv.DictReader(file)]

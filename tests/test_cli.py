@@ -21,6 +21,7 @@ from recuse.base.tables import read_table, write_table
 from recuse.cli import main
 from recuse.commands import write_output
 from recuse.config.load import load
+from recuse.config.studies import studies_in
 from recuse.data.files import RatingsFile
 from recuse.data.lines import check_declared
 from recuse.data.ratings import StudyFiles
@@ -467,7 +468,7 @@ def config(tmp_path, monkeypatch):
 
 def found(config, name, named):
     """The name of the study, and its files."""
-    inputs = inputs_from_files(config, named, name)
+    inputs = inputs_from_files(studies_in(config), named, name)
     return inputs.study.name, [(file.path, file.dimension) for file in inputs.files]
 
 
@@ -550,9 +551,12 @@ def test_a_path_from_the_root_is_that_of_config(config, tmp_path):
     for written, other in (places.values(), list(places.values())[::-1]):
         study = {"title": "t", "import": {"files": written}, "scales": {"Tone": [1, 5]}}
         both = {**config, "studies": {**config["studies"], "imported": study}}
-        assert inputs_from_files(both, [(other, None)]).study.name == "imported"
+        assert inputs_from_files(studies_in(both), [(other, None)]).study.name == "imported"
         both = {**config, "comparisons": {"arena": {"title": "t", "import": {"files": written}}}}
-        assert inputs_from_files(both, [(other, None)], compared=True).study.name == "arena"
+        assert (
+            inputs_from_files(studies_in(both), [(other, None)], compared=True).study.name
+            == "arena"
+        )
         (tmp_path / "a.csv").write_text("judge\n1\n", "utf-8")
         with pytest.raises(
             DataError, match=re.escape(f"{other}: it holds 1 row, but config declares 2")

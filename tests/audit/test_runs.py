@@ -12,7 +12,6 @@ from biased_judge import BiasedJudge
 from recuse.audit.run import audit
 from recuse.base.errors import CollectError, ConfigError
 from recuse.base.tables import read_table
-from recuse.config.load import load
 
 
 @pytest.fixture(autouse=True)
@@ -116,7 +115,7 @@ def test_a_mitigation_is_the_difference_between_two_plans_on_the_same_prompts():
         plain = run_plan(mock, "plain")
     with BiasedJudge({"oranges": -0.1}, seed=SEED) as mock:
         strict = written_plan(mock, ["distraction"])
-        lines = [*audit(strict, load(None), against=plain)]
+        lines = [*audit(strict, against=plain)]
     (row,) = read_table("results/audits/plan/against_plain.csv")
     change, error = float(row["estimate"]), float(row["standard_error"])
     assert abs(change - 0.2) < 3 * error < 0.2

@@ -9,7 +9,7 @@ import pytest
 
 from recuse.base.reasons import SENTENCES, Reason
 from recuse.check.facts import FINE, STOP, WARNING
-from recuse.config.load import load
+from recuse.config.load import load_studies
 from recuse.config.read import read
 from recuse.inputs import inputs_in
 from recuse.pipeline import in_folder, pipeline
@@ -48,7 +48,7 @@ def check(tmp_path, monkeypatch):
             writer.writeheader()
             writer.writerows(rows)
         Path("mine.yaml").write_text(study, "utf-8")
-        (inputs,) = inputs_in(load("mine.yaml"), read(Path("mine.yaml")), compared=True)
+        (inputs,) = inputs_in(load_studies("mine.yaml"), read(Path("mine.yaml")), compared=True)
         with in_folder(inputs) as folder:
             return {
                 (each.topic, each.subject): each for each in pipeline(inputs, folder).findings()

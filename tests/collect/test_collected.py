@@ -21,6 +21,7 @@ from recuse.collect.study import merged_in_words, spending_limit
 from recuse.collect.table import Collected
 from recuse.config.declared.sections import validated
 from recuse.config.load import load
+from recuse.config.studies import studies_in
 from recuse.inputs import inputs_in
 from recuse.pipeline import in_folder, with_imported_files
 
@@ -206,7 +207,7 @@ def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings
         "missing": [*REASONS],
     }
     assert with_imports(config)["studies"]["ours"] == study
-    (inputs,) = inputs_in(config, {"studies": {"ours": study}})
+    (inputs,) = inputs_in(studies_in(config), {"studies": {"ours": study}})
     with (
         in_folder(inputs) as folder,
         pytest.raises(CollectError, match=r"holds no answer .* run `recuse collect` first"),

@@ -410,7 +410,7 @@ def test_specs_of_tables_come_with_their_substitutes():
 
 
 def test_tables_and_specs_that_the_robustness_checks_read():
-    assert tables_of_checks(CONFIG) == [
+    assert tables_of_checks(STUDIES.values()) == [
         "idiosyncrasy",
         "measurement_error",
         "multiplicity",
@@ -433,7 +433,7 @@ def test_a_study_may_have_specs_and_settings_of_inference_of_its_own():
     dropped = of_study["specs"]["within_response"]["subset"]["models_dropped"]
     assert dropped[:2] == ["GLM 4.7", "Granite 4.0 Micro"]  # names in place of ids
     assert STUDIES["twin"].config is CONFIGURED
-    rules = fit_rules(CONFIGURED)
+    rules = fit_rules(STUDIES.values())
     assert [fit.rule for fit in rules] == [
         f"{stage}{study}" for study in ("", "_multivac") for stage in STAGES
     ]
@@ -461,7 +461,7 @@ def test_main_fit_slices_and_ablations_with_the_bootstraps_of_their_models():
 
 
 def test_each_stage_of_fits_has_its_own_specs_after_those_before():
-    of_all = fit_rules(CONFIGURED)[:3]
+    of_all = fit_rules(STUDIES.values())[:3]
     specs = [name for fit in of_all for name in fit.specs]
     assert sorted(specs) == sorted(CONFIGURED["specs"])
     assert of_all[0].order == ["main", "clustered"]

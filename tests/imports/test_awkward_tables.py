@@ -26,7 +26,7 @@ from mutations import documents_like, examples, tables_like
 from recuse.base.errors import RecuseError
 from recuse.base.tables import read_table
 from recuse.base.words import percent
-from recuse.config.load import load
+from recuse.config.load import load, load_studies
 from recuse.config.read import read
 from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
@@ -285,7 +285,7 @@ def checked(folder, monkeypatch):
     what was imported.
     """
     monkeypatch.chdir(folder)
-    (inputs,) = inputs_in(load("mine.yaml"), read(Path("mine.yaml")), compared=True)
+    (inputs,) = inputs_in(load_studies("mine.yaml"), read(Path("mine.yaml")), compared=True)
     with in_folder(inputs) as place:
         findings = pipeline(inputs, place).findings()
         query = (

@@ -148,7 +148,7 @@ def test_database_opens_no_file_but_the_rules(job, tmp_path):
     job.input = InputFiles(fromdict={"cells": str(tmp_path / "cells.parquet")})
     for name in ("cells.parquet", "other.parquet"):
         write_parquet({"a": np.arange(2)}, str(tmp_path / name))
-    job.params.contents = content_digests(job.input, job.config)
+    job.params.contents = content_digests(job.input, ())
     run(fit, job)
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
         "cells.parquet",

@@ -93,7 +93,7 @@ def contents(script, *outside, named=None):
 def checked_contents(code, files):
     """The contents of code and files."""
     digests = partial(content_digests, always=config["hash_always"])
-    return attempt(digests, [*code, *files], config)
+    return attempt(digests, [*code, *files], STUDIES)
 
 
 def only(names):

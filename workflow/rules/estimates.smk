@@ -9,7 +9,7 @@ FITTING = {
 
 # The main fit, the slices and the ablations are a job each: starting one for each spec costs more
 # than fitting. A study with specs of its own has rules of its own.
-for fit in fit_rules(config):
+for fit in fit_rules(STUDIES.values()):
 
     rule:
         name:
@@ -273,7 +273,7 @@ rule next_labels:
 rule conclusions:
     input:
         **STUDY,
-        **tables(*sorted({*tables_of_checks(config), "idiosyncrasy"})),
+        **tables(*sorted({*tables_of_checks(STUDIES.values()), "idiosyncrasy"})),
         estimates=of_study(Study.estimates_of_checks),
         fitted=of_study(Study.estimates_of_leaderboard),
         not_estimable="results/{study}/tables/not_estimable.csv",

@@ -9,7 +9,7 @@ from recuse.workflow.runner import run
 
 
 def run_audit(*, plan: str, config: Mapping) -> None:
-    for line in audit(read_audit(plan, config), config):
+    for line in audit(read_audit(plan, config)):
         print(line, file=sys.stderr)
 
 

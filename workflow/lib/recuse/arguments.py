@@ -20,7 +20,7 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.base.products import registered
 from recuse.base.settings import Keys
 from recuse.base.words import enumerated, visible
-from recuse.config.load import load, with_study
+from recuse.config.load import load_studies, with_study
 from recuse.config.read import project_settings, read
 from recuse.config.studies import Study
 from recuse.data.registry import COMPARED, RATED, usual_scale
@@ -82,7 +82,7 @@ def configured(function: Callable, arguments: Mapping[str, Any], kind: str) -> I
         )
     several = [
         each
-        for each in inputs_in(load(path), read(Path(path)), study, compared=True)
+        for each in inputs_in(load_studies(path), read(Path(path)), study, compared=True)
         if each.study.section == kind
     ]
     if len(several) != 1:

@@ -274,15 +274,10 @@ def _chosen_studies(arguments: Namespace) -> list[str]:
     """The studies of `--study`, else those in the YAML file; a fault of that file is one sentence
     here already.
     """
-    from recuse.config.load import load
+    from recuse.config.load import load_studies
 
-    config = load(arguments.config)
-    check_known(
-        ["--study"],
-        arguments.study,
-        {**config[RATED], **config[COMPARED]},
-        "studies and comparisons",
-    )
+    studies = load_studies(arguments.config)
+    check_known(["--study"], arguments.study, studies, "studies and comparisons")
     return arguments.study or ([] if arguments.config is None else _added(arguments.config))
 
 

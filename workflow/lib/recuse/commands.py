@@ -122,20 +122,19 @@ def check_first(path: str, names: Iterable[str]) -> None:
     Studies whose files have more than CHECKED_FIRST bytes are left to the run.
     """
     from recuse.catalogue.figures import study_figures
-    from recuse.config.load import load
+    from recuse.config.load import load_studies
     from recuse.config.read import project_settings
-    from recuse.config.studies import studies_in
     from recuse.data.registry import named_files
 
-    config = load(path)
+    studies = load_studies(path)
     for name in names:
-        study = studies_in(config)[name]
+        study = studies[name]
         study_figures(study, project_settings())
         references = study.import_settings().get("references", {}).get("files", ())
         paths = [path for path, _ in (*study.entries(), *named_files(references))]
         paths += [study.settings["raters"]] if "raters" in study.settings else []
         if study.entries() and sum(map(_size, paths)) <= CHECKED_FIRST:
-            (inputs,) = inputs_in(config, {}, name, compared=True)
+            (inputs,) = inputs_in(studies, {}, name, compared=True)
             with listening(), in_folder(inputs) as folder:
                 pipeline(inputs, folder).findings()
 
@@ -150,21 +149,21 @@ def _named_inputs(arguments: Namespace, *, compared: bool = False) -> list[Input
     """The study that the named files are of; of a YAML file alone, all studies that it describes,
     or the one of `--study`.
     """
-    from recuse.config.load import load
+    from recuse.config.load import load_studies
     from recuse.config.read import read
 
     settings = next((path for path in arguments.files if path.endswith(CONFIGURATION)), None)
     if settings is None:
         named = [_path_and_dimension(argument) for argument in arguments.files]
-        return [
-            inputs_from_files(load(arguments.config), named, arguments.study, compared=compared)
-        ]
+        studies = load_studies(arguments.config)
+        return [inputs_from_files(studies, named, arguments.study, compared=compared)]
     if len(arguments.files) > 1 or arguments.config is not None:
         raise ConfigError(
             f"{settings}: a configuration; name it alone, or name files of a study and pass it by"
             " --config"
         )
-    return inputs_in(load(settings), read(Path(settings)), arguments.study, compared=compared)
+    studies, added = load_studies(settings), read(Path(settings))
+    return inputs_in(studies, added, arguments.study, compared=compared)
 
 
 def _path_and_dimension(argument: str) -> tuple[str, str | None]:

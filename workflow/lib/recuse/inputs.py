@@ -50,30 +50,30 @@ class Inputs(NamedTuple):
 
 
 def inputs_from_files(
-    config: Mapping,
+    studies: "Mapping[str, Study]",
     named: Sequence[tuple[str, str | None]],
     name: str | None = None,
     *,
     compared: bool = False,
 ) -> Inputs:
     """The files in `named`, as by `recuse.data.registry.named_files`, and their study; ConfigError
-    if they do not fit `config`.
+    if they do not fit one of `studies`.
 
     name: of the study; None: the one whose files these are, or one of comparisons that has any of
     them. It is one of comparisons only if `compared`.
     """
     from recuse.config.read import project_settings
-    from recuse.config.studies import studies_in
     from recuse.data.files import RatingsFile
 
-    studies = studies_in(config)
     if name is not None:
         check_known(["--study"], [name], studies, "studies")
     else:
         name = next((each for each, study in studies.items() if _has_files(study, named)), None)
     if name is None:
         raw_files(named)  # a folder without parts is refused first
-        added = [each for each in config[RATED] if each not in project_settings()[RATED]]
+        shipped = project_settings()[RATED]
+        rated = [each for each, study in studies.items() if study.has_ratings()]
+        added = [each for each in rated if each not in shipped]
         advice = (
             "describe their study in a file and pass it by --config; `recuse import --guess` with"
             " these files writes one"
@@ -129,17 +129,18 @@ def _with_dimensions(
 
 
 def inputs_in(
-    config: Mapping, added: Mapping, name: str | None = None, *, compared: bool = False
+    studies: "Mapping[str, Study]",
+    added: Mapping,
+    name: str | None = None,
+    *,
+    compared: bool = False,
 ) -> list[Inputs]:
-    """Each study that `added`, a configuration that is part of `config`, describes by files, with
+    """Each study that `added`, a part of their configuration, describes by files, with
     these files.
 
-    name: of one in `config`, which need not be in `added`; None: all in `added`, those of
+    name: of one in `studies`, which need not be in `added`; None: all in `added`, those of
     comparisons only if `compared`. ConfigError if there is none, or if it has no files.
     """
-    from recuse.config.studies import studies_in
-
-    studies = studies_in(config)
     if name is not None:
         check_known(["--study"], [name], studies, "studies and comparisons")
         chosen = [studies[name]]

@@ -48,8 +48,8 @@ def run_audit(arguments: Namespace) -> None:
     config = load(None)
     plan = read_audit(arguments.plan, config)
     if arguments.dry_run:
-        write_page(page_before(Collected.in_ledger(plan), confidence=config["confidence"]))
+        write_page(page_before(Collected.in_ledger(plan)))
         return
     against = read_audit(arguments.against, config) if arguments.against else None
-    for line in audit(plan, config, budget=budget_in(arguments), against=against):
+    for line in audit(plan, budget=budget_in(arguments), against=against):
         write_page(f"{line}\n")

@@ -39,7 +39,7 @@ def files_named(path: str) -> list[str]:
 def read_audit(path: str, config: Mapping) -> AuditPlan:
     """Read a plan; ConfigError if a setting is wrong, DataError if a table is.
 
-    config: the project's, for its seed.
+    config: the project's, for its seed, the level of intervals, and where papers are fetched from.
     """
     audit = audit_settings(path)
     name, paper = Path(path).stem, ""
@@ -50,7 +50,7 @@ def read_audit(path: str, config: Mapping) -> AuditPlan:
     plan = AuditPlan.from_settings(name, audit, seed=config["seed"], prices=prices)
     if not paper:
         plan.check_texts()
-    return replace(plan, paper=paper)
+    return replace(plan, paper=paper, confidence=config["confidence"])
 
 
 def results_folder(plan: AuditPlan) -> Path:
@@ -58,7 +58,7 @@ def results_folder(plan: AuditPlan) -> Path:
     return Path(RESULTS) / plan.study
 
 
-def page_before(collected: Collected, *, confidence: float) -> str:
+def page_before(collected: Collected) -> str:
     """Say what an audit would ask and cost, how many prompts it needs, and show the first request.
 
     Texts of usual length stand in for answers that are not written yet.
@@ -75,14 +75,12 @@ def page_before(collected: Collected, *, confidence: float) -> str:
     treatments = ", ".join(f"{name} {number:,}" for name, number in shown.items())
     prompts = len({request.about["prompt"] for request in requests})
     notes = [f"Judgments on {prompts:,} prompts by treatment: {treatments}."]
-    notes.append(_prompts_in_words(plan, requests, prompts, confidence))
+    notes.append(_prompts_in_words(plan, requests, prompts))
     notes += merged_in_words(plan, requests, answers)
     return cost_page(estimates(every, known), requests[0], spent=entries.spent, notes=notes)
 
 
-def _prompts_in_words(
-    plan: AuditPlan, requests: Iterable[Request], prompts: int, confidence: float
-) -> str:
+def _prompts_in_words(plan: AuditPlan, requests: Iterable[Request], prompts: int) -> str:
     """Say how many prompts the plan's `self_bias` needs.
 
     A difference between own answers and others' has the variances of both. Effects that cannot be
@@ -101,7 +99,7 @@ def _prompts_in_words(
             continue
         units = [max(1, count / len(treatment.arms) / prompts) for count in counts]
         spread = assumed_spread(plan.kind, *units)
-        needed.append(prompts_needed(spread, bias=sought, confidence=confidence, tests=tests))
+        needed.append(prompts_needed(spread, bias=sought, confidence=plan.confidence, tests=tests))
     if None in needed or not needed:
         return f"No number of prompts is enough to find an effect of {sought:g} in every treatment."
     return (

@@ -62,6 +62,7 @@ class AuditPlan(Plan):
     options: Mapping[str, OwnTreatment] = field(default_factory=dict)
     restated: Sequence[ModelAnswer] = ()  # in files; the `model` of each is a Restated
     restaters: Mapping[str, Asked] = field(default_factory=dict)
+    confidence: float = 0.9  # level of its intervals
     paper: str = ""  # the one of PAPERS that has these prompts and answers, or ""
 
     @classmethod

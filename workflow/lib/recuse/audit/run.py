@@ -22,7 +22,6 @@ from recuse.report.verdict import PERCENT, POINTS
 
 def audit(
     plan: AuditPlan,
-    config: Mapping,
     *,
     budget: float | str | None = None,
     against: AuditPlan | None = None,
@@ -36,7 +35,7 @@ def audit(
     stopped = None
     before = [] if against is None else _replies(plan, against)
     try:
-        for part, outcome in ask(plan, budget=budget, enough=stopping_rule(plan, config)):
+        for part, outcome in ask(plan, budget=budget, enough=stopping_rule(plan)):
             yield run_summary(part, outcome)
     except CollectError as error:
         stopped = error
@@ -44,9 +43,9 @@ def audit(
     rows = observations(collected)
     if rows:
         yield counts_summary(collected.counts())
-        yield write_results(plan, rows, config)
+        yield write_results(plan, rows)
         if against is not None and stopped is None:
-            yield write_changes(plan, rows, {against.study: before}, config)
+            yield write_changes(plan, rows, {against.study: before})
     if stopped is not None:
         raise stopped
     if all(row["value"] is None for row in rows):
@@ -56,7 +55,7 @@ def audit(
         )
 
 
-def stopping_rule(plan: AuditPlan, config: Mapping) -> Callable[[Collected], bool] | None:
+def stopping_rule(plan: AuditPlan) -> Callable[[Collected], bool] | None:
     """Return a function that says whether intervals are as narrow as the plan's `width` asks; None
     if the plan has none.
     """
@@ -68,7 +67,7 @@ def stopping_rule(plan: AuditPlan, config: Mapping) -> Callable[[Collected], boo
         rows = effect_rows(
             observations(collected),
             plan.treatments,
-            confidence=config["confidence"],
+            confidence=plan.confidence,
             seed=plan.seed,
         )
         found = [row for row in rows if "verdict" in row]
@@ -80,12 +79,12 @@ def stopping_rule(plan: AuditPlan, config: Mapping) -> Callable[[Collected], boo
     return enough
 
 
-def write_results(plan: AuditPlan, rows: list[dict], config: Mapping) -> str:
+def write_results(plan: AuditPlan, rows: list[dict]) -> str:
     """Write the results of an audit, and return the card for the terminal, with the
     path of its page.
     """
     folder = results_folder(plan)
-    settings = {"confidence": config["confidence"], "seed": plan.seed}
+    settings = {"confidence": plan.confidence, "seed": plan.seed}
     write_observations(folder, rows)
     if plan.paper and plan.kind == VERDICTS:
         write_paper_metrics(folder, rows, **settings)
@@ -110,16 +109,14 @@ def _replies(plan: AuditPlan, before: AuditPlan) -> list[dict]:
     return rows
 
 
-def write_changes(
-    plan: AuditPlan, rows: list[dict], before: Mapping[str, list[dict]], config: Mapping
-) -> str:
+def write_changes(plan: AuditPlan, rows: list[dict], before: Mapping[str, list[dict]]) -> str:
     """Write how effects differ from those of an earlier audit on the same prompts, and return a
     table for the terminal.
 
     before: the earlier audit's name, and its observations.
     """
     (name,) = before
-    confidence = config["confidence"]
+    confidence = plan.confidence
     changes = [*change_rows({**before, plan.study: rows}, plan.treatments, confidence=confidence)]
     if not changes:
         raise DataError(

@@ -3,7 +3,7 @@ and where results are.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Container
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
@@ -14,11 +14,14 @@ WORKFLOW = PROJECT / "workflow"
 SHIPPED = PACKAGE if _INSTALLED.is_dir() else WORKFLOW  # holds all code and data that jobs read
 
 
-def is_result(path: str, config: Mapping) -> bool:
-    """Whether a path is that of a result of this workflow, and not of a file from outside."""
+def is_result(path: str, studies: Container[str]) -> bool:
+    """Whether a path is that of a result of these studies or of the simulations, and not of a file
+    from outside.
+    """
     parts = Path(os.path.normpath(path)).parts
-    names = (*config["studies"], *config["comparisons"], "montecarlo")
-    return len(parts) > 2 and parts[0] == "results" and parts[1] in names
+    if len(parts) < 3 or parts[0] != "results":
+        return False
+    return parts[1] == "montecarlo" or parts[1] in studies
 
 
 def version() -> str:

@@ -73,10 +73,10 @@ def run_collect(arguments: Namespace) -> None:
     from recuse.collect.study import ask
     from recuse.collect.table import Collected
     from recuse.collect.words import counts_summary, run_summary
-    from recuse.config.load import load
+    from recuse.config.load import load_studies
     from recuse.config.read import read
 
-    config = load(arguments.config)
+    all_studies = load_studies(arguments.config)
     added = read(Path(arguments.config))
     studies = [
         name
@@ -95,7 +95,7 @@ def run_collect(arguments: Namespace) -> None:
         )
         raise ConfigError(f"{arguments.config}: {named}")
     budget = budget_in(arguments)
-    (inputs,) = inputs_in(config, added, studies[0], compared=True)
+    (inputs,) = inputs_in(all_studies, added, studies[0], compared=True)
     with in_folder(inputs):
         study = inputs.study
         plan = read_plan(study)
@@ -104,8 +104,8 @@ def run_collect(arguments: Namespace) -> None:
                 Collected.in_ledger(plan),
                 families=study.setting("families"),
                 human_scores="references" in study.import_settings(),
-                confidence=config["confidence"],
-                power=config["inference"]["power"]["power"],
+                confidence=study.config["confidence"],
+                power=study.config["inference"]["power"]["power"],
             )
             write_page(page)
             return

@@ -66,7 +66,7 @@ def stopping_rule(study: Study) -> Callable[[Collected], bool] | None:
         return None
 
     def enough_collected(collected: Collected) -> bool:
-        (inputs,) = inputs_in(study.shared, {}, study.name, compared=True)
+        (inputs,) = inputs_in({study.name: study}, {}, study.name, compared=True)
         # `check` says what it has to say of these ratings
         with redirect_stderr(StringIO()), in_folder(inputs) as folder:
             inputs = _with_answers(inputs, collected, folder)

@@ -9,7 +9,7 @@ from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
 from recuse.base.products import registered
 from recuse.config.read import located, project_settings, read
-from recuse.config.studies import with_names
+from recuse.config.studies import Study, studies_in, with_names
 from recuse.data.registry import Registry
 
 if TYPE_CHECKING:
@@ -92,6 +92,11 @@ def load(path: str | None) -> Mapping:
         return checked(config, project)
     except ConfigError as error:
         raise located(error, files) from None
+
+
+def load_studies(path: str | None) -> dict[str, Study]:
+    """The studies of the configuration that `load` gives."""
+    return studies_in(load(path))
 
 
 def with_study(config: Mapping, **added: Mapping) -> dict:

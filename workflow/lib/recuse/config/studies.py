@@ -574,7 +574,7 @@ class Study:
         """
         if not os.path.isfile(path):
             raise self.refusal(keys, f"'{path}': no such file in {Path.cwd()}")
-        if is_result(path, self.shared):
+        if is_result(path, studies_in(self.shared)):
             raise self.refusal(keys, f"'{path}' lies among the results; move it to another folder")
         return path
 
@@ -646,23 +646,25 @@ class FitRule(NamedTuple):
     order: list[str]
 
 
-def fit_rules(config: Mapping) -> list[FitRule]:
+def fit_rules(studies: Iterable[Study]) -> list[FitRule]:
     """The rules that fit specs: one a stage for all studies, and for each study with specs of its
     own.
     """
-    studies = [study for study in studies_in(config).values() if study.has_ratings()]
-    apart = [study for study in studies if "specs" in study.settings]
-    shared = [study.name for study in studies if study not in apart]
-    groups = [("", shared, config["specs"])]
-    groups += [(f"_{study.name}", [study.name], study.config["specs"]) for study in apart]
+    fitted: dict[str, list[str]] = {}  # by the end of the rules' names
+    specs_by_suffix = {}
+    for study in studies:
+        if study.has_ratings():
+            suffix = f"_{study.name}" if "specs" in study.settings else ""
+            fitted.setdefault(suffix, []).append(study.name)
+            specs_by_suffix[suffix] = study.config["specs"]
     rules = []
-    for suffix, fitted, specs in groups:
+    for suffix, specs in specs_by_suffix.items():
         stages, before = stage_by_spec(specs), []
         for stage in STAGES:
             of_stage = {name: spec for name, spec in specs.items() if stages[name] == stage}
             before += of_stage
             order = [name for name in specs if name in before]
-            rules.append(FitRule(f"{stage}{suffix}", stage, fitted, of_stage, order))
+            rules.append(FitRule(f"{stage}{suffix}", stage, fitted[suffix], of_stage, order))
     return rules
 
 
@@ -680,11 +682,11 @@ def stage_by_spec(specs: Mapping[str, Mapping]) -> dict[str, str]:
     return stages
 
 
-def tables_of_checks(config: Mapping) -> list[str]:
+def tables_of_checks(studies: Iterable[Study]) -> list[str]:
     """The tables that the robustness checks read beside the estimates, in any study."""
     tables = {
         _table(check)
-        for study in studies_in(config).values()
+        for study in studies
         if study.has_ratings()
         for check in study.config["inference"]["robustness_checks"].values()
     }

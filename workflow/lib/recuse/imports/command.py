@@ -58,7 +58,7 @@ def run_import(arguments: Namespace) -> None:
 
     Ratings and human scores are in the units of the study's files.
     """
-    from recuse.config.load import load
+    from recuse.config.load import load_studies
     from recuse.config.read import read
     from recuse.data.ratings import in_units
 
@@ -71,7 +71,8 @@ def run_import(arguments: Namespace) -> None:
         raise refused(others[0], "two_files")
     if arguments.output is None or Path(arguments.output).suffix not in (".csv", ".parquet"):
         raise refused(f"--output: {arguments.output or 'missing'}", "no_table")
-    several = inputs_in(load(settings), read(Path(settings)), arguments.study, compared=True)
+    studies, added = load_studies(settings), read(Path(settings))
+    several = inputs_in(studies, added, arguments.study, compared=True)
     inputs, *others = several
     if others:
         names = [each.study.name for each in several]

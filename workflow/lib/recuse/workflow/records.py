@@ -10,7 +10,7 @@ a rule with the one that it remembers.
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,14 +29,14 @@ def is_shipped(path: str) -> bool:
 
 
 def content_digests(
-    paths: Iterable[str], config: Mapping, *, always: bool = False
+    paths: Iterable[str], studies: Container[str], *, always: bool = False
 ) -> dict[str, str]:
     """Path -> SHA-256 of each file from outside, with one digest, under PROJECT, for all of the
     project's own.
 
     always: read every file, even if it has not changed since the last time.
     """
-    outside = sorted({path for path in map(str, paths) if not is_result(path, config)})
+    outside = sorted({path for path in map(str, paths) if not is_result(path, studies)})
     project = os.path.relpath(SHIPPED) + os.sep
     digests = file_digests(outside, always=always)
     shipped = [
@@ -108,14 +108,14 @@ def recorded(job: Any) -> Iterator[None]:
     """
     yield
     planned, config = job.params["contents"], job.config
-    outside = content_digests(
-        (file for file in job.input if not is_shipped(file)), config, always=config["hash_always"]
-    )
+    studies = {*config["studies"], *config["comparisons"]}
+    read = (file for file in job.input if not is_shipped(file))
+    outside = content_digests(read, studies, always=config["hash_always"])
     for path, digest in outside.items():
         if planned.get(path) != digest:
             raise DataError(f"{path}: changed during this run; run again")
     path = record_path(job.log[0])
-    inputs = file_digests(sorted({file for file in job.input if is_result(file, config)}))
+    inputs = file_digests(sorted({file for file in job.input if is_result(file, studies)}))
     outputs = file_digests(sorted({file for file in job.output if Path(file) != path}))
     record = {
         "rule": job.rule,

@@ -29,12 +29,11 @@ def mistyped_lines(targets: Iterable[str]) -> list[str]:
     that it is most like.
     """
     from recuse.catalogue.figures import figures
-    from recuse.config.load import load
-    from recuse.config.studies import studies_in
+    from recuse.config.load import load_studies
 
-    config = load(None)
-    studies = studies_in(config)
-    known = {"figures": figures(studies["twin"], config), "": studies}
+    studies = load_studies(None)
+    twin = studies["twin"]
+    known = {"figures": figures(twin, twin.shared), "": studies}
     lines = []
     for target in map(Path, targets):
         names = known.get(target.parent.name, ())

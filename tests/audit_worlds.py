@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recuse.audit.treatments import Contrast, Treatment
+from recuse.audit.treatments import ArmContrast, Treatment
 
 PLAIN, TREATED = "plain", "treated"
 BIASES = ("label", "order", "length", "majority", "distraction", "authority", "rich content")
@@ -13,7 +13,7 @@ BIASES += ("gender", "error", "style")
 
 def treatment(name, contrast=None, **words):
     """A treatment with two arms and nothing to show."""
-    contrasts = [contrast or Contrast("effect", TREATED, PLAIN)]
+    contrasts = [contrast or ArmContrast("effect", TREATED, PLAIN)]
     words = {
         "measures": f"the effect of {name}",
         "source": "",

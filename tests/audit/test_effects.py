@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 
 from audit_worlds import BIASES, PLAIN, TREATED, TREATMENTS, World, treatment
 from recuse.audit.effects import EFFECTS, UNIT, effect_rows, randomisation_p_value
-from recuse.audit.treatments import Contrast
+from recuse.audit.treatments import ArmContrast
 from recuse.base.errors import DataError
 from recuse.base.reasons import Reason, because, code
 from recuse.base.tables import read_table, write_table
@@ -124,7 +124,7 @@ def test_favouring_its_own_is_what_exceeds_others_on_the_same_prompts():
             rows += both(f"p{prompt:02d}", treated, plain, model=model, own=is_own)
             (own if is_own else others).append(treated - plain)
     rows += both("p99", 1.0, 0.0, model="judge", own=1)  # nothing to compare with
-    contrast = Contrast("effect", TREATED, PLAIN, beyond_others=True)
+    contrast = ArmContrast("effect", TREATED, PLAIN, beyond_others=True)
     (row,) = effects(rows, [treatment("label", contrast)])
     expected = np.array(own) - np.array(others).reshape(25, 2).mean(axis=1)
     assert row["estimate"] == pytest.approx(expected.mean(), abs=1e-12)
@@ -297,7 +297,7 @@ def test_a_second_value_of_a_unit_is_refused():
 )
 def test_favouring_its_own_needs_own_answers_and_others(owns, reason):
     rows = [row for number in range(20) for row in both(f"p{number}", 0.9, 0.2, own=owns)]
-    contrast = Contrast("effect", TREATED, PLAIN, beyond_others=True)
+    contrast = ArmContrast("effect", TREATED, PLAIN, beyond_others=True)
     (row,) = effects(rows, [treatment("label", contrast)])
     assert row["reason"] == because(reason)
 
@@ -308,7 +308,7 @@ def test_a_difference_of_differences_without_variation_may_be_above_1():
         rows += both(f"p{number}", 0.9, 0.2, own="1") + both(
             f"p{number}", 0.2, 0.9, own="0", model="other"
         )
-    contrast = Contrast("effect", TREATED, PLAIN, beyond_others=True)
+    contrast = ArmContrast("effect", TREATED, PLAIN, beyond_others=True)
     (row,) = effects(rows, [treatment("label", contrast)])
     assert row["estimate"] == pytest.approx(1.4)
     assert row["ci_low"] < row["estimate"] < row["ci_high"] <= 2

@@ -7,7 +7,7 @@ import pytest
 
 from audit_worlds import BIASES, TREATMENTS, World
 from recuse.audit.effects import effect_rows
-from recuse.audit.gate import Bias, Status, gated
+from recuse.audit.gate import GatedBias, Status, gated
 from recuse.base.reasons import Reason, because
 from recuse.cli import main
 
@@ -107,7 +107,7 @@ def shares(world, effects, limit, replicates):
     rng, statuses = np.random.default_rng(5), []
     for _ in range(replicates):
         rows = effect_rows(world.observations(rng, effects), TREATMENTS, confidence=0.9, seed=1)
-        biases = [Bias("", {"reason": "", **row, "term": ""}, 0.9) for row in rows]
+        biases = [GatedBias("", {"reason": "", **row, "term": ""}, 0.9) for row in rows]
         statuses.append(gated(biases, limit)[0])
     return statuses.count(Status.PASS) / replicates, statuses.count(Status.FAIL) / replicates
 

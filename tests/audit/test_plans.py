@@ -17,7 +17,7 @@ from audited import MODELS, run, write_tables, written_plan
 from biased_judge import BiasedJudge
 from conftest import ROOT
 from mutations import examples
-from recuse.audit.inputs import page_before
+from recuse.audit.inputs import plan_page
 from recuse.audit.observations import observations
 from recuse.audit.size import prompts_needed
 from recuse.audit.treatments import REGISTRY, rich_content, words
@@ -208,7 +208,7 @@ def test_two_runs_give_the_same_bytes(mock):
 
 def test_the_page_before_counts_what_is_asked(mock):
     plan = written_plan(mock, SEVERAL, ask="verdicts")
-    page = page_before(Collected.in_ledger(plan))
+    page = plan_page(Collected.in_ledger(plan))
     assert page.startswith("144 requests to ask, about 0.00 units, about ")
     assert "Judgments on 12 prompts by treatment: " in page
     assert "label 72" in page
@@ -218,7 +218,7 @@ def test_the_page_before_counts_what_is_asked(mock):
 def test_the_page_before_assumes_the_spread_of_a_difference_of_differences(mock):
     """`style` compares one own answer with one of another model in each of 12 prompts."""
     plan = written_plan(mock, {"style": {"column": "other_words"}})
-    page = page_before(Collected.in_ledger(plan))
+    page = plan_page(Collected.in_ledger(plan))
     spread = math.sqrt(2 * (0.05**2 + 0.2**2))
     needed = prompts_needed(spread, bias=plan.collect.self_bias, confidence=0.9)
     assert f"you need about {needed:,} prompts" in page

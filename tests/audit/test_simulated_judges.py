@@ -8,7 +8,7 @@ import pytest
 
 from audit_worlds import BIASES, PLAIN, TREATED, TREATMENTS, World, treatment
 from recuse.audit.effects import effect_rows
-from recuse.audit.treatments import Contrast
+from recuse.audit.treatments import ArmContrast
 from recuse.inference.verdict import FOUND
 
 SETTINGS = {"confidence": 0.9, "seed": 1}
@@ -76,7 +76,7 @@ def test_every_planted_effect_is_recovered():
 
 
 def test_a_preference_for_its_own_style_is_apart_from_what_paraphrasing_does_to_everybody():
-    contrast = Contrast("own style", PLAIN, TREATED, beyond_others=True)
+    contrast = ArmContrast("own style", PLAIN, TREATED, beyond_others=True)
     world, rng, rows = World(prompts=400, writers=6, by_writer=0.02), np.random.default_rng(6), []
     for own, effect in (("1", -0.15), ("0", -0.05)):
         for row in world.observations(rng, {"style": effect}):

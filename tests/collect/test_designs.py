@@ -8,7 +8,7 @@ import pytest
 
 from rated_tables import FIVE
 from recuse.base.errors import ConfigError
-from recuse.collect.designs import assigned, in_order, waves
+from recuse.collect.designs import assigned, in_random_order, waves
 
 PROMPTS = [f"p{number}" for number in range(30)]
 STRATA = {prompt: "short" if number < 9 else "long" for number, prompt in enumerate(PROMPTS)}
@@ -75,9 +75,9 @@ def test_a_design_hangs_on_names_and_seed_alone():
     assert assigned(shuffled, FIVE[::-1], FIVE[2:] + FIVE[:2], 3, 2, STRATA) == one
     assert assigned(PROMPTS, FIVE, FIVE, 3, 3, STRATA) != one
     assert (
-        in_order(shuffled, 2, STRATA)
-        == in_order(PROMPTS, 2, STRATA)
-        != in_order(PROMPTS, 3, STRATA)
+        in_random_order(shuffled, 2, STRATA)
+        == in_random_order(PROMPTS, 2, STRATA)
+        != in_random_order(PROMPTS, 3, STRATA)
     )
 
 
@@ -98,7 +98,7 @@ def test_waves_are_parts_of_one_order_each_with_the_shares_of_the_strata():
     parts = waves(PROMPTS, first=10, growth=1.5, most=28, seed=5, strata=STRATA)
     assert [len(part) for part in parts] == [10, 5, 8, 5]
     asked = [prompt for part in parts for prompt in part]
-    assert asked == in_order(PROMPTS, 5, STRATA)[:28]
+    assert asked == in_random_order(PROMPTS, 5, STRATA)[:28]
     for size in (10, 15, 23, 28):
         assert abs(sum(STRATA[prompt] == "short" for prompt in asked[:size]) - 0.3 * size) < 1
     assert [len(part) for part in waves(PROMPTS, first=1, growth=1.01, most=4, seed=5)] == [

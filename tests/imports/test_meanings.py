@@ -14,7 +14,7 @@ import yaml
 from recuse.base.errors import DataError
 from recuse.data.registry import usual_scale
 from recuse.imports.guess import ASKED, guess
-from recuse.imports.names import group_families, known_family, spellings
+from recuse.imports.names import group_families, known_family, spellings_by_model
 from recuse.imports.ratings import import_ratings
 from recuse.imports.verdicts import import_verdicts
 
@@ -53,9 +53,9 @@ def test_a_provider_and_a_date_change_neither_model_nor_family(provider):
         written = provider.format(name + date)
         assert known_family(written) == family
         assert group_families([written], [name]).keys() == {family}
-        assert len([*spellings([written], [name])]) == 1
+        assert len([*spellings_by_model([written], [name])]) == 1
         other = f"{name}-2023-01-31"
-        assert len([*spellings([written], [other])]) == (2 if date else 1)
+        assert len([*spellings_by_model([written], [other])]) == (2 if date else 1)
 
 
 def test_different_models_are_never_one():
@@ -78,7 +78,7 @@ def test_different_models_are_never_one():
         written = [provider.format(name + date) for name in names]
         for judge, model in product(written, names):
             if written.index(judge) != names.index(model):
-                assert len([*spellings([judge], [model])]) == 2, (judge, model)
+                assert len([*spellings_by_model([judge], [model])]) == 2, (judge, model)
 
 
 # Words for: the answer of model_a, neither, the answer of model_b

@@ -40,7 +40,7 @@ def run_audit(arguments: Namespace) -> None:
     """Send unanswered requests and write the results; with --dry-run, only say what that would
     cost.
     """
-    from recuse.audit.inputs import page_before, read_audit
+    from recuse.audit.inputs import plan_page, read_audit
     from recuse.audit.run import audit
     from recuse.collect.table import Collected
     from recuse.config.load import load
@@ -48,7 +48,7 @@ def run_audit(arguments: Namespace) -> None:
     config = load(None)
     plan = read_audit(arguments.plan, config)
     if arguments.dry_run:
-        write_page(page_before(Collected.in_ledger(plan)))
+        write_page(plan_page(Collected.in_ledger(plan)))
         return
     against = read_audit(arguments.against, config) if arguments.against else None
     for line in audit(plan, budget=budget_in(arguments), against=against):

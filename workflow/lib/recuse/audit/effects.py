@@ -13,7 +13,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from recuse.audit.treatments import Contrast, Treatment
+from recuse.audit.treatments import ArmContrast, Treatment
 from recuse.base.errors import DataError
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
@@ -90,7 +90,7 @@ def units_by_treatment(observations: Iterable[Observation]) -> dict[tuple[str, s
     return groups
 
 
-def pairs_of_arms(units: Units, contrast: Contrast) -> list[Pair]:
+def pairs_of_arms(units: Units, contrast: ArmContrast) -> list[Pair]:
     """The units with replies under both arms."""
     pairs = []
     for unit, arms in units.items():
@@ -115,7 +115,7 @@ def _value(row: Observation) -> float:
     return math.nan if row["value"] in ("", None) else float(row["value"])
 
 
-def by_prompt(pairs: Iterable[Pair], contrast: Contrast) -> dict[str, float]:
+def by_prompt(pairs: Iterable[Pair], contrast: ArmContrast) -> dict[str, float]:
     """The effect on each prompt: the mean difference of its complete units. In a contrast beyond
     others, the mean of own answers minus that of others', for prompts that have both.
     """
@@ -307,7 +307,7 @@ def failure_columns(pairs: Iterable[Pair]) -> dict[str, float]:
 
 
 def effect_columns(
-    pairs: Sequence[Pair], contrast: Contrast, *, confidence: float, seed: int
+    pairs: Sequence[Pair], contrast: ArmContrast, *, confidence: float, seed: int
 ) -> dict[str, object]:
     """The numbers of one effect; if it has no interval, `reason` says why."""
     prompts = by_prompt(pairs, contrast)

@@ -45,7 +45,7 @@ class Status(IntEnum):
 
 
 @dataclass(frozen=True)
-class Bias:
+class GatedBias:
     """One verdict of a summary."""
 
     name: str
@@ -99,7 +99,9 @@ class Bias:
         return f"{self.name}: {number(self.row['estimate'], 3)} ({low} to {high})"
 
 
-def gated(biases: Sequence[Bias], limit: float) -> tuple[Status, list[Bias], list[Bias]]:
+def gated(
+    biases: Sequence[GatedBias], limit: float
+) -> tuple[Status, list[GatedBias], list[GatedBias]]:
     """The status, the biases beyond the limit, and those that may be on either side.
 
     A bias is beyond the limit if its one-sided p-value, with Holm's correction over all tested
@@ -124,7 +126,7 @@ def gated(biases: Sequence[Bias], limit: float) -> tuple[Status, list[Bias], lis
     return Status.PASS if is_clear else Status.INCONCLUSIVE, beyond, unclear
 
 
-def biases_in(path: Path) -> Iterator[Bias]:
+def biases_in(path: Path) -> Iterator[GatedBias]:
     """The verdicts in the summary of a card or of a study."""
     try:
         summary = json.loads(path.read_text("utf-8"))
@@ -135,7 +137,7 @@ def biases_in(path: Path) -> Iterator[Bias]:
                 row |= {name: float(row[name]) for name in ("estimate", "ci_low", "ci_high")}
             words = dict.fromkeys((row["term"], row["quantity"], row.get("contrast")))
             name = ", ".join([summary["study"], *filter(None, words)])
-            yield Bias(name, row, confidence)
+            yield GatedBias(name, row, confidence)
     except OSError as error:
         raise ConfigError(
             f"{path}: {error.strerror}; make it with `recuse run` or `recuse audit`"

@@ -58,7 +58,7 @@ def results_folder(plan: AuditPlan) -> Path:
     return Path(RESULTS) / plan.study
 
 
-def page_before(collected: Collected) -> str:
+def plan_page(collected: Collected) -> str:
     """Say what an audit would ask and cost, how many prompts it needs, and show the first request.
 
     Texts of usual length stand in for answers that are not written yet.

@@ -15,7 +15,7 @@ from recuse.audit.effects import (
     pairs_of_arms,
     units_by_treatment,
 )
-from recuse.audit.treatments import Contrast, Treatment
+from recuse.audit.treatments import ArmContrast, Treatment
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.model.least_squares import holm
@@ -63,7 +63,7 @@ def change_rows(
 
 
 def _change_columns(
-    before: Sequence[Pair], after: Sequence[Pair], contrast: Contrast, *, confidence: float
+    before: Sequence[Pair], after: Sequence[Pair], contrast: ArmContrast, *, confidence: float
 ) -> dict[str, float]:
     """The numbers of one change; none if there are too few prompts."""
     earlier, later = by_prompt(before, contrast), by_prompt(after, contrast)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from recuse.audit.settings import Audit, OwnTreatment
 from recuse.audit.treatments import (
     REGISTRY,
+    Texts,
     Treatment,
     as_it_is,
     own_treatment,
@@ -20,7 +21,7 @@ from recuse.audit.treatments import (
     with_restated,
 )
 from recuse.base.errors import ConfigError, DataError, check_known
-from recuse.collect.designs import in_order
+from recuse.collect.designs import in_random_order
 from recuse.collect.ledger import LedgerEntry
 from recuse.collect.plan import LONGEST_ANSWER, RATINGS, Asked, Plan, asked_model
 from recuse.collect.requests import NUMBER, Price, Request
@@ -28,7 +29,6 @@ from recuse.collect.responses import choice_in
 from recuse.collect.settings import Answers, ColumnsOfAnswers
 from recuse.collect.texts import ModelAnswer, read_answers, table_path
 
-Texts = Mapping[str, str]
 FIRST, SECOND = "first", "second"
 
 
@@ -227,7 +227,7 @@ class AuditPlan(Plan):
     def _rank(self) -> dict[str, int]:
         """The rank of each prompt in the order of asking."""
         strata = self.datasets if self.collect.design.strata else {}
-        ordered = in_order([*self.prompts], self.seed, strata)
+        ordered = in_random_order([*self.prompts], self.seed, strata)
         return {prompt: rank for rank, prompt in enumerate(ordered)}
 
     def _own_name(self, judge: str) -> str:

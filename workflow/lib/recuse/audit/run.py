@@ -35,7 +35,7 @@ def audit(
     stopped = None
     before = [] if against is None else _replies(plan, against)
     try:
-        for part, outcome in ask(plan, budget=budget, enough=stopping_rule(plan)):
+        for part, outcome in ask(plan, budget=budget, enough=_stopping_rule(plan)):
             yield run_summary(part, outcome)
     except CollectError as error:
         stopped = error
@@ -55,7 +55,7 @@ def audit(
         )
 
 
-def stopping_rule(plan: AuditPlan) -> Callable[[Collected], bool] | None:
+def _stopping_rule(plan: AuditPlan) -> Callable[[Collected], bool] | None:
     """Return a function that says whether intervals are as narrow as the plan's `width` asks; None
     if the plan has none.
     """

@@ -20,7 +20,7 @@ PLACES = ("answer", "prompt", "judge", "another")
 
 
 @dataclass(frozen=True)
-class Contrast:
+class ArmContrast:
     """Two arms that are compared: the effect is the target's value under `treated` minus that under
     `control`.
     """
@@ -41,7 +41,7 @@ class Treatment:
     measures: str  # such as "favouring its own name"
     source: str  # the paper that it comes from, or ""
     arms: Mapping[str, Show]
-    contrasts: Sequence[Contrast]
+    contrasts: Sequence[ArmContrast]
     # What a judge with the effect does, and one with the opposite effect, such as "favours longer
     # answers" and "favours shorter answers"
     biased: tuple[str, str]
@@ -140,7 +140,7 @@ def _treated(
         measures,
         source,
         {arm: show, PLAIN: as_it_is},
-        [Contrast(name, arm, PLAIN)],
+        [ArmContrast(name, arm, PLAIN)],
         biased,
         remedy,
         restated=arm,
@@ -159,8 +159,8 @@ LABELS = Treatment(
         "no name": as_it_is,
     },
     [
-        Contrast("own name", "own name", "another's name"),
-        Contrast("own name or none", "own name", "no name"),
+        ArmContrast("own name", "own name", "another's name"),
+        ArmContrast("own name or none", "own name", "no name"),
     ],
     ("favours answers under its own name", "marks down answers under its own name"),
     "hide names",
@@ -170,7 +170,7 @@ ORDER = Treatment(
     "favouring a position",
     f"{COBBLER}; {CHEN}",
     {"first": as_it_is, "second": as_it_is},
-    [Contrast("first place", "first", "second")],
+    [ArmContrast("first place", "first", "second")],
     ("favours the answer shown first", "favours the answer shown second"),
     "ask in both orders and average",
     kinds=("verdicts",),
@@ -181,8 +181,8 @@ MAJORITY = Treatment(
     f"{COBBLER} (bandwagon: “85% of people believe that {{system}} is better”)",
     {"for": template(MOST_PREFER), "against": majority_against, "none": as_it_is},
     [
-        Contrast("majority for it", "for", "none"),
-        Contrast("majority against it", "none", "against"),
+        ArmContrast("majority for it", "for", "none"),
+        ArmContrast("majority against it", "none", "against"),
     ],
     ("follows a claimed majority", "goes against a claimed majority"),
     "remove claims about other people's opinions from answers",
@@ -192,7 +192,7 @@ STYLE = Treatment(
     "favouring its own style",
     "",
     {PLAIN: as_it_is, "paraphrased": restated},
-    [Contrast("own style", PLAIN, "paraphrased", beyond_others=True)],
+    [ArmContrast("own style", PLAIN, "paraphrased", beyond_others=True)],
     ("favours its own style", "marks down its own style"),
     "paraphrase answers before they are judged, or let another model judge",
     restated="paraphrased",

@@ -47,7 +47,7 @@ OVER = ("completed", "expired", "cancelled", "failed", GONE)
 # Why a request has no answer of which the server should have something; it may have been charged
 LOST = "lost"
 NOT_THERE = (404, 410)  # statuses of HTTP for what a server does not have, or no longer
-Result = TypeVar("Result")
+Received = TypeVar("Received")
 Id = Annotated[str, Field(min_length=1)]
 
 
@@ -374,10 +374,10 @@ async def _call(
     desk: Desk,
     method: str,
     path: str,
-    read: Callable[[bytes], Result],
-    gone: Result | None = None,
+    read: Callable[[bytes], Received],
+    gone: Received | None = None,
     **content: object,
-) -> Result | None:
+) -> Received | None:
     """What `read` makes of a call's body, tried again if what fails may pass; None, and the desk
     closed, if it fails for good.
 

@@ -17,7 +17,7 @@ from recuse.base.errors import ConfigError
 WHERE = "config: collect: design"
 
 
-def in_order(
+def in_random_order(
     prompts: Sequence[str], seed: int, strata: Mapping[str, str] = MappingProxyType({})
 ) -> list[str]:
     """The prompts in a random order in which the first n, for any n, have about the shares of the
@@ -79,7 +79,7 @@ def assigned(
     of_model = Counter()  # ratings by judge and model
     together = Counter()  # answers by two judges that rate them
     ratings = set()
-    ordered = in_order(prompts, seed, strata)
+    ordered = in_random_order(prompts, seed, strata)
     for name in sorted({strata.get(prompt, "") for prompt in ordered}):
         # Ratings of each judge in the stratum, with those of its own answers to this prompt
         load = Counter()
@@ -130,7 +130,7 @@ def waves(
     The waves end with `most` prompts, which is fixed beforehand; 1 <= first <= most, and growth is
     above 1.
     """
-    ordered = in_order(prompts, seed, strata)
+    ordered = in_random_order(prompts, seed, strata)
     ends = [0, first]
     while ends[-1] < most:
         ends.append(min(most, max(ends[-1] + 1, math.ceil(ends[-1] * growth))))

@@ -37,7 +37,7 @@ def known_family(name: str) -> str | None:
     return next((family for family, begins in FAMILIES.items() if re.match(begins, own)), None)
 
 
-def spellings(judges: Sequence[str], models: Sequence[str]) -> Iterator[list[str]]:
+def spellings_by_model(judges: Sequence[str], models: Sequence[str]) -> Iterator[list[str]]:
     """The names of each model, the shortest first.
 
     Two names are one model if they differ by provider, date or version alone, unless two dates
@@ -65,7 +65,7 @@ def group_families(judges: Sequence[str], models: Sequence[str]) -> dict[str, di
     """Family -> model -> its other spellings, for models of a known family, of a family that a
     common beginning shows, or with several spellings.
     """
-    spelt = [*spellings(judges, models)]
+    spelt = [*spellings_by_model(judges, models)]
     beginnings = Counter(_beginning(names[0]) for names in spelt)
     families: dict[str, dict[str, list[str]]] = {}
     for name, *others in spelt:

@@ -72,7 +72,7 @@ def _check_verified(keys: Collection[str]) -> None:
 
 
 End = Annotated[float, Field(ge=-1_000_000, le=1_000_000)]
-Ends = Annotated[list[End], Field(min_length=2, max_length=2)]
+ScaleEnds = Annotated[list[End], Field(min_length=2, max_length=2)]
 
 
 def _with_default(scales: dict[str, list[float]]) -> dict[str, list[float]]:
@@ -83,8 +83,8 @@ def _with_default(scales: dict[str, list[float]]) -> dict[str, list[float]]:
     return scales
 
 
-ScalesByJudge = Annotated[dict[Name, Ends], Field(min_length=2), AfterValidator(_with_default)]
-Scale = by_kind({"a list": Ends, "text": Literal[OBSERVED], "a mapping": ScalesByJudge})
+ScalesByJudge = Annotated[dict[Name, ScaleEnds], Field(min_length=2), AfterValidator(_with_default)]
+Scale = by_kind({"a list": ScaleEnds, "text": Literal[OBSERVED], "a mapping": ScalesByJudge})
 Spelt = Annotated[dict[Name, NamesOrNone], Field(min_length=1)]
 ModelsOfFamily = by_kind({"a list": Names, "a mapping": Spelt})
 FileOrFiles = by_kind({"text": File, "a mapping": Annotated[dict[Name, File], Field(min_length=1)]})

@@ -36,7 +36,6 @@ def run_fit(arguments: Namespace) -> None:
     from recuse.data.study import StudyTables
     from recuse.model.estimable import needs_human_scores
     from recuse.model.estimates import ESTIMATES, estimate
-    from recuse.model.spec import Spec
 
     check_output(arguments.output)
     inputs, *others = _named_inputs(arguments)
@@ -47,7 +46,7 @@ def run_fit(arguments: Namespace) -> None:
         )
     config = inputs.study.config
     check_known(["--spec"], [arguments.spec], config["specs"], "specs")
-    spec = Spec.of(arguments.spec, **config["specs"][arguments.spec])
+    spec = inputs.study.every_spec[arguments.spec]
     with in_folder(inputs) as folder:
         inputs = with_imported_files(inputs, folder)
         # The rows themselves are only needed by few specs, and where not all have human scores

@@ -9,6 +9,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, ClassVar
@@ -226,9 +227,8 @@ class RatingsPipeline(Pipeline):
     def power(self, settings: Mapping) -> Iterator[dict]:
         """The rows of a table of power by other settings than those of config."""
         from recuse.inference.power import power_rows
-        from recuse.model.spec import Spec
 
-        main = Spec.of("main", **self.study.config["specs"]["main"])
+        main = self.study.every_spec["main"]
         confidence = self.study.config["confidence"]
         reliability = self.rows("reliability")
         return power_rows(main, self.tables, reliability, **settings, confidence=confidence)
@@ -338,27 +338,20 @@ class RatingsPipeline(Pipeline):
         from recuse.steps.conclusions import conclude
 
         settings = self.study.conclusions_settings()
-        first, *_ = settings["checks"]
-        whole = {
-            check.name: check.spec_with_slice("", settings["specs"])
-            for check in RobustnessCheck.from_config(settings["checks"])
-        }
-        settings["checks"] = {
-            name: {**check, "specs": [whole[name]] if whole[name] else []}
-            for name, check in settings["checks"].items()
-            if name in {first, *settings["verdict"].values()}
-        }
-        checks = settings["checks"].values()
-        specs = dict.fromkeys(spec for check in checks for spec in check["specs"])
-        drawn = any(check.get("by", "ci") != "ci" for check in checks)
-        of_preference = dict.fromkeys(
-            spec
-            for check in checks
-            if check.get("table") == "idiosyncrasy"
-            for spec in check["specs"]
-        )
+        checks, asked = [], {}
+        for check in self.study.robustness_checks():
+            if not checks or check.name in settings["verdict"].values():
+                spec = check.spec_with_slice("", settings["specs"])
+                specs_of_check = [] if spec is None else [spec]
+                checks.append(replace(check, specs=specs_of_check))
+                asked[check.name] = {**settings["checks"][check.name], "specs": specs_of_check}
+        settings["checks"] = asked
+        specs = dict.fromkeys(spec for check in checks for spec in check.specs)
+        drawn = any(check.by != RobustnessCheck.by for check in checks)
+        beyond = [check for check in checks if check.table == "idiosyncrasy"]
+        of_preference = dict.fromkeys(spec for check in beyond for spec in check.specs)
         fits = self.fits({name: settings["specs"][name] for name in specs}, drawn=drawn)
-        read = {check.get("table", "estimates") for check in checks} - {"estimates"}
+        read = {check.table for check in checks} - {"estimates"}
         if unknown := read - self.MAKES.keys():
             problem = f"a check reads {', '.join(sorted(unknown))}.csv; run the workflow"
             raise ConfigError.at(["inference", "verdict"], problem)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from recuse.base.errors import ConfigError, did_you_mean
 from recuse.base.places import WORKFLOW, is_result
@@ -24,6 +24,9 @@ from recuse.data.registry import (
     raw_files,
 )
 from recuse.model.spec import Spec, in_place
+
+if TYPE_CHECKING:
+    from recuse.inference.robustness import RobustnessCheck
 
 DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of published files
 # Origin -> kind of data; of several origins, the first counts.
@@ -476,16 +479,16 @@ class Study:
         names = self.config["specs"] if specs is None else specs
         return [self.path(f"estimates/{spec}.csv") for spec in names]
 
+    def robustness_checks(self) -> "list[RobustnessCheck]":
+        """The robustness checks of its conclusions."""
+        from recuse.inference.robustness import RobustnessCheck
+
+        return RobustnessCheck.from_config(self.config["inference"]["robustness_checks"])
+
     def estimates_of_checks(self) -> list[str]:
         """The estimates that the robustness checks read."""
-        return self.estimates(
-            dict.fromkeys(
-                spec
-                for check in self.config["inference"]["robustness_checks"].values()
-                if _table(check) == "estimates"
-                for spec in check["specs"]
-            )
-        )
+        of_estimates = [check for check in self.robustness_checks() if check.table == "estimates"]
+        return self.estimates(dict.fromkeys(spec for check in of_estimates for spec in check.specs))
 
     def estimates_of_leaderboard(self) -> list[str]:
         """The estimates that the leaderboard reads, with those of the specs' substitutes."""
@@ -684,16 +687,6 @@ def stage_by_spec(specs: Mapping[str, Mapping]) -> dict[str, str]:
 
 def tables_of_checks(studies: Iterable[Study]) -> list[str]:
     """The tables that the robustness checks read beside the estimates, in any study."""
-    tables = {
-        _table(check)
-        for study in studies
-        if study.has_ratings()
-        for check in study.config["inference"]["robustness_checks"].values()
-    }
+    rated = [study for study in studies if study.has_ratings()]
+    tables = {check.table for study in rated for check in study.robustness_checks()}
     return sorted(tables - {"estimates"})
-
-
-def _table(check: Mapping) -> str:
-    from recuse.inference.robustness import RobustnessCheck
-
-    return check.get("table", RobustnessCheck.table)

@@ -123,14 +123,12 @@ def check_first(path: str, names: Iterable[str]) -> None:
     from recuse.catalogue.figures import study_figures
     from recuse.config.load import load_studies
     from recuse.config.read import project_settings
-    from recuse.data.registry import named_files
 
     studies = load_studies(path)
     for name in names:
         study = studies[name]
         study_figures(study, project_settings())
-        references = study.import_settings().get("references", {}).get("files", ())
-        paths = [path for path, _ in (*study.entries(), *named_files(references))]
+        paths = [path for path, _ in study.entries()] + study.references()
         paths += [study.settings["raters"]] if "raters" in study.settings else []
         if study.entries() and sum(map(_size, paths)) <= CHECKED_FIRST:
             (inputs,) = inputs_in(studies, {}, name, compared=True)

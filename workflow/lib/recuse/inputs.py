@@ -184,8 +184,3 @@ def _files(study: "Study") -> dict[str, str | None]:
     """Path -> dimension of each file under `files:` of a study; of a folder, of its parts."""
     named = named_files(study.settings.get("files", ()))
     return {realpath(part): dimension for path, dimension in named for part in parquet_parts(path)}
-
-
-def named_paths(settings: Mapping) -> list[str]:
-    """The paths under `files:`, files or folders."""
-    return [path for path, _ in named_files(settings.get("files", ()))]

@@ -21,7 +21,7 @@ from recuse.base.places import PROJECT
 from recuse.base.products import registered
 from recuse.base.tables import read_table
 from recuse.data.registry import files_in
-from recuse.inputs import RATERS, RAW, Inputs, named_paths
+from recuse.inputs import RATERS, RAW, Inputs
 
 if TYPE_CHECKING:
     from recuse.catalogue.figures import Figure
@@ -53,7 +53,7 @@ def in_folder(
     if reads_inputs:
         named = [file.path for file in inputs.files]
         named = study.collect_files() if study.asks_judges() else named
-        named += named_paths(study.import_settings().get("references", {}))
+        named += study.references()
     files = [path for name in named if name not in inputs.frames for path in files_in(name)]
     if raters := study.settings.get("raters"):
         files.append(raters)

@@ -18,7 +18,6 @@ from recuse.data.registry import (
     RATED,
     Registry,
     files_in,
-    has_individual_raters,
     models_with,
     named_files,
     raw_files,
@@ -202,7 +201,8 @@ class Study:
 
     def imports_raters(self) -> bool:
         """Whether it imports the scores of single raters."""
-        return has_individual_raters(self.import_settings())
+        columns = self.import_settings().get("references", {}).get("columns", {})
+        return "rater" in columns or isinstance(columns.get("rating"), list)
 
     def has_alphas(self) -> bool:
         """Whether the raters' agreement is published, and the scores of single raters are not."""
@@ -288,12 +288,17 @@ class Study:
         """
         if self.asks_judges():
             return [self.import_settings()["files"]]
-        return self._files_named(self.import_settings(), "import", "files")
+        named = [path for path, _ in self.entries()]
+        return self._files_named(named, "import", "files")
+
+    def references(self) -> list[str]:
+        """The files of human scores or verdicts, and the folders of such, that its import names."""
+        references = self.import_settings().get("references", {})
+        return [path for path, _ in named_files(references.get("files", ()))]
 
     def reference_files(self) -> list[str]:
         """The files of human scores or verdicts that it imports."""
-        references = self.import_settings().get("references", {})
-        return self._files_named(references, "import", "references", "files")
+        return self._files_named(self.references(), "import", "references", "files")
 
     def collect_files(self) -> list[str]:
         """The files of prompts, answers and prices by which it asks judges."""
@@ -559,14 +564,10 @@ class Study:
             "verdict": inference["verdict"],
         }
 
-    def _files_named(self, settings: Mapping, *keys: str) -> list[str]:
+    def _files_named(self, named: Sequence[str], *keys: str) -> list[str]:
         """The files that a part of an `import` names, including those in folders."""
         try:
-            paths = [
-                path
-                for name, _ in named_files(settings.get("files", ()))
-                for path in files_in(name)
-            ]
+            paths = [path for name in named for path in files_in(name)]
         except ConfigError as error:
             raise self.refusal(keys, error) from None
         return [self._existing(path, *keys) for path in paths]

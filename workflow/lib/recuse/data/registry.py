@@ -171,12 +171,6 @@ def refused_key(format: str, keys: Collection[str]) -> str | None:
     return None
 
 
-def has_individual_raters(settings: Mapping) -> bool:
-    """True if the human scores of an import are by single raters."""
-    columns = settings.get("references", {}).get("columns", {})
-    return "rater" in columns or isinstance(columns.get("rating"), list)
-
-
 def check_name(path: str) -> None:
     """DataError unless the name of a file of judgments ends as a readable one does; only CSV and
     TSV are read packed.

@@ -10,7 +10,7 @@ from recuse.data.registry import RATED, files_in
 from recuse.imports.ratings import import_ratings
 from recuse.imports.readers import create_imported, score_ends
 from recuse.imports.verdicts import import_verdicts
-from recuse.inputs import RATERS, RAW, Inputs, named_paths
+from recuse.inputs import RATERS, RAW, Inputs
 
 
 def imported(inputs: Inputs, folder: str, files: Sequence[str] | None = None) -> Inputs:
@@ -23,9 +23,7 @@ def imported(inputs: Inputs, folder: str, files: Sequence[str] | None = None) ->
     study = inputs.study
     settings, key = study.import_settings(), "ratings" if study.has_ratings() else "verdicts"
     outputs = {key: f"{folder}/{RAW}", "imported": f"{folder}/imported.csv"}
-    references = [
-        path for named in named_paths(settings.get("references", {})) for path in _files_at(named)
-    ]
+    references = [path for named in study.references() for path in _files_at(named)]
     shared = {"settings": settings, "outputs": outputs, "declared": study.setting("verify")}
     shared["models"] = study.models()
     if study.imports_raters() and study.has_ratings():

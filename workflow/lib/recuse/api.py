@@ -290,7 +290,7 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> FitResult:
     _check_is(ratings, Ratings, "fit")
     with ratings.results() as results:
         study = results.study
-        specs = study.config["specs"]
+        specs = study.specs
         _check_named("spec", spec, specs, "specs of the configuration")
         name, wanted = spec, specs[spec]
         if settings:
@@ -366,7 +366,7 @@ def leaderboard(ratings: "Ratings") -> Result:
         tables = {"leaderboard": rows, "mean_scores": results.rows("mean_scores")}
     study, first = results.study, rows[0]["spec"] if rows else ""
     unit = scale_unit(study.setting("scales"))
-    section = leaderboard_section(tables, first, unit, study.config["confidence"])
+    section = leaderboard_section(tables, first, unit, study.confidence)
     shown = ("No two models can be ranked.",)
     if section is not None:
         shown = section.sentence, section.headings, section.rows
@@ -412,7 +412,7 @@ def power(
     with ratings.results() as results:
         study = results.study
         with_study(study.shared, inference={"power": given})  # which refuses what does not fit
-        settings = {**study.config["inference"]["power"], **given}
+        settings = {**study.inference["power"], **given}
         rows = [{"study": ratings.study, **row} for row in results.power(settings)]
     title = (
         f"{ratings.study}: self-bias that would be found with {100 * settings['power']:g} % power,"
@@ -462,7 +462,7 @@ def _plot_fit(ratings: "Ratings", name: str, wanted: Mapping) -> "Figure":
         settings = {
             "spec": name,
             "simultaneous": None,
-            "confidence": study.config["confidence"],
+            "confidence": study.confidence,
             "covariance": Spec.of(name, **wanted).errors.covariance,
         }
         paths = {"estimates": f"{folder}/estimates/{name}.csv"}

@@ -44,15 +44,15 @@ def run_fit(arguments: Namespace) -> None:
         raise ConfigError(
             f"--study: {arguments.files[0]} has several studies; name one by --study: {names}"
         )
-    config = inputs.study.config
-    check_known(["--spec"], [arguments.spec], config["specs"], "specs")
-    spec = inputs.study.every_spec[arguments.spec]
+    described = inputs.study
+    check_known(["--spec"], [arguments.spec], described.specs, "specs")
+    spec = described.every_spec[arguments.spec]
     with in_folder(inputs) as folder:
         inputs = with_imported_files(inputs, folder)
         # The rows themselves are only needed by few specs, and where not all have human scores
         study = None
         if not spec.by_row:
-            name = inputs.study.name
+            name = described.name
             rows = count_files(name, inputs.source(), folder, prompts=MOST_PROMPTS)
             doubted = []
             if not needs_human_scores(spec):
@@ -61,7 +61,7 @@ def run_fit(arguments: Namespace) -> None:
             study = StudyTables(name, rows.cells, doubted=doubted)
         if study is None or study.is_partly_scored:
             study = RatingsPipeline(inputs, folder).tables
-        estimated = estimate(spec, study, confidence=config["confidence"], seed=config["seed"])
+        estimated = estimate(spec, study, confidence=described.confidence, seed=described.seed)
     write_output(arguments.output, ESTIMATES, estimated.estimates)
     for row in estimated.not_estimable:
         term = " of ".join(filter(None, (row["quantity"], row["term"]))) or "the fit"
@@ -129,7 +129,7 @@ def check_first(path: str, names: Iterable[str]) -> None:
         study = studies[name]
         study_figures(study, project_settings())
         paths = [path for path, _ in study.entries()] + study.references()
-        paths += [study.settings["raters"]] if "raters" in study.settings else []
+        paths += [] if study.raters is None else [study.raters]
         if study.entries() and sum(map(_size, paths)) <= CHECKED_FIRST:
             (inputs,) = inputs_in(studies, {}, name, compared=True)
             with listening(), in_folder(inputs) as folder:

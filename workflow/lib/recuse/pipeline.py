@@ -55,8 +55,8 @@ def in_folder(
         named = study.collect_files() if study.asks_judges() else named
         named += study.references()
     files = [path for name in named if name not in inputs.frames for path in files_in(name)]
-    if raters := study.settings.get("raters"):
-        files.append(raters)
+    if study.raters is not None:
+        files.append(study.raters)
     with TemporaryDirectory() if place is None else nullcontext(place) as folder:
         limits = {
             "limit": study.config["memory_limit"],
@@ -165,7 +165,7 @@ class RatingsPipeline(Pipeline):
         return findings(
             **self._rated,
             **self._humans,
-            of_alpha=self._inference["raters"],
+            of_alpha=self.study.inference["raters"],
             completeness=self._place("completeness"),
             imports=self.study.import_settings(),
             named=self.study.setting("families"),
@@ -195,7 +195,7 @@ class RatingsPipeline(Pipeline):
                 before=[],
                 specs=fitted,
                 order=list(specs),
-                seed=self.study.config["seed"],
+                seed=self.study.seed,
                 estimates=[f"{folder}/estimates/{name}.csv" for name in specs],
                 outputs={table: f"{folder}/{table}.csv" for table in self._tables_of_fits},
             )
@@ -211,8 +211,7 @@ class RatingsPipeline(Pipeline):
         """Argument -> path of the tables that a figure is drawn from."""
         drawn = any(table.endswith("/multiplicity") for table in figure.every_table)
         wanted = figure.specs | (_simultaneous_specs(figure.settings) if drawn else set())
-        all_specs = self.study.config["specs"]
-        specs = {name: all_specs[name] for name in sorted(wanted)}
+        specs = {name: self.study.specs[name] for name in sorted(wanted)}
 
         def place(table: str) -> str:
             folder, _, name = table.rpartition("/")
@@ -229,7 +228,7 @@ class RatingsPipeline(Pipeline):
         from recuse.inference.power import power_rows
 
         main = self.study.every_spec["main"]
-        confidence = self.study.config["confidence"]
+        confidence = self.study.confidence
         reliability = self.rows("reliability")
         return power_rows(main, self.tables, reliability, **settings, confidence=confidence)
 
@@ -240,12 +239,8 @@ class RatingsPipeline(Pipeline):
         return OF_SPECS
 
     @property
-    def _inference(self) -> Mapping:
-        return self.study.config["inference"]
-
-    @property
     def _rated(self) -> dict:
-        return {"tables": self.tables, "confidence": self.study.config["confidence"]}
+        return {"tables": self.tables, "confidence": self.study.confidence}
 
     @property
     def _humans(self) -> dict[str, list[str]]:
@@ -260,7 +255,7 @@ class RatingsPipeline(Pipeline):
     def _raw_raters(self) -> str | None:
         if self.study.imports_raters():
             return f"{self.folder}/{RATERS}"
-        return self.study.settings.get("raters")
+        return self.study.raters
 
     def _check_raters(self) -> None:
         from recuse.data.raters import check_raters
@@ -290,7 +285,7 @@ class RatingsPipeline(Pipeline):
         tabulate_reliability(
             tables=self.tables,
             **self._humans,
-            of_alpha=self._inference["raters"],
+            of_alpha=self.study.inference["raters"],
             reliability=self._place("reliability"),
         )
 
@@ -312,7 +307,7 @@ class RatingsPipeline(Pipeline):
             fitted=[f"{fits}/estimates/{name}.csv" for name in settings["specs"]],
             idiosyncrasy=self.path("idiosyncrasy"),
             reliability=self.path("reliability"),
-            seed=self.study.config["seed"],
+            seed=self.study.seed,
             outputs=self._outputs("_rank") | {"debiased": f"{self.folder}/debiased.parquet"},
         )
 
@@ -406,12 +401,11 @@ class PairsPipeline(Pipeline):
 
     @property
     def _sampling(self) -> dict:
-        config = self.study.config
         return {
             "comparisons": self.comparisons,
             "families": self.study.families(),
-            "confidence": config["confidence"],
-            "seed": config["seed"],
+            "confidence": self.study.confidence,
+            "seed": self.study.seed,
         }
 
     def _regress(self) -> None:
@@ -427,7 +421,7 @@ class PairsPipeline(Pipeline):
             study=self.study.name,
             **self._sampling,
             regression=[self.path("regression")] if "regression" in self.study.analyses() else [],
-            power=self.study.config["inference"]["power"]["power"],
+            power=self.study.inference["power"]["power"],
             outputs=self._outputs("_judge") | {"check": self._place("check")},
         )
 

@@ -119,7 +119,7 @@ def fit_result(study: "Study", spec: str, settings: Mapping, folder: str) -> Fit
     from recuse.model.spec import BIASES, Spec, spec_in_words
 
     words = spec_in_words(Spec.of(spec, **settings))
-    level = f"{100 * study.config['confidence']:g} %"
+    level = f"{100 * study.confidence:g} %"
     rows = read_table(f"{folder}/estimates/{spec}.csv")
     missing = read_table(f"{folder}/not_estimable.csv")
     table = frame(ESTIMATES, rows)

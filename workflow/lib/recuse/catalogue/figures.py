@@ -46,7 +46,7 @@ def subject(study: Study) -> dict[str, object]:
     """What a figure shows: title and kind of the study, and the models and families of its
     colours.
     """
-    about = {"label": study.settings["title"], "kind": study.kind()}
+    about = {"label": study.title, "kind": study.kind()}
     # Its judges are named next to their marks, and have no colours
     if not study.has_ratings():
         return {"models": {}, "families": {}, **about}
@@ -238,7 +238,7 @@ def spec_comparison(study: Study, title: str, labels: Mapping[str, str]) -> Figu
             "estimates": [f"estimates/{spec}" for spec in labels],
             "not_estimable": "tables/not_estimable",
         },
-        {"variants": variants, "confidence": study.config["confidence"]},
+        {"variants": variants, "confidence": study.confidence},
         estimand=measured(study, *labels),
         group="specs",
     )
@@ -291,7 +291,7 @@ def ablation(study: Study, spec: str) -> Figure:
 def interval_settings(study: Study, spec: str) -> dict[str, object]:
     """Level and covariance of the intervals of a spec."""
     covariance = study.every_spec[spec].errors.covariance
-    return {"confidence": study.config["confidence"], "covariance": covariance}
+    return {"confidence": study.confidence, "covariance": covariance}
 
 
 def simultaneous_intervals(study: Study, spec: str) -> dict[str, str] | None:
@@ -334,7 +334,7 @@ def study_figures(study: Study, project: Mapping) -> dict[str, Figure]:
     """Name -> figure of those that a study has: all whose specs are fitted to it, or those that it
     declares; project: as of `figures`.
     """
-    specs = study.config["specs"].keys()
+    specs = study.specs.keys()
     present = {
         name: figure
         for name, figure in figures(study, project).items()
@@ -391,7 +391,7 @@ def captions(study: Study, figures: Mapping[str, Figure]) -> dict[str, dict[str,
 
 def figures_of_ratings(study: Study) -> dict[str, Figure]:
     """Figures that every study of ratings has."""
-    level = {"confidence": study.config["confidence"]}
+    level = {"confidence": study.confidence}
     weak = "weak_models_dropped", "weak_models_and_claude_v2_dropped"
     return {
         "verdicts": figure_from_table(
@@ -406,7 +406,7 @@ def figures_of_ratings(study: Study) -> dict[str, Figure]:
             "recuse.plot.method:method",
             "The method on three simulated worlds, the same in every study",
             {},
-            {"seed": study.config["seed"]},
+            {"seed": study.seed},
             estimand=measured(study, "main"),
             group="specs",
         ),
@@ -477,7 +477,7 @@ def figures_of_ratings(study: Study) -> dict[str, Figure]:
             "recuse.plot.idiosyncrasy:residuals",
             "Preference of each judge for each model, beyond what is expected from both",
             "residuals",
-            {"spec": next(iter(study.config["inference"]["idiosyncrasy"]), "main"), **level},
+            {"spec": next(iter(study.inference["idiosyncrasy"]), "main"), **level},
             estimand=estimands_in_words([C]),
         ),
         "reliability": Figure(
@@ -490,7 +490,7 @@ def figures_of_ratings(study: Study) -> dict[str, Figure]:
                 "reliabilities": "tables/reliability",
             },
             level,
-            estimand=measured(study, *study.config["inference"]["measurement_error"]),
+            estimand=measured(study, *study.inference["measurement_error"]),
         ),
         "leaderboard": figure_from_table(
             "recuse.plot.leaderboard:leaderboard_figure",
@@ -524,7 +524,7 @@ def figures_of_ratings(study: Study) -> dict[str, Figure]:
 
 def figures_of_comparisons(study: Study) -> dict[str, Figure]:
     """Figures of comparisons, and of answers that are right or wrong by a key."""
-    level = {"confidence": study.config["confidence"]}
+    level = {"confidence": study.confidence}
     verbosity, regression = (
         {"applies": with_analysis("verbosity")},
         {"applies": with_analysis("regression")},

@@ -104,8 +104,8 @@ def run_collect(arguments: Namespace) -> None:
                 Collected.in_ledger(plan),
                 families=study.setting("families"),
                 human_scores="references" in study.import_settings(),
-                confidence=study.config["confidence"],
-                power=study.config["inference"]["power"]["power"],
+                confidence=study.confidence,
+                power=study.inference["power"]["power"],
             )
             write_page(page)
             return

@@ -36,7 +36,7 @@ def read_plan(study: Study) -> Plan:
         study.name,
         RATINGS if study.has_ratings() else VERDICTS,
         collect,
-        seed=study.config["seed"],
+        seed=study.seed,
         families=study.setting("families"),
         prices=prices,
     )
@@ -71,7 +71,7 @@ def stopping_rule(study: Study) -> Callable[[Collected], bool] | None:
         with redirect_stderr(StringIO()), in_folder(inputs) as folder:
             inputs = _with_answers(inputs, collected, folder)
             return enough(
-                RatingsPipeline(inputs, folder).tables, width, confidence=study.config["confidence"]
+                RatingsPipeline(inputs, folder).tables, width, confidence=study.confidence
             )
 
     return enough_collected

@@ -113,6 +113,36 @@ class Study:
         inference = {**self.shared["inference"], **self.settings.get("inference", {})}
         return {**self.shared, "specs": specs, "inference": inference}
 
+    @property
+    def title(self) -> str:
+        """Its title in figures and on the page."""
+        return self.settings["title"]
+
+    @property
+    def raters(self) -> str | None:
+        """The file of the single raters' scores that the user names beside `files`, if any."""
+        return self.settings.get("raters")
+
+    @property
+    def confidence(self) -> float:
+        """The level of every interval."""
+        return self.shared["confidence"]
+
+    @property
+    def seed(self) -> int:
+        """The seed of all simulation and resampling."""
+        return self.shared["seed"]
+
+    @property
+    def specs(self) -> Mapping[str, Mapping]:
+        """The settings of each spec that is fitted to it."""
+        return self.config["specs"]
+
+    @property
+    def inference(self) -> Mapping:
+        """Its settings of the tables beside the estimates."""
+        return self.config["inference"]
+
     @cached_property
     def every_spec(self) -> dict[str, Spec]:
         """The specs that it shares, its own, and those of other studies, whose figures it does not
@@ -121,9 +151,7 @@ class Study:
         specs = dict(self.shared["specs"])
         for settings in self.shared[RATED].values():
             specs |= settings.get("specs", {})
-        return {
-            name: Spec.of(name, **spec) for name, spec in (specs | self.config["specs"]).items()
-        }
+        return {name: Spec.of(name, **spec) for name, spec in (specs | self.specs).items()}
 
     def setting(self, key: str) -> object:
         """A key of its entry, or the key's default."""
@@ -278,8 +306,8 @@ class Study:
 
     def rater_files(self) -> list[str]:
         """The file of the single raters' scores, in a list; [] if there is none."""
-        if "raters" in self.settings:
-            return [self._existing(self.settings["raters"], "raters")]
+        if self.raters is not None:
+            return [self._existing(self.raters, "raters")]
         return [self.path("raw/raters.parquet")] if self.has_raters() else []
 
     def imported_files(self) -> list[str]:
@@ -481,14 +509,14 @@ class Study:
         """The estimates of these specs, by default of all that are fitted to it, a file each."""
         if not self.has_ratings():
             return []
-        names = self.config["specs"] if specs is None else specs
+        names = self.specs if specs is None else specs
         return [self.path(f"estimates/{spec}.csv") for spec in names]
 
     def robustness_checks(self) -> "list[RobustnessCheck]":
         """The robustness checks of its conclusions."""
         from recuse.inference.robustness import RobustnessCheck
 
-        return RobustnessCheck.from_config(self.config["inference"]["robustness_checks"])
+        return RobustnessCheck.from_config(self.inference["robustness_checks"])
 
     def estimates_of_checks(self) -> list[str]:
         """The estimates that the robustness checks read."""
@@ -497,7 +525,7 @@ class Study:
 
     def estimates_of_leaderboard(self) -> list[str]:
         """The estimates that the leaderboard reads, with those of the specs' substitutes."""
-        inference = self.config["inference"]
+        inference = self.inference
         names = ["main", *(inference["leaderboard"] if inference["debias"] == "regression" else ())]
         names += in_place(names, inference["without_human_scores"])
         return self.estimates(dict.fromkeys(names))
@@ -510,16 +538,16 @@ class Study:
 
         With the key `without_human_scores`, also their substitutes.
         """
-        settings = {key: self.config["inference"][key] for key in (*tables, *keys)}
+        settings = {key: self.inference[key] for key in (*tables, *keys)}
         names = [*also, *(name for table in tables for name in settings[table])]
         names += in_place(names, settings.get("without_human_scores", {}))
-        return {"settings": settings, "specs": {name: self.config["specs"][name] for name in names}}
+        return {"settings": settings, "specs": {name: self.specs[name] for name in names}}
 
     def conclusions_params(self) -> dict[str, object]:
         """The robustness checks, their specs with their substitutes, and the levels by which they
         are judged.
         """
-        inference = self.config["inference"]
+        inference = self.inference
         checks, instead = inference["robustness_checks"], inference["without_human_scores"]
         names = [
             spec
@@ -528,8 +556,8 @@ class Study:
         ]
         return {
             "checks": checks,
-            "specs": {name: self.config["specs"][name] for name in names},
-            "confidence": self.config["confidence"],
+            "specs": {name: self.specs[name] for name in names},
+            "confidence": self.confidence,
             "power": inference["power"]["power"],
         }
 
@@ -547,7 +575,7 @@ class Study:
 
     def power_settings(self) -> dict[str, float]:
         """The self-bias that a check asks about, and the power to find it."""
-        power = self.config["inference"]["power"]
+        power = self.inference["power"]
         return {key: power[key] for key in ("self_bias", "power")}
 
     def ranking_settings(self) -> dict[str, object]:
@@ -557,7 +585,7 @@ class Study:
 
     def conclusions_settings(self) -> dict[str, object]:
         """What the conclusions of a study of ratings are drawn by."""
-        inference = self.config["inference"]
+        inference = self.inference
         return self.conclusions_params() | {
             "instead": inference["without_human_scores"],
             "order": self.order(),
@@ -660,7 +688,7 @@ def fit_rules(studies: Iterable[Study]) -> list[FitRule]:
         if study.has_ratings():
             suffix = f"_{study.name}" if "specs" in study.settings else ""
             fitted.setdefault(suffix, []).append(study.name)
-            specs_by_suffix[suffix] = study.config["specs"]
+            specs_by_suffix[suffix] = study.specs
     rules = []
     for suffix, specs in specs_by_suffix.items():
         stages, before = stage_by_spec(specs), []

@@ -29,7 +29,7 @@ TABLES: dict[str, dict[str, Applies]] = {
 
 def paper_figures(study: Study) -> dict[str, Figure]:
     """Name -> figure, in the order of the reports."""
-    level = {"confidence": study.config["confidence"]}
+    level = {"confidence": study.confidence}
     return {
         "fig11_helm_instruct": replace(
             by_equation_1(study),
@@ -41,7 +41,7 @@ def paper_figures(study: Study) -> dict[str, Figure]:
             "recuse.papers.cobbler_figures:bias_jitter",
             "Share of biased comparisons by cognitive bias and judge",
             "cognitive_biases",
-            {"seed": study.config["seed"], **level},
+            {"seed": study.seed, **level},
             applies=with_cognitive_biases,
         ),
         "bias_profile": figure_from_table(

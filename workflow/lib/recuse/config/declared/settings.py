@@ -236,7 +236,7 @@ def _check_own_inference(study: Study, settings: Settings) -> None:
             "models of the study",
         )
     try:
-        own = validated(Inference, study.config["inference"], within=["inference"])
+        own = validated(Inference, study.inference, within=["inference"])
         check_inference(own, specs)
     except ConfigError as error:
         raise ConfigError.at([*keys, *error.keys], error.problem, meaning=error.meaning) from None

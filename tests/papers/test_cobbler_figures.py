@@ -209,3 +209,10 @@ def test_points_are_filled_where_a_judge_beats_the_list(shown):
     assert texts(figure).count("25.0 %") == len(shown)
     finding = "4 of 15 judges agree with the annotators more than a blind list does"
     assert finding in prose(figure)
+
+
+def test_without_the_list_no_judge_is_said_to_be_better():
+    table = overlaps(SHOWN[:1])
+    figure = rank_overlap_bars(table[table["statistic"] != "listing_order"], valid(), subject())
+    assert not any(map(filled, artists(figure, "point")))
+    assert "None of" in prose(figure)

@@ -25,7 +25,7 @@ from recuse.base.words import signed
 from recuse.model.spec import BIASES
 from recuse.plot.axes import BEYOND
 from recuse.plot.biases import SIDES, absences
-from recuse.plot.page import head, tally
+from recuse.plot.page import head, sides, tally
 
 
 def gaps_in_words(counts):
@@ -175,7 +175,7 @@ FINDINGS = """
 def test_a_finding_is_right_for_any_data(finding):
     *numbers, words = finding.split(" ", 3)
     total, *counts = map(int, numbers)
-    assert gaps_in_words({"total": total, "counts": counts, "most": ["", ""]}) == words
+    assert gaps_in_words({"total": total, "found": sides(*counts)}) == words
     signs = [1] * counts[0] + [-1] * counts[1] + [0] * (total - sum(counts))
     rows = pd.DataFrame(
         {"ci_low": [sign - 0.5 for sign in signs], "ci_high": [sign + 0.5 for sign in signs]},

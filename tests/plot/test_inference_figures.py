@@ -15,7 +15,7 @@ from drawings import (
     texts,
     x_values,
 )
-from recuse.base.reasons import Reason, because, in_words
+from recuse.base.reasons import Reason, because, in_short, in_words
 from recuse.inference.leaderboard import (
     AS_PEOPLE,
     DEBIASED,
@@ -270,3 +270,20 @@ def test_ranks_change_among_the_models_that_both_rankings_have():
     unrated = (table["scores"] == RAW) & (table["model"] == PRESENT[1])
     changes = rank_changes(table[~unrated])
     assert (changes["moved"], changes["total"]) == (0, 3)
+
+
+def test_a_model_without_a_score_by_ratings_as_they_are_is_not_ranked():
+    rows = [("raw", "A", 1), ("raw", "B", 2), ("debiased", "A", 1), ("debiased", "C", 2)]
+    table = pd.DataFrame(rows, columns=["scores", "model", "rank"])
+    table = table.assign(spec="main", slice=None, estimand="A", score=0.5, note=None)
+    ends = ["ci_low", "ci_high", "rank_low", "rank_high"]
+    figure = drawn("leaderboard", table.assign(**dict.fromkeys(ends, 1.0)))
+    assert row_names(figure.axes[0]) == ["A", "B"]
+
+
+def test_one_sentence_is_about_a_draw_that_nobody_states():
+    notes = [
+        because(Reason.UNDECLARED_DRAW),
+        because(Reason.FEW_AND_UNDECLARED, prompts=12, few=30),
+    ]
+    assert in_short(notes) == in_short(reversed(notes)) == in_words(notes[1])

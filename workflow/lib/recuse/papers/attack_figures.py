@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from recuse.base.words import number
 from recuse.papers.attack_values import attack_key, read_attacks
 from recuse.plot.colours import BLUE, INK, ORANGE, VERMILION
 from recuse.plot.page import (
@@ -16,6 +17,7 @@ from recuse.plot.page import (
     Entry,
     extremes,
     head,
+    keys,
     name_in_words,
     page_of_words,
     tally,
@@ -33,11 +35,11 @@ KINDS = {
     PRINTED: Kind("as printed by Chen et al. for their votes", CROSS, VERMILION, 0, interval=False),
 }
 NO_RATES = "No attack success rate: no perturbed answer has a control group."
-EDGING = {"edgecolor": "white", "lw": 0.4, "zorder": 3, "height": 0.15}
+HEIGHT = 0.15  # inches of a bar
 PLACES = {
-    "first": {"facecolor": BLUE, **EDGING},
-    "tie": {"facecolor": "#D9D9D9", **EDGING},
-    "second": {"facecolor": ORANGE, "hatch": "//////", **EDGING},
+    "first": {"facecolor": BLUE},
+    "tie": {"facecolor": "#D9D9D9"},
+    "second": {"facecolor": ORANGE, "hatch": "//////"},
 }
 CHOSEN, DIFFERENCE = "chosen", "difference"
 SHARES = [
@@ -67,9 +69,8 @@ def attack_success(
     if rates.empty:
         return page_of_words(subject, NO_RATES)
     rates, ranks = (with_text_names(table, "experiment", *CONDITION) for table in (rates, ranks))
-    panels = [*zip(rates["experiment"], *(rates[name] for name in CONDITION), strict=True)]
     marks = rates.assign(
-        panel=pd.Series(panels, rates.index, object),
+        panel=keys(rates, "experiment", *CONDITION),
         row=rates["judge"],
         kind=RATE,
         estimate=rates["asr"],
@@ -131,8 +132,7 @@ def _block(marks: pd.DataFrame, ranks: pd.DataFrame) -> Block:
     heading = ", ".join([*alike, pair])
     averages = dict(zip(ranks["judge"], ranks["average_rank"], strict=True))
     judges = [judge for judge in averages if judge in set(marks["judge"])]
-    rows = [Row(judge, f"{judge} ({averages[judge]:.2f})") for judge in judges]
-    rows = [row._replace(name=row.name.replace("(nan)", "(–)")) for row in rows]
+    rows = [Row(judge, f"{judge} ({number(averages[judge], 2)})") for judge in judges]
     experiment = name_in_words(marks["experiment"].iloc[0])
     return Block(rows, columns, ": ".join(filter(None, [experiment, heading])))
 
@@ -181,9 +181,6 @@ def votes_by_position_figure(table: pd.DataFrame, subject: Subject, *, confidenc
         key=SHARES,
     )
     for row, votes in zip(rows, table.to_dict("records"), strict=True):
-        left = 0.0
-        for name, look in PLACES.items() if votes["n"] else ():
-            place = page.place(CHOSEN, row.key)
-            page.axes[CHOSEN].barh([place], [votes[name]], left=left, gid=name, **look)
-            left += votes[name]
+        if votes["n"]:
+            page.stack(CHOSEN, row.key, votes, PLACES, height=HEIGHT)
     return page.figure

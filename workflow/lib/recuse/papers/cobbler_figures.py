@@ -29,6 +29,7 @@ from recuse.plot.page import (
     head,
     joined,
     page_of_words,
+    sides,
     written,
 )
 from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
@@ -71,7 +72,7 @@ NAMED = "Named beside a row: the most biased judge and outliers."
 ALL = "all judges"
 NO_SIZE = "size unknown"
 NO_COMMON = "Nothing to draw: the judges of different sizes have no bias in common."
-EDGE = {"edgecolor": "white", "lw": 0.4, "zorder": 3, "height": 0.2}
+HEIGHT = 0.2  # inches of a bar
 
 # Overlap of rankings, as the two published aggregates were computed: systems, form, ties, released
 # folder of win counts.
@@ -226,12 +227,9 @@ def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
         key=[*key, OF_RANDOM],
         note=note,
     )
+    looks = {bias: {"facecolor": BIASES[bias][1], "hatch": BIASES[bias][2]} for bias in biases}
     for size, part in parts.items():
-        left = 0.0
-        for bias in biases:
-            look = {"facecolor": BIASES[bias][1], "hatch": BIASES[bias][2], **EDGE}
-            page.axes[""].barh([page.place("", size)], [part[bias]], left=left, gid=bias, **look)
-            left += part[bias]
+        page.stack("", size, part, looks, height=HEIGHT)
     page.axes[""].axvline(random, zorder=4, gid="random", **RANDOM)
     return page.figure
 
@@ -304,7 +302,8 @@ def rank_overlap_bars(table: pd.DataFrame, valid: pd.DataFrame, subject: Subject
         if judges.empty:
             continue
         title = f"{systems} systems, {form}"
-        lines[title] = rows[rows["judge"].isna()].set_index("statistic")["value"]
+        of_lists = rows[rows["judge"].isna()].set_index("statistic")["value"]
+        lines[title] = of_lists.reindex([*LINES])  # NaN, and no line, where a table lacks one
         rates = valid.loc[valid["prompt"] == prompt].set_index("judge")["rate"]
         judges = judges.sort_values("value", ascending=False, kind="stable")
         texts = judges["judge"].map(rates).map("{:.1%}".format).str.replace("%", " %")
@@ -312,19 +311,19 @@ def rank_overlap_bars(table: pd.DataFrame, valid: pd.DataFrame, subject: Subject
             panel=title,
             row=judges["judge"],
             estimate=judges["value"],
-            hollow=judges["value"] <= lines[title][LISTED],
+            hollow=~(judges["value"] > lines[title][LISTED]),
             words=judges["value"].map("{:.3f}".format),
             text=texts.replace("nan %", ""),
         )
         marks.append(shown)
-        limits = (0, 1.06 * max(judges["value"].max(), *lines[title]))
+        limits = (0, 1.06 * max([*judges["value"], *of_lists]))
         column = Column(title, title, across=RBO, at=None, limits=limits, beside="valid")
         blocks.append(Block([Row(name, name, BLUE) for name in judges["judge"]], [column]))
     if not blocks:
         return page_of_words(subject, NO_RANKINGS)
     better = (~marks[0]["hollow"].astype(bool)).sum()
     kinds = {"": Kind(mark={**POINTS[0], "markersize": 4}, interval=False)}
-    words = head("rank_overlap", total=len(marks[0]), counts=[better])
+    words = head("rank_overlap", total=len(marks[0]), found=sides(better))
     page = rows_figure(pd.concat(marks), subject, words, blocks, kinds=kinds, key=OVERLAPS)
     for title, axes in page.axes.items():
         for statistic, line in LINES.items():

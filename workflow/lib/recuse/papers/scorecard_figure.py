@@ -133,22 +133,17 @@ def _deviations(axes: Axes, values: pd.DataFrame, figures: Sequence[str], subjec
         axes.axhline(place - 0.5, color=RULE, lw=0.4, zorder=1)
     shown = [values[:0].assign(height=0.0)]
     for place, figure in enumerate(figures):
-        rows = (
-            values[(values["figure"] == figure)]
-            .dropna(subset=["deviation"])
-            .sort_values("deviation")
-        )
+        rows = values[values["figure"] == figure].dropna(subset="deviation")
+        rows = rows.sort_values("deviation")
         if rows.empty:
             axes.text(0, place, "data absent", ha="center", **WORDS)
         within = rows[rows["deviation"].abs() <= CLIP]
-        shown.append(
-            within.assign(
-                height=place + 0.6 * (np.arange(len(within)) % LEVELS / (LEVELS - 1) - 0.5)
-            )
-        )
+        levels = np.arange(len(within)) % LEVELS / (LEVELS - 1) - 0.5
+        shown.append(within.assign(height=place + 0.6 * levels))
         outside = {"textcoords": "offset points", "va": "center_baseline", "gid": "beyond"}
-        if low := int((rows["deviation"] < -CLIP).sum()):
-            axes.annotate(f"{low} ◂", (-CLIP, place), (-3, 0), ha="right", **outside)
-        if high := int((rows["deviation"] > CLIP).sum()):
-            axes.annotate(f"▸ {high}", (CLIP, place), (3, 0), ha="left", **outside)
+        for sign, form, side in ((-1, "{} ◂", "right"), (1, "▸ {}", "left")):
+            if count := (sign * rows["deviation"] > CLIP).sum():
+                axes.annotate(
+                    form.format(count), (sign * CLIP, place), (sign * 3, 0), ha=side, **outside
+                )
     _draw(axes, pd.concat(shown), subject)

@@ -28,11 +28,8 @@ def bias_limits(rows: pd.DataFrame, *, at: float | None = 0.0) -> tuple[float, f
     """
     ends = _ends(rows)
     length = ends[:, 2] - ends[:, 1]
-    usual = (
-        length <= LONG * np.median(length[np.isfinite(length)])
-        if np.isfinite(length).any()
-        else np.isnan(length)
-    )
+    finite = length[np.isfinite(length)]
+    usual = length <= LONG * np.median(finite) if finite.size else np.isnan(length)
     low, high = _range(ends, at)
     least, most = _range(ends[usual | np.isnan(length)], at)
     if high - low > 2 * (most - least) > 0:
@@ -79,15 +76,9 @@ def note_beyond(rows: pd.DataFrame, limits: tuple[float, float]) -> str:
     return BEYOND if (ends < limits[0]).any() or (ends > limits[1]).any() else ""
 
 
-def unit_square(
-    axes: Axes, limits: tuple[float, float], *, first: bool, lowest: bool = True
-) -> None:
-    """The unit scale on both axes, with numbers left of the first panel of a line and under the
-    lowest of a column.
-    """
+def unit_square(axes: Axes, limits: tuple[float, float]) -> None:
+    """The unit scale on both axes."""
     axes.set(xlim=limits, ylim=limits)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_ticks((0.0, 0.5, 1.0), ("0", "0.5", "1"))
-    axes.tick_params(labelbottom=lowest, labelleft=first)
-    axes.tick_params(axis="y", length=0)
     axes.grid()

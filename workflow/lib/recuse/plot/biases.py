@@ -16,6 +16,7 @@ from recuse.plot.colours import Palette
 from recuse.plot.page import (
     head,
     joined,
+    keys,
     not_estimated,
     page_of_words,
     tally,
@@ -74,7 +75,7 @@ def bias_rows(tables: Iterable[pd.DataFrame], palette: Palette) -> list[Row]:
     """A row for each judge and, below, each family with a bias in any table; headings over both."""
     biases = set()
     for table in tables:
-        biases |= set(zip(table["quantity"], table["term"], strict=True))
+        biases |= set(keys(table, "quantity", "term"))
     ordered = palette.order_biases(bias for bias in biases if bias[0] in BIASES)
     headings = dict(zip(BIASES, SIDES, strict=True))
     if len({quantity for quantity, _ in ordered}) == 1:
@@ -91,7 +92,7 @@ def bias_column(rows: Sequence[Row], **settings: object) -> Column:
 
 def bias_marks(table: pd.DataFrame, *, panel: object) -> pd.DataFrame:
     """The rows of estimates as marks of a panel."""
-    rows = pd.Series([*zip(table["quantity"], table["term"], strict=True)], table.index, object)
+    rows = keys(table, "quantity", "term")
     return table.assign(panel=[panel] * len(table), row=rows, instead="not estimable")
 
 
@@ -283,13 +284,15 @@ def beside_the_first(
             if SLICE in entry["label"] or not name:
                 reasons[entry["label"].replace(SLICE, name or "…")] = reason
     use = USE_OF_SCALE if {*WITHOUT_PEOPLE} & {*map(code, reasons.values())} else ""
-    if any(variant.has_points for of_entry in variants[1:] for variant in of_entry):
-        note = joined(absences(BIASES, specs, not_estimable), not_estimated(reasons), use)
-        return [variant for of_entry in variants for variant in of_entry], note
-    alone = f"Nothing to compare with: {variants[0][0].label}." if variants[0] else ""
-    others = {
-        spec: table[table["estimate"].notna() | ~table["quantity"].isin(BIASES)]
-        for spec, table in specs.items()
-        if spec != entries[0]["spec"]
-    }
-    return [], joined(alone, absences(BIASES, others, not_estimable), not_estimated(reasons), use)
+    alone = ""
+    drawn = [variant for of_entry in variants for variant in of_entry]
+    if not any(variant.has_points for of_entry in variants[1:] for variant in of_entry):
+        drawn = []
+        alone = f"Nothing to compare with: {variants[0][0].label}." if variants[0] else ""
+        specs = {
+            spec: table[table["estimate"].notna() | ~table["quantity"].isin(BIASES)]
+            for spec, table in specs.items()
+            if spec != entries[0]["spec"]
+        }
+    absent = absences(BIASES, specs, not_estimable)
+    return drawn, joined(alone, absent, not_estimated(reasons), use)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from recuse.plot.axes import put
 from recuse.plot.colours import BLUE
-from recuse.plot.page import Entry, Head, Panel, Section, page_of_panels
+from recuse.plot.page import Entry, Head, Section, page_of_panels
 from recuse.plot.rows import write_instead
 from recuse.plot.style import Subject
 
@@ -45,7 +45,7 @@ def curves_figure(
     head: Head,
     panels: Sequence[CurvePanel],
     series: Mapping[object, Series],
-    frame: Callable[[Axes, CurvePanel, Panel], None],
+    frame: Callable[[Axes, CurvePanel], None],
     *,
     height: float = 1.1,
     most: int = 4,
@@ -69,7 +69,7 @@ def curves_figure(
     texts = {"across": across, "up": up, "key": key, "note": note}
     figure, (places,) = page_of_panels(subject, head, [section], left=left, each=each, **texts)
     for panel, place in zip(panels, places, strict=False):
-        frame(place.axes, panel, place)
+        frame(place.axes, panel)
         own = points[points["panel"] == panel.key]
         if own.empty:
             write_instead(place.axes, 0.5, NO_CURVE)

@@ -22,7 +22,7 @@ from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
 from recuse.model.spec import FAMILY
 from recuse.plot.axes import bias_limits
 from recuse.plot.colours import BLUE, FAINT
-from recuse.plot.page import head, page_of_words
+from recuse.plot.page import head, page_of_words, sides
 from recuse.plot.rows import POINTS, TICK, Block, Column, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language
 
@@ -93,7 +93,7 @@ def _facts(table: pd.DataFrame, case: str) -> dict[str, object]:
     conclusive = table[table["verdict"].isin([*FOUND, Verdict.NOT_SHOWN])]
     conclusive = conclusive[(conclusive["case"] == case) & (conclusive["quantity"] != FAMILY)]
     counts = [(conclusive["favours"] == side).sum() for side in (FAVOURS, DISFAVOURS)]
-    return {"counts": counts, "total": len(conclusive)}
+    return {"found": sides(*counts), "total": len(conclusive)}
 
 
 def _ratios(limits: tuple[float, float]) -> Sequence[tuple[float, str]]:

@@ -14,6 +14,7 @@ from recuse.plot.page import (
     head,
     not_estimated,
     page_of_words,
+    tally,
 )
 from recuse.plot.rows import Block, Column, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language
@@ -50,8 +51,8 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
     is_own = drawn["relation"] == SELF
     bands = drawn.groupby("judge")["band"].max()
     bands.update(drawn[is_own].groupby("judge")["band"].max())
-    inside = drawn["residual"].abs() <= drawn["judge"].map(bands)
-    beyond = drawn.loc[is_own & ~inside, "residual"]
+    band = drawn["judge"].map(bands)
+    own = drawn.assign(ci_low=drawn["residual"] - band, ci_high=drawn["residual"] + band)[is_own]
 
     rows = [Row(judge, judge, palette.colour(judge)) for judge in judges]
     marks = pd.DataFrame(
@@ -61,27 +62,24 @@ def residuals(table: pd.DataFrame, subject: Subject, *, spec: str, confidence: f
             "kind": drawn["relation"],
             "estimate": drawn["residual"],
             "colour": drawn["model"].map(palette.colour),
-            "hollow": inside,
+            "hollow": drawn["residual"].abs() <= band,
             "text": drawn["residual"].map(signed).where(is_own),
         }
     )
-    without = [judge for judge in judges if judge not in set(drawn["judge"])]
-    empty = pd.DataFrame({"panel": "", "row": without, "instead": "not estimable"})
-    marks = pd.concat([marks, empty.assign(estimate=float("nan"))])
     ends = marks.assign(ci_low=-drawn["band"].max(), ci_high=drawn["band"].max())
     column = Column(less="harsher", more="favours the model", limits=bias_limits(ends))
-    counts = [(beyond > 0).sum(), (beyond < 0).sum()]
     page = rows_figure(
         marks,
         subject,
-        head("residuals", counts=counts, total=is_own.sum(), level=confidence),
+        head("residuals", tally=tally(own), level=confidence),
         [Block(rows, [column])],
         kinds=KINDS,
         row=0.3,
+        absent="not estimable",
         key=family_entries(palette, {*judges, *drawn["model"]}),
         note=not_estimated({f"cells of {', '.join(n)}": reason for reason, n in reasons.items()}),
     )
-    for judge, band in bands.items():
+    for judge, width in bands.items():
         place = page.places[""][judge]
-        page.axes[""].fill_between([-band, band], place - 0.13, place + 0.13, gid="band", **BAND)
+        page.axes[""].fill_between([-width, width], place - 0.13, place + 0.13, gid="band", **BAND)
     return page.figure

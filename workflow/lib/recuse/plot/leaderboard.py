@@ -21,7 +21,7 @@ from recuse.inference.leaderboard import (
 )
 from recuse.pairwise.strengths import EQUAL_LENGTH
 from recuse.plot.colours import NEUTRAL
-from recuse.plot.page import Head, head, joined, not_estimated, page_of_words
+from recuse.plot.page import head, joined, not_estimated, page_of_words
 from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language
 
@@ -55,20 +55,11 @@ def leaderboard_figure(table: pd.DataFrame, subject: Subject, *, confidence: flo
     are drawn.
     """
     table = table[table["slice"].isna()]
-    whole = table[table["score"].notna()]
-    if whole.empty:
-        return page_of_words(subject, NONE)
-    table, whole = (rows[rows["spec"] == whole["spec"].iloc[0]] for rows in (table, whole))
+    table = table[table["spec"].isin(table.dropna(subset="score")["spec"].iloc[:1])]
     estimand = max(table["estimand"].dropna(), default="")
     words = KINDS | ({DEBIASED: debiased_by(estimand)} if estimand else {})
-    missing = table[table["score"].isna()].groupby("scores")["note"].first().dropna()
-    notes = [text for text in whole["note"].dropna().unique() if text]
-    note = joined(
-        not_estimated({words[kind]: reason for kind, reason in missing.items()}),
-        f"{capitalised(in_short(notes))}." if notes else "",
-    )
-    about = head("leaderboard", **rank_changes(whole), level=confidence)
-    return page_of_ranks(whole, subject, about, words, "mean score", note)
+    texts = {"words": words, "across": "mean score", "nothing": NONE}
+    return page_of_ranks("leaderboard", table, subject, confidence, **texts)
 
 
 @language()
@@ -78,31 +69,41 @@ def strengths(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Fi
 
     `table`: see recuse.pairwise.strengths.
     """
-    whole = table[table["strength"].notna()]
-    whole = whole[whole["model"].isin(whole.loc[whole["scores"] == RAW, "model"])]
-    if whole.empty:
-        return page_of_words(subject, NO_STRENGTHS)
     shares = {"score": "win_rate", "ci_low": "win_rate_low", "ci_high": "win_rate_high"}
-    whole = whole.assign(**{name: 100 * whole[share] for name, share in shares.items()})
-    missing = table[table["strength"].isna()].groupby("scores")["note"].first()
-    note = not_estimated({KINDS_OF_STRENGTHS[kind]: reason for kind, reason in missing.items()})
-    about = head("strengths", **rank_changes(whole), level=confidence)
-    return page_of_ranks(whole, subject, about, KINDS_OF_STRENGTHS, ACROSS, note)
+    known = table["strength"].notna()
+    table = table.assign(
+        **{name: 100 * table[share].where(known) for name, share in shares.items()}
+    )
+    texts = {"words": KINDS_OF_STRENGTHS, "across": ACROSS, "nothing": NO_STRENGTHS}
+    return page_of_ranks("strengths", table, subject, confidence, **texts)
 
 
 def page_of_ranks(
-    whole: pd.DataFrame,
+    figure: str,
+    table: pd.DataFrame,
     subject: Subject,
-    head: Head,
+    confidence: float,
+    *,
     words: Mapping[str, str],
     across: str,
-    note: str,
+    nothing: str,
 ) -> Figure:
-    """Draw scores with intervals, and ranks with rank sets, of each model by each kind of score.
+    """Draw scores with intervals, and ranks with rank sets, of each model by each kind of score,
+    if it has the first; the note says why others are missing, and what to know.
 
-    whole: scores (the kind), model, score, ci_low, ci_high, rank, rank_low, rank_high. words: of
-    the kinds, in the order drawn. across: under the scores.
+    figure: names its head. table: scores (the kind), model, score, ci_low, ci_high, rank, rank_low,
+    rank_high, note. words: of the kinds, in the order drawn. across: under the scores. nothing: why
+    there are none.
     """
+    whole = table.dropna(subset="score")
+    if whole.empty:
+        return page_of_words(subject, nothing)
+    missing = table[table["score"].isna()].groupby("scores")["note"].first().dropna()
+    notes = [*filter(None, whole["note"].dropna().unique())]
+    note = joined(
+        not_estimated({words[kind]: reason for kind, reason in missing.items()}),
+        f"{capitalised(in_short(notes))}." if notes else "",
+    )
     present = [kind for kind in words if (whole["scores"] == kind).any()]
     kinds = {}
     for slot, kind in enumerate(present):
@@ -134,8 +135,9 @@ def page_of_ranks(
     )
     marks = pd.concat([marks.assign(panel="scores", estimate=marks["score"]), ranks])
     rows = [Row(model, model, subject.palette.colour(model)) for model in models]
-    page = rows_figure(marks, subject, head, [Block(rows, columns)], kinds=kinds, note=note)
-    return page.figure
+    about = head(figure, **rank_changes(whole), level=confidence)
+    blocks = [Block(rows, columns)]
+    return rows_figure(marks, subject, about, blocks, kinds=kinds, note=note).figure
 
 
 def rank_changes(whole: pd.DataFrame) -> dict[str, object]:

@@ -31,10 +31,10 @@ from recuse.plot.page import (
     NO_EXPERIMENT,
     Entry,
     Head,
-    Panel,
     extremes,
     head,
     joined,
+    keys,
     name_in_words,
     page_of_words,
     with_conditions,
@@ -89,17 +89,19 @@ def alignment_curves_figure(table: pd.DataFrame, subject: Subject, *, confidence
     """
     if table.empty:
         return page_of_words(subject, NO_ALIGNMENT)
-    longer = _mean(table[table["bin_low"] >= 0], "agreement")
-    shorter = _mean(table[table["bin_high"] <= 0], "agreement")
+    longer, shorter = _means(table, "agreement")
     words = head("alignment", longer=longer, shorter=shorter, width=WIDTH, level=confidence)
     table = table.assign(y=table["agreement"], low=table["ci_low"], high=table["ci_high"])
     return _length_panels(table, subject, words, BINS, _frame_agreement, CHOSEN_LENGTH, AGREEMENT)
 
 
-def _mean(table: pd.DataFrame, column: str) -> float | None:
-    """Mean over comparisons; None without any."""
-    total = table["n"].sum()
-    return (table[column] * table["n"]).sum() / total if total else None
+def _means(table: pd.DataFrame, column: str) -> list[float | None]:
+    """Means over the comparisons with a longer and with a shorter answer; None without any."""
+    means = []
+    for rows in (table[table["bin_low"] >= 0], table[table["bin_high"] <= 0]):
+        total = rows["n"].sum()
+        means.append((rows[column] * rows["n"]).sum() / total if total else None)
+    return means
 
 
 def _frame_agreement(axes: Axes, curve: pd.DataFrame) -> None:
@@ -148,8 +150,7 @@ def _preference(table: pd.DataFrame) -> dict[str, float]:
     """
     is_human, gaps = table["judge"] == HUMAN, {}
     for who, rows in (("judges", table[~is_human]), ("humans", table[is_human])):
-        longer = _mean(rows[rows["bin_low"] >= 0], "mean")
-        shorter = _mean(rows[rows["bin_high"] <= 0], "mean")
+        longer, shorter = _means(rows, "mean")
         if longer is not None and shorter is not None:
             gaps[who] = longer - shorter
     return gaps
@@ -174,7 +175,7 @@ def _length_panels(
     table = table.sort_values("bin_low")
     table["x"] = ((table["bin_low"] + table["bin_high"]) / 2).fillna(OPEN)
     table["hollow"] = table["bin_high"].isna()
-    table["panel"] = [*zip(table["condition"], table["judge"], strict=True)]
+    table["panel"] = keys(table, "condition", "judge")
     groups = dict(iter(table.groupby("panel")))
     judges = subject.palette.order(table["judge"])
     panels = []
@@ -193,7 +194,7 @@ def _length_panels(
     is_drawn = table["n"] >= FEWEST  # no line over the others
     shown = {name: table[name].where(is_drawn) for name in ("y", "low", "high")}
 
-    def frame_panel(axes: Axes, panel: CurvePanel, _: Panel) -> None:
+    def frame_panel(axes: Axes, panel: CurvePanel) -> None:
         axes.set_xlim(LIMITS)
         axes.set_xticks((-100, 0, 100), ("−100", "0", "+100"))
         axes.set_xticks((-50, 50), minor=True)
@@ -249,7 +250,7 @@ def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: floa
         points.append(votes.assign(panel=judge, series=name, x=lows + width * (0.5 + aside)))
     columns = {"preference": "y", "ci_low": "low", "ci_high": "high"}
 
-    def frame(axes: Axes, *_: object) -> None:
+    def frame(axes: Axes, _: CurvePanel) -> None:
         axes.set(xlim=(0, lows[-1] + width), ylim=(-0.04, 1.04))
         axes.set_xticks(lows[::2], [f"{low:g}" for low in lows[::2]])
         axes.set_yticks((0, 0.5, 1), ("0", "0.5", "1"))

@@ -74,14 +74,14 @@ def draw_worlds(worlds: Sequence[SimulatedPanel], subject: Subject) -> Figure:
     )
     for world, panel in zip(worlds, panels, strict=True):
         axes = panel.axes
-        _scatter(axes, world, first=panel.first)
+        _scatter(axes, world)
         for place, values in (("top", world.reference), ("right", world.rating)):
             _densities(axes, values, upright=place == "right")
     return figure
 
 
-def _scatter(axes: Axes, world: SimulatedPanel, *, first: bool) -> None:
-    unit_square(axes, LIMITS, first=first)
+def _scatter(axes: Axes, world: SimulatedPanel) -> None:
+    unit_square(axes, LIMITS)
     ends = np.array([0.0, 1.0])
     for mark, offset, reference, rating in zip(
         (OWN, OTHER), (world.self_bias, 0.0), world.reference, world.rating, strict=True

@@ -332,25 +332,28 @@ def not_estimated(reasons: Mapping[str, str]) -> str:
     return written("not_estimated", reasons={name: in_words(why) for name, why in reasons.items()})
 
 
+def sides(above: int, below: int = 0) -> list[dict[str, object]]:
+    """How many are above a value and how many below, where there are any."""
+    counts = {"above": above, "below": below}
+    return [{"side": side, "count": count, "most": ""} for side, count in counts.items() if count]
+
+
 def tally(
     rows: pd.DataFrame, *, at: float = 0.0, name: str = "", value: str = "estimate"
 ) -> dict[str, object]:
     """What `outcomes` in the templates puts in words: how many rows have an interval (ci_low,
-    ci_high), how many have one above `at` and below.
+    ci_high), and how many of these are above `at` and below, as `sides`.
 
     name: a column, to name who has the greatest `value` on each side.
     """
     wide = rows[rows["ci_low"] < rows["ci_high"]]
-    sides = wide[wide["ci_low"] > at], wide[wide["ci_high"] < at]
-    most = []
-    for side, sign in zip(sides, (1, -1), strict=True):
-        if name and len(side):
-            row = side.loc[(sign * side[value]).idxmax()]
-            most.append(f"{row[name]}, {signed(row[value])}")
-        else:
-            most.append("")
-    counts = [len(side) for side in sides]
-    return {"total": rows["ci_low"].notna().sum(), "counts": counts, "most": most}
+    groups = {"above": wide[wide["ci_low"] > at], "below": wide[wide["ci_high"] < at]}
+    found = sides(*map(len, groups.values()))
+    for each in found if name else ():
+        rows_of_side = groups[each["side"]]
+        row = rows_of_side.loc[rows_of_side[value].abs().idxmax()]
+        each["most"] = f"{row[name]}, {signed(row[value])}"
+    return {"total": rows["ci_low"].notna().sum(), "found": found}
 
 
 def extremes(values: pd.Series) -> list[tuple[str, float]]:
@@ -385,6 +388,12 @@ def by_experiment(table: pd.DataFrame) -> pd.DataFrame:
         return table
     names = with_text_names(table, "experiment")["experiment"].replace("", NO_EXPERIMENT)
     return table.assign(judge=table["judge"] + " (" + names + ")")
+
+
+def keys(table: pd.DataFrame, *columns: str) -> pd.Series:
+    """The values of some columns in each row, as tuples."""
+    values = zip(*(table[name] for name in columns), strict=True)
+    return pd.Series([*values], table.index, object)
 
 
 def with_text_names(table: pd.DataFrame, *names: str) -> pd.DataFrame:

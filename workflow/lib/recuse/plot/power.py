@@ -14,7 +14,7 @@ from recuse.base.words import counted, enumerated
 from recuse.inference.power import TOO_OFTEN
 from recuse.plot.colours import BLUE, FAINT, GREEN, INK, VERMILION
 from recuse.plot.curves import CurvePanel, Series, curves_figure
-from recuse.plot.page import Entry, head, page_of_words
+from recuse.plot.page import Entry, head, keys, page_of_words
 from recuse.plot.style import Subject, language
 
 TALL = 2.4  # inches of the panel
@@ -78,13 +78,13 @@ def power_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) ->
         series[kind, number] = Series(letter.colour, line, letter.mark)
     points = drawn.assign(
         panel="",
-        series=[*zip(drawn["estimand"], drawn["models"], strict=True)],
+        series=keys(drawn, "estimand", "models"),
         x=drawn["prompts"] * [LETTERS[kind[0]].aside for kind in drawn["estimand"]],
         y=drawn["detectable"],
         hollow=drawn["size"] > TOO_OFTEN * level,
     )
 
-    def frame(axes: Axes, *_: object) -> None:
+    def frame(axes: Axes, _: CurvePanel) -> None:
         prompts, ends = drawn["prompts"], [*drawn["detectable"], aim]
         axes.set(xscale="log", xlim=(prompts.min() / 1.15, prompts.max() * 1.15))
         axes.set(yscale="log", ylim=(min(ends) / 1.2, max(ends) * 1.2))

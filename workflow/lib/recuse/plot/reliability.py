@@ -11,7 +11,7 @@ from recuse.base.reasons import in_words
 from recuse.plot.axes import bias_limits, numbered, put
 from recuse.plot.colours import INK, NEUTRAL
 from recuse.plot.curves import CurvePanel, Series, curves_figure
-from recuse.plot.page import Entry, Panel, head, page_of_words
+from recuse.plot.page import Entry, head, keys, page_of_words
 from recuse.plot.style import Subject, language
 
 TITLES = {"self_bias": "{}", "family_bias": "{} family"}
@@ -71,8 +71,8 @@ def reliability_figure(
     corrected = _whole(measurement_error).query("method == 'moments'").dropna(subset="estimate")
     tables = {"curve": curves, "breakdown": _whole(breakdowns), "own": corrected}
     known = reliabilities["mean"].sort_values() if len(corrected) else reliabilities["mean"][:0]
-    palette, biases = subject.palette, zip(curves["quantity"], curves["term"], strict=True)
-    biases = palette.order_biases(dict.fromkeys(biases))
+    palette = subject.palette
+    biases = palette.order_biases(keys(curves, "quantity", "term").unique())
 
     key = [Entry(estimands.iloc[0], "━"), *(Entry(name, "╍", NEUTRAL) for name in estimands[1:])]
     for name, (_, letter, words) in MARKS.items():
@@ -94,9 +94,9 @@ def reliability_figure(
         series[spec, "own"] = Series(colour, mark=OWN, gid="own")
         drawn += [rows.assign(series=[(spec, name)] * len(rows)) for name, rows in parts.items()]
     points = pd.concat(drawn).rename(columns={"estimate": "y", "ci_low": "low", "ci_high": "high"})
-    points["panel"] = [*zip(points["quantity"], points["term"], strict=True)]
+    points = points.assign(panel=[*keys(points, "quantity", "term")])
 
-    def frame(axes: Axes, panel: CurvePanel, _: Panel) -> None:
+    def frame(axes: Axes, panel: CurvePanel) -> None:
         own = curves[(curves["quantity"] == panel.key[0]) & (curves["term"] == panel.key[1])]
         _frame(axes, own, known)
 

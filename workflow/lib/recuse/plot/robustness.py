@@ -84,10 +84,8 @@ def conclusions_figure(
     present = {row["check"] for row in rows}
     titles = {each.name: each.title for each in asked.checks if each.name in present}
     rows = [row for row in rows if row["check"] in titles]
-    first = {}
-    for row in rows:
-        if row["check"] == next(iter(titles)):
-            first[row["quantity"], row["term"]] = signed(row["estimate"])
+    of_first = [row for row in rows if row["check"] == next(iter(titles))]
+    first = {(row["quantity"], row["term"]): signed(row["estimate"]) for row in of_first}
     labels = [f"{name}  {first.get(bias, '')}".rstrip() for bias, name in names.items()]
     departures = {row["verdict"] for row in rows}
     key = [Entry(words, letter) for _, letter, words in MARKS.values()]

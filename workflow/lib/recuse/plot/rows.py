@@ -61,11 +61,6 @@ class Kind(NamedTuple):
     slot: int = 0
     interval: bool = True
 
-    @property
-    def entry(self) -> Entry:
-        """Its entry in the key."""
-        return Entry(self.label, LETTERS[self.mark["marker"]], self.colour or INK)
-
 
 @dataclass(frozen=True)
 class Column:
@@ -113,6 +108,17 @@ class Rows:
     def place(self, panel: object, row: object, slot: int = 0) -> float:
         """Height of a mark in a panel."""
         return self.places[panel][row] + PITCH * (slot - (_slots(self.kinds) - 1) / 2)
+
+    def stack(
+        self, panel: object, row: object, lengths: Mapping, looks: Mapping, *, height: float
+    ) -> None:
+        """Bars end to end in a row, with lengths and looks by name; height: inches."""
+        left = 0.0
+        for name, look in looks.items():
+            look = {"edgecolor": "white", "lw": 0.4, "zorder": 3, "height": height, **look}
+            place = self.place(panel, row)
+            self.axes[panel].barh([place], [lengths[name]], left=left, gid=name, **look)
+            left += lengths[name]
 
 
 def _slots(kinds: Mapping[str, Kind]) -> int:
@@ -187,6 +193,11 @@ def rows_figure(
         widest((each.group for each in rows), weight="bold"),
     ]
     every = [column for block in blocks for column in block.columns]
+    of_kinds = [
+        Entry(kind.label, LETTERS[kind.mark["marker"]], kind.colour or INK)
+        for kind in kinds.values()
+        if kind.label
+    ]
     texts = widest([*marks["text"].dropna(), *(column.beside for column in every)])
     figure, panels = page_of_panels(
         subject,
@@ -195,7 +206,7 @@ def rows_figure(
         left=max(names) + 0.1,
         beside=texts + 0.08 if texts else 0.0,
         least=max(_least(column, marks) for column in every),
-        key=[*(kind.entry for kind in kinds.values() if kind.label), *key],
+        key=[*of_kinds, *key],
         note=joined(*beyond, note),
     )
 

@@ -13,7 +13,7 @@ from recuse.plot.axes import unit_square
 from recuse.plot.cells import ShadedCells, cells_figure
 from recuse.plot.colours import DASHED
 from recuse.plot.curves import CurvePanel, Series, curves_figure
-from recuse.plot.page import Panel, extremes, family_entries, head, page_of_words
+from recuse.plot.page import extremes, family_entries, head, keys, page_of_words
 from recuse.plot.rows import (
     POINTS,
     TICK,
@@ -168,9 +168,8 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
         for judge in judges:
             title = ": ".join(filter(None, (part, judge)))
             panels.append(CurvePanel((part, judge), title, colour=subject.palette.colour(judge)))
-    keys = pd.Series([*zip(table["slice"], table["judge"], strict=True)], table.index, object)
     columns = {"reference": "x", "value": "y", "ci_low": "low", "ci_high": "high"}
-    points = table.rename(columns=columns).assign(panel=keys, series="")
+    points = table.rename(columns=columns).assign(panel=keys(table, "slice", "judge"), series="")
     values = table.sort_values("reference").groupby(["slice", "judge"])["value"]
     rises = (values.last() - values.first()).droplevel("slice")
     return curves_figure(
@@ -188,6 +187,6 @@ def smooths(table: pd.DataFrame, subject: Subject, *, confidence: float, covaria
     )
 
 
-def _frame_smooth(axes: Axes, _: CurvePanel, place: Panel) -> None:
-    unit_square(axes, LIMITS, first=place.first, lowest=place.lowest)
+def _frame_smooth(axes: Axes, _: CurvePanel) -> None:
+    unit_square(axes, LIMITS)
     axes.plot([0, 1], [0, 1], zorder=2, **DASHED)

@@ -24,7 +24,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter
 
 from recuse.base.outputs import replacing
-from recuse.base.words import FROM_RIGHT_TO_LEFT, INVISIBLE, visible, with_gold_labels
+from recuse.base.words import FROM_RIGHT_TO_LEFT, visible, with_gold_labels
 from recuse.plot.colours import FAINT, GRID, INK, Palette
 
 SINGLE_COLUMN = 3.4
@@ -170,12 +170,8 @@ def read_figure_table(path: str | Path) -> pd.DataFrame:
         path, dtype=dict.fromkeys(NAMES, "str"), keep_default_na=False, na_values=[""]
     )
     for column in table.columns.intersection(NAMES):
-        if hidden := {
-            name: visible(name)
-            for name in table[column].dropna().unique()
-            if INVISIBLE.search(name)
-        }:
-            table[column] = table[column].replace(hidden)
+        names = table[column].dropna().unique()
+        table[column] = table[column].replace({name: visible(name) for name in names})
     return table
 
 
@@ -272,9 +268,9 @@ def balanced(text: str, width: float, size: float = SMALL) -> str:
 def _pieces(word: str, width: float, size: float) -> Iterator[str]:
     """`word`, in pieces as long as a line holds, of one letter at least."""
     while len(word) > 1 and text_width(word, size) > width:
-        cut = next(
-            (end for end in range(len(word) - 1, 1, -1) if text_width(word[:end], size) <= width), 1
-        )
+        cut = len(word) - 1
+        while cut > 1 and text_width(word[:cut], size) > width:
+            cut -= 1
         yield word[:cut]
         word = word[cut:]
     yield word

@@ -131,23 +131,13 @@ def verbosity_bias(
     marks["hollow"] = np.where(few, True, None)
     counts = marks["n_shorter"].astype(str) + " + " + marks["n_longer"].astype(str)
     marks["text"] = counts.where(marks["kind"] == MAIN)
-    quoted = [row for path in published for row in read_table(path)]
-    printed = [
-        {
-            "row": row["judge"],
-            "panel": condition,
-            "kind": PUBLISHED,
-            "estimate": float(row["value"]),
-        }
-        for row in quoted
-        for condition in conditions
-        if row["quantity"] == "verbosity_bias"
-        and ((marks["row"] == row["judge"]) & (marks["panel"] == condition)).any()
-    ]
+    printed = marks[["row", "panel"]].drop_duplicates().assign(kind=PUBLISHED)
+    printed = printed.assign(estimate=printed["row"].map(_printed(published)))
+    printed = printed.dropna(subset="estimate")
     main = table[(table["order"] == MAIN) & (table["few"] != "yes")]
     counts = tally(main, name="judge", value="verbosity_bias")
-    kinds = {name: kind for name, kind in KINDS.items() if name != PUBLISHED or printed}
-    marks = pd.concat([marks, pd.DataFrame(printed)])
+    kinds = {name: kind for name, kind in KINDS.items() if name != PUBLISHED or len(printed)}
+    marks = pd.concat([marks, printed])
     columns = [
         Column(condition, condition, less="humans prefer longer", more="humans prefer shorter")
         for condition in conditions
@@ -156,3 +146,13 @@ def verbosity_bias(
     blocks = [Block(rows, columns)]
     settings = {"kinds": kinds, "most": 2, "key": [FEW_QUESTIONS] * bool(few.any())}
     return rows_figure(marks, subject, words, blocks, absent=NONE, **settings).figure
+
+
+def _printed(files: Sequence[str]) -> dict[str, float]:
+    """The verbosity bias of each judge in files of published values."""
+    values = {}
+    for file in files:
+        for row in read_table(file):
+            if row["quantity"] == "verbosity_bias":
+                values[row["judge"]] = float(row["value"])
+    return values

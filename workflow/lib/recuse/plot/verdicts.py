@@ -10,7 +10,8 @@ from recuse.model.spec import BIASES
 from recuse.plot.biases import Variant, compare
 from recuse.plot.page import not_estimated, written
 from recuse.plot.style import Subject
-from recuse.report.verdict import bias_sentences
+from recuse.report.tables import where
+from recuse.report.verdict import bias_sentences, name_in
 
 OF_SHARES = "share of the verdicts on two answers"
 NOTHING = "No verdict on any judge's own or its family's answers."
@@ -33,15 +34,12 @@ def verdicts_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
             variants.append(Variant(f"{letter} {QUESTIONS[letter]}", gaps, interval))
     if table["estimate"].notna().any():
         variants.append(Variant(f"{kind.decisive} {QUESTIONS[kind.decisive]}", table, interval))
-    inconclusive = table[table["verdict"] == Verdict.INCONCLUSIVE]
-    names = inconclusive["term"].astype(str)
-    names = names.where(inconclusive["quantity"] != BIASES[1], names + " family")
-    reasons = {
-        ", ".join(of_reason): reason
-        for reason, of_reason in names.groupby(inconclusive["reason"]).unique().items()
-    }
-    note = not_estimated(reasons) if len(table) else NOTHING
+    texts = table.astype(object).where(table.notna(), "").to_dict("records")
+    names: dict[str, list[str]] = {}  # by the reason
+    for row in where(texts, verdict=Verdict.INCONCLUSIVE):
+        names.setdefault(row["reason"], []).append(name_in(row))
+    reasons = {", ".join(names[reason]): reason for reason in sorted(names)}
     unit = "" if kind.name == "ratings" else OF_SHARES
-    texts = table.astype(object).where(table.notna(), "")
-    finding = " ".join(bias_sentences(texts.to_dict("records"))) if len(table) else ""
+    finding = " ".join(bias_sentences(texts)) if texts else ""
+    note = not_estimated(reasons) if texts else NOTHING
     return compare(variants, subject, note=note, words=finding, unit=unit)

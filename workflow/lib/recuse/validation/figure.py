@@ -14,8 +14,8 @@ from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language
 from recuse.validation.estimators import ESTIMATORS
 
-VERDICTS = "verdicts"  # estimators without an estimand, which use all three
-COLOURS = {"A": VERMILION, "B": BLUE, "C": GREEN, VERDICTS[0]: INK}
+# By letter of the estimand; estimators without one use all three
+COLOURS = {"A": VERMILION, "B": BLUE, "C": GREEN, "": INK}
 INCONCLUSIVE = "inconclusive"
 KINDS = {"mean": Kind(mark=POINTS[0]), "pooled": Kind("", POINTS[3], interval=False)}
 KEY = [
@@ -33,15 +33,9 @@ HOLDS = 0.03  # above the level, which the shares of all judges may be of an est
 REFUSED = 0.005  # share of tests: if more are refused, a mark is hollow
 
 
-def _estimand(estimator: str) -> str:
-    return ESTIMATORS[estimator].estimand or VERDICTS
-
-
 def _label(estimator: str) -> str:
-    words = ESTIMATORS[estimator].words
-    return (
-        f"{ESTIMATORS[estimator].estimand[0]}: {words}" if ESTIMATORS[estimator].estimand else words
-    )
+    about = ESTIMATORS[estimator]
+    return f"{about.estimand[0]}: {about.words}" if about.estimand else about.words
 
 
 @language()
@@ -75,7 +69,7 @@ def worlds(
         kind="pooled", estimate=drawn["pooled"], hollow=drawn["pooled_refused"] > REFUSED
     )
     marks = pd.concat([judges, pooled])
-    marks["colour"] = marks["estimator"].map(lambda name: COLOURS[_estimand(name)[0]])
+    marks["colour"] = marks["estimator"].map(lambda name: COLOURS[ESTIMATORS[name].estimand[:1]])
     marks[SHARES] = np.sqrt(marks[SHARES].clip(0))
     names, nominal = (
         [name for name in ESTIMATORS if name in set(drawn["estimator"])],

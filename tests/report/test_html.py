@@ -10,6 +10,7 @@ from io import BytesIO
 import pytest
 from fontTools.ttLib import TTFont
 
+from recuse.base.reasons import Reason
 from recuse.base.templates import said, said_with_table
 from recuse.report.html import (
     font_rules,
@@ -31,7 +32,6 @@ def test_a_picture_keeps_only_ids_that_are_referred_to_with_its_name_before_them
     assert 'href="#one-glyph"' in picture
     assert "metadata" not in picture
     assert "<style" not in picture
-    assert "<g" not in picture
     assert '<text x="1.23" y="2" font-weight="700" font-size="8px">T</text>' in picture
     assert picture_facts(SVG.format(title="T: t", label="label"), "label") == {
         "title": "T: t",
@@ -128,7 +128,7 @@ def test_styles_of_a_picture_but_fonts_become_attributes_of_which_the_last_count
 
 def test_a_sentence_folds_its_own_blanks_and_keeps_those_in_names():
     who = {"names": ["my  judge "], "most": 5, "families": False}
-    words = said("strangers", who=who, others="people")
+    words = said("strangers", who=who, reason=Reason.HARDLY_AGREES)
     assert words == "my  judge  hardly agrees with people: do not use it as a judge."
     row = {"estimate": ""}
     facts = {"row": row, "unit": None, "side": 0, "least": 0, "confidence": 0.9}

@@ -2,14 +2,13 @@
 and what to do.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import nan
 
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.templates import said
-from recuse.base.words import capitalised, enumerated, percent
+from recuse.base.words import capitalised, percent
 from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN
@@ -132,14 +131,9 @@ def _without(tables: Tables, unit: Unit) -> Iterator[str]:
     """A caveat on the judges without whom the conclusion on the mean changes."""
     rows = [row for row in _means(tables) if row["estimate"]]
     for whole in where(rows, left_out=""):
-        names = []
-        for row in rows:
-            if interval_side(row) != interval_side(whole):
-                numbers = f"{unit.text(row['estimate'])}, {unit.span(row)}"
-                names.append(f"{row['left_out']} ({numbers})")
-        if names:
-            named = enumerated(names, most=3)
-            yield f"The average depends on single judges: its conclusion changes without {named}."
+        changed = [row for row in rows if interval_side(row) != interval_side(whole)]
+        if changed:
+            yield said("depends_on_single", rows=changed, unit=unit)
 
 
 # Topic and subject of the warnings that the page repeats elsewhere: by NO_TRUTH, below the ranking
@@ -154,7 +148,7 @@ def _warnings(check: TableRows) -> Iterator[str]:
         if row["level"] in (STOP, WARNING) and not elsewhere:
             first.setdefault(row["topic"], row)
     for row in first.values():
-        yield f"{capitalised('; '.join(filter(None, (row['words'], row['advice']))))}."
+        yield said("warning", row=row)
 
 
 def _tracking(tables: Tables, confidence: float) -> PageSection | None:
@@ -198,12 +192,10 @@ def _pairs_in_order(mean_scores: TableRows) -> dict[str, tuple[int, int]]:
         means.setdefault(row["judge"], {})[row["model"]] = float(row["mean"])
     human, counts = means.pop(HUMAN, {}), {}
     for judge, scores in means.items():
-        both = [(score, human[model]) for model, score in scores.items() if model in human]
-        alike = 0
-        for (one, of_one), (two, of_two) in combinations(both, 2):
-            alike += (one - two) * (of_one - of_two) > 0
-        if len(both) > 1:
-            counts[judge] = alike, math.comb(len(both), 2)
+        pairs = [*combinations(scores.keys() & human.keys(), 2)]
+        gaps = [(scores[one] - scores[two]) * (human[one] - human[two]) for one, two in pairs]
+        if pairs:
+            counts[judge] = sum(gap > 0 for gap in gaps), len(pairs)
     return counts
 
 

@@ -17,9 +17,8 @@ from recuse.inference.gold import (
     UNDER_MARKING,
 )
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
-from recuse.model.spec import FAMILY
 from recuse.report.tables import Row, TableRows, where
-from recuse.report.verdict import POINTS, SHARES, Point
+from recuse.report.verdict import POINTS, SHARES, Point, name_in
 
 CASES = (HARMFUL, LEGITIMATE, OVER_MARKING, UNDER_MARKING)
 OF_WRONG = (HARMFUL, OVER_MARKING)
@@ -34,11 +33,11 @@ def sentences_on_gold(rows: TableRows) -> Iterator[str]:
         group = where(of_wrong, verdict=verdict, favours=favours)
         if group:
             group.sort(key=lambda row: -abs(float(row["estimate"])))
-            names = [f"{_name(row)} ({_size(row)})" for row in group]
+            names = [f"{name_in(row, 'the ')} ({_size(row)})" for row in group]
             facts = {"verdict": verdict, "more": favours == FAVOURS, "case": group[0]["case"]}
             yield said("wrong_answers", names=names, **facts)
     for verdict in (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE):
-        names = [_name(row) for row in where(of_wrong, verdict=verdict)]
+        names = [name_in(row, "the ") for row in where(of_wrong, verdict=verdict)]
         if names:
             yield said("wrong_answers_not_found", verdict=verdict, names=names)
 
@@ -64,7 +63,9 @@ def _items(rows: TableRows) -> list[tuple[str, str]]:
         if row["verdict"] == Verdict.NOT_SHOWN:
             sizes["least"] = _size(row, "detectable")
         facts = {"unit": SHARES, "span": _span(row), "reason": in_words(row["reason"])}
-        items.append((capitalised(_name(row)), said("contrast", row=row, **sizes, **facts)))
+        items.append(
+            (capitalised(name_in(row, "the ")), said("contrast", row=row, **sizes, **facts))
+        )
     return items
 
 
@@ -72,10 +73,6 @@ def caveats_on_gold(rows: TableRows) -> Iterator[str]:
     """What would overturn a finding on own wrong answers, if there is one."""
     if any(row["verdict"] in FOUND and row["case"] in OF_WRONG for row in rows):
         yield said("overturned")
-
-
-def _name(row: Row) -> str:
-    return f"the {row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
 def _size(row: Row, column: str = "estimate") -> str:

@@ -71,7 +71,7 @@ def inlined(svg: str, name: str) -> str:
     """Return the figure in the text `svg` as an element of an HTML page on which `name` is unique.
 
     An id that the figure refers to is prefixed by `name`, since figures share ids; others are
-    removed, and groups without attributes. Styles become attributes, which the policy of the page
+    removed. Styles become attributes, which the policy of the page
     need not allow; lengths are rounded to 0.01 points. Screen readers see an image with the
     figure's title, described by the element `name`-caption.
     """
@@ -103,13 +103,10 @@ def _simplify(element: ElementTree.Element, prefix: str, kept: Collection[str]) 
     if element.tag not in ("text", "tspan", "title"):
         element.text = None
     children = [child for child in element if _local(child.tag) not in DROPPED]
-    element[:] = []
     for child in children:
         _simplify(child, prefix, kept)
         child.tail = child.tail if child.tag == "tspan" else None
-        if child.tag not in ("g", "defs") or len(child):
-            bare = child.tag == "g" and not child.attrib and child[0].tag != "title"
-            element.extend(child if bare else [child])
+    element[:] = children
 
 
 @cache

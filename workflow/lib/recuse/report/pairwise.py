@@ -2,7 +2,6 @@
 people, and what to do.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from statistics import fmean
 
@@ -131,20 +130,20 @@ def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
 
 def _win_rates(choices: TableRows, *, has_labels: bool) -> PageSection | None:
     """The share of its comparisons that each model wins, by people and by each judge."""
-    shares: dict[str, dict[str, str]] = {}
-    wins, comparisons = Counter(), Counter()
     whose = "human_share" if has_labels else "judge_share"
+    by_model: dict[str, dict[str, Row]] = {}  # rows by model and judge
     for row in where(choices, draws=HALF):
-        if model := row["model"]:
-            shares.setdefault(model, {})[row["term"]] = row["judge_share"]
-            wins[model] += float(row[whose]) * int(row["n"])
-            comparisons[model] += int(row["n"])
-    if not shares:
+        if row["model"]:
+            by_model.setdefault(row["model"], {})[row["term"]] = row
+    if not by_model:
         return None
-    judges = list(dict.fromkeys(judge for by_judge in shares.values() for judge in by_judge))
-    means = {model: wins[model] / comparisons[model] for model in shares}
+    judges, means = {}, {}
+    for model, rows in by_model.items():
+        judges |= rows
+        shares = [float(row[whose]) for row in rows.values()]
+        means[model] = fmean(shares, [int(row["n"]) for row in rows.values()])
     models = sorted(means, key=means.get, reverse=True)
-    facts = {"judges": judges, "means": means, "shares": shares, "has_labels": has_labels}
+    facts = {"judges": [*judges], "means": means, "rows": by_model, "has_labels": has_labels}
     return PageSection.from_template("win_rates", models=models, unit=SHARES, **facts)
 
 

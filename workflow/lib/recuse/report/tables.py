@@ -146,13 +146,9 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def in_figures(text: str, *, is_p: bool = False) -> str:
-    """A number of a CSV file for a reader: four decimals, commas between thousands, and a lower
-    limit for p-values.
-    """
+def in_figures(text: str) -> str:
+    """A number of a CSV file for a reader: four decimals, and commas between thousands."""
     value = float(text)
-    if is_p and value < SMALLEST_P:
-        return "< 0.0001"
     if text.lstrip("-").isdigit():
         return f"{value:,.0f}".replace("-", "−")
     return number(value, DECIMALS) if isfinite(value) else ENDLESS.get(text, text)
@@ -168,11 +164,14 @@ def _cell(
     """What is shown of a cell, and the full value of a rounded number."""
     text = row[column]
     if text and numeric[column]:
-        rounded = in_figures(text, is_p=column == "p_value")
+        is_small = column == "p_value" and float(text) < SMALLEST_P
+        rounded = f"< {SMALLEST_P:.4f}" if is_small else in_figures(text)
         return rounded, "" if rounded == text else text
-    names = words.get(column, QUANTITIES if column == "quantity" else {})
+    names = {"quantity": QUANTITIES, **words}.get(column, {})
     if text in names:
-        return names[text], ""
-    if column == coded:
-        return in_words(text), ""
-    return text.replace("_", " ") if column in CODES else text, ""
+        text = names[text]
+    elif column == coded:
+        text = in_words(text)
+    elif column in CODES:
+        text = text.replace("_", " ")
+    return text, ""

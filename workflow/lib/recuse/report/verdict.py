@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_high
 
+import numpy as np
+
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.templates import said, said_with_table
 from recuse.base.words import enumerated, number, signed
@@ -20,14 +22,6 @@ KINDS = {
     "longer": "longer answers",
     "first": "first answer",
 }
-TESTED = {
-    SELF: "Self-bias",
-    FAMILY: "Family-bias",
-    "longer": "A bias for longer answers",
-    "first": "A bias for the first answer",
-}
-# With whom a judge hardly agrees
-OTHERS = {Reason.HARDLY_AGREES: "people", Reason.HARDLY_AGREES_WITH_JUDGES: "the other judges"}
 # Until they are answered in the configuration, there is no verdict on the judge.
 ASKED_OF_USER = (Reason.LONE_LEVEL, Reason.OTHER_SCALE, Reason.COPIED_RATINGS)
 MOST = 5  # names in a list before the rest is counted
@@ -123,29 +117,26 @@ class ShownVerdict:
     places: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class Axis:
-    """The axis of the first table, in shares of the scale."""
+Axis = tuple[float, float]  # ends of the axis of the first table, in shares of the scale
 
-    low: float
-    high: float
 
-    def place(self, value: float) -> float:
-        """From 0 to 1; what is beyond an end is there."""
-        return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+def _place(value: str | float, axis: Axis) -> float:
+    """From 0 to 1; what is beyond an end is there."""
+    return float(np.interp(float(value), axis, (0, 1)))
 
-    def ticks(self, unit: Unit) -> list[tuple[float, str]]:
-        """Place and label of round numbers in the unit, 0 among them."""
-        from matplotlib.ticker import MaxNLocator
 
-        low, high = self.low * unit.width, self.high * unit.width
-        values = MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(low, high)
-        digits = max(0, -math.floor(math.log10(values[1] - values[0])))
-        return [
-            (self.place(value / unit.width), signed(value, digits) if round(value, digits) else "0")
-            for value in values
-            if low <= value <= high
-        ]
+def _ticks(axis: Axis, unit: Unit) -> list[tuple[float, str]]:
+    """Place and label of round numbers in the unit, 0 among them."""
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = (end * unit.width for end in axis)
+    values = MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(low, high)
+    digits = max(0, -math.floor(math.log10(values[1] - values[0])))
+    return [
+        (_place(value / unit.width, axis), signed(value, digits) if round(value, digits) else "0")
+        for value in values
+        if low <= value <= high
+    ]
 
 
 @dataclass(frozen=True)
@@ -231,8 +222,8 @@ def shown_verdicts(rows: TableRows, unit: Unit) -> dict[str, object]:
         "verdicts": [_shown(row, unit, axis) for row in tested],
         "untested": [*_untested(rows)],
         "unit": unit,
-        "axis": axis.ticks(unit) if tested else [],
-        "zero": axis.place(0.0),
+        "axis": _ticks(axis, unit),
+        "zero": _place(0.0, axis),
         "least": max((number(float(each), 2) for each in leasts if each), default=""),
     }
 
@@ -249,7 +240,7 @@ def _shown(row: Row, unit: Unit, axis: Axis) -> ShownVerdict:
         agreement=CORRELATIONS.cell(row, "agreement", "agreement_"),
         hardly_agrees=bool(row["disagreement"]),
         advice=verdict_advice(row),
-        places={name: axis.place(float(row[name])) for name in marks if row[name]},
+        places={name: _place(row[name], axis) for name in marks if row[name]},
     )
 
 
@@ -259,10 +250,9 @@ def _axis(rows: TableRows) -> Axis:
     """
     ends = _numbers(rows, "ci_low", "ci_high")
     most = WIDEST * median_high(map(abs, ends)) if ends else 1.0
-    kept = [0.0, *_numbers(rows, "estimate", "A", "B")]
-    kept += [max(min(end, most), -most) for end in ends]
-    margin = 0.05 * (max(kept) - min(kept)) or 1.0
-    return Axis(min(kept) - margin, max(kept) + margin)
+    kept = [0.0, *_numbers(rows, "estimate", "A", "B"), *np.clip(ends, -most, most)]
+    margin = 0.05 * np.ptp(kept) or 1.0
+    return min(kept) - margin, max(kept) + margin
 
 
 def _numbers(rows: TableRows, *columns: str) -> list[float]:
@@ -277,11 +267,9 @@ def _untested(rows: TableRows) -> Iterator[str]:
     for row in where(rows, verdict=Verdict.INCONCLUSIVE):
         groups.setdefault((row["quantity"], code(row["reason"])), []).append(row)
     for (quantity, _), group in groups.items():
-        names = enumerated([row["term"] for row in group], MOST)
         why = in_short((row["reason"] for row in group), several=len(group) > 1)
-        words = f"{TESTED[quantity]} is untested for {names}: {why}."
-        remedy = cure(group[0]["reason"])
-        yield f"{words} To test it, {remedy}." if remedy else words
+        facts = {"quantity": quantity, "why": why, "cure": cure(group[0]["reason"])}
+        yield said("untested", names=[row["term"] for row in group], **facts)
 
 
 def interval_side(row: Row) -> int:
@@ -379,9 +367,9 @@ def _strangers(rows: TableRows) -> list[Row]:
     return sorted(strangers, key=lambda row: float(row["agreement"] or -1))
 
 
-def name_in(row: Row) -> str:
-    """The judge or family of a row."""
-    return f"{row['term']} family" if row["quantity"] == FAMILY else row["term"]
+def name_in(row: Row, the: str = "") -> str:
+    """The judge or family of a row; the: before a family's name."""
+    return f"{the}{row['term']} family" if row["quantity"] == FAMILY else row["term"]
 
 
 def headline(rows: TableRows, unit: Unit, *, relative: bool = False) -> str:
@@ -403,8 +391,8 @@ def headline(rows: TableRows, unit: Unit, *, relative: bool = False) -> str:
 def _on_strangers(rows: TableRows, most: int) -> Iterator[str]:
     """Which judges hardly agree with people or the other judges; most: see `bias_sentences`."""
     if strangers := _strangers(rows):
-        others = OTHERS[code(strangers[0]["disagreement"])]
-        yield said("strangers", who=_who(strangers, most), others=others)
+        reason = code(strangers[0]["disagreement"])
+        yield said("strangers", who=_who(strangers, most), reason=reason)
 
 
 def bias_sentences(
@@ -453,9 +441,8 @@ def _why_untested(own: TableRows, kind: str) -> str:
     """Why no judge has a verdict on self-bias; own: the rows on it, if there are any."""
     missing = Reason.NO_OWN_ANSWERS if kind == "ratings" else Reason.NO_OWN_COMPARED
     reasons = [row["reason"] for row in own] or [missing]
-    codes = {*map(code, reasons)}
-    if len(codes) == 1 and codes <= {Reason.NO_OWN_ANSWERS, Reason.NO_OWN_COMPARED}:
-        return said("no_own", code=codes.pop())
+    if {*map(code, reasons)} == {missing}:
+        return said("no_own", code=missing)
     return in_short(reasons, several=len(own) > 1)
 
 
@@ -464,7 +451,7 @@ def _who(rows: TableRows, most: int, unit: Unit | None = None) -> dict[str, obje
     names = []
     for row in rows:
         size = f" ({unit.size(row['estimate'])})" if unit else ""
-        names.append(f"{'the ' if row['quantity'] == FAMILY else ''}{name_in(row)}{size}")
+        names.append(name_in(row, "the ") + size)
     return {"names": names, "most": most, "families": rows[0]["quantity"] == FAMILY}
 
 
@@ -481,6 +468,9 @@ def table_as_texts(answer: PageAnswer) -> PageSection:
 # What a summary has of an answer as it is
 SUMMARISED = ("headline", "truth", "further", "pooled", "wordings", "untested", "caveats")
 SUMMARISED += ("next_steps",)
+NUMERIC = {*NUMBERS, "adjusted_p_value"}  # columns of numbers
+for quantity in ("A", "B", "agreement"):
+    NUMERIC |= {quantity, f"{quantity}_ci_low", f"{quantity}_ci_high"}
 
 
 def summary(study: str, about: Mapping, answer: PageAnswer, verdicts: TableRows) -> dict:
@@ -506,11 +496,8 @@ def summary(study: str, about: Mapping, answer: PageAnswer, verdicts: TableRows)
 
 def _values(row: Row) -> dict:
     """A row with numbers in columns of numbers and None where a field is empty."""
-    gaps = [f"{letter}{end}" for letter in ("A", "B") for end in ("", "_ci_low", "_ci_high")]
-    agreement = ("agreement", "agreement_ci_low", "agreement_ci_high")
-    numbers = {*NUMBERS, *gaps, *agreement, "adjusted_p_value"}
     return {
-        key: (float(text) if key in numbers else text) if text else None
+        key: (float(text) if key in NUMERIC else text) if text else None
         for key, text in row.items()
         if key != "study"
     }

@@ -308,6 +308,12 @@ def _object_lines(path: str) -> dict[str, np.ndarray] | None:
     return {"record": lines} if len(lines) and lines[-1] != len(lines) else None
 
 
+def longest_beginning(parts: Sequence[str], known: Collection[str]) -> str | None:
+    """The longest known name that these parts, with dots between, begin with."""
+    names = (".".join(parts[:size]) for size in range(len(parts), 0, -1))
+    return next((name for name in names if name in known), None)
+
+
 class Table:
     """A file of rows, CSV, parquet or JSON, as config's `columns`, `values`, `missing` and
     `decimal` say that it is read.
@@ -426,15 +432,7 @@ class Table:
         to `texts`.
         """
         if column not in self.columns and column not in self.texts:
-            parts = column.split(".")
-            outer = next(
-                (
-                    o
-                    for n in range(len(parts) - 1, 0, -1)
-                    if (o := ".".join(parts[:n])) in self.columns
-                ),
-                None,
-            )
+            outer = longest_beginning(column.split("."), self.columns)
             if outer is not None:
                 with reading(self.path):
                     self.texts[column] = self._within(column, self.existing(key, outer))
@@ -487,15 +485,14 @@ class Table:
                     range(json_array_length({at})::bigint)::varchar[], json_keys({at}))) as key
                 from {given} order by key"""
             keys = values_in(self._connection, listed)
-            sizes = (size for size in range(len(rest), 0, -1) if ".".join(rest[:size]) in keys)
-            size = next(sizes, None)
-            if size is None:
+            key = longest_beginning(rest, keys)
+            if key is None:
                 raise fault(
                     header_place(self.path), "no_such_key", column=column, outer=outer, keys=keys
                 )
-            self.keys[column] = ".".join(rest[:size])
-            pointer += _pointer(self.keys[column])
-            rest = rest[size:]
+            self.keys[column] = key
+            pointer += _pointer(key)
+            rest = rest[key.count(".") + 1 :]
         value = (
             f"json_extract_string({missing_as_null(f'({self.texts[outer]})', MISSING)},"
             f" {text(pointer)})"
@@ -775,6 +772,4 @@ def values_hint(values: Sequence[str]) -> str:
         return ""
     as_is = set() if are_arguments() else BOOLEAN_WORDS  # which YAML reads in any case
     listed = ", ".join(f"{word if word in as_is else written(word)}: <number>" for word in words)
-    failures = GIVEN_UP.line(written([*words.values()]))
-    ratings = Setting("values").line(f"{{{listed}}}")
-    return f", as in {failures}, or, if these are ratings, {ratings}"
+    return problem("values_hint", words=[*words.values()], listed=listed)

@@ -144,10 +144,22 @@ def spellings(word: object) -> tuple[float | str, ...]:
     return (float(word) if is_number(word) else str(word).strip().lower(),)
 
 
-def case_when(value: str, words: Mapping[str, str], otherwise: str = "null") -> str:
-    """SQL for the word that `words` give for a value (SQL), else `otherwise` (SQL)."""
+def equal_to(word: object, value: str, number: str) -> Iterator[str]:
+    """SQL for whether a value is a word of `values:` or `missing:`, by each of its spellings.
+
+    value: SQL, text. number: the same where a decimal comma is a point.
+    """
+    for spelling in spellings(word):
+        if isinstance(spelling, float):
+            yield f"as_number({number}) = {spelling!r}::double"
+        else:
+            yield f"lower({value}) = {text(spelling)}"
+
+
+def case_when(value: str, words: Mapping[str, str]) -> str:
+    """SQL for the word that `words` give for a value (SQL), else NULL."""
     whens = " ".join(f"when {text(one)} then {text(other)}" for one, other in words.items())
-    return f"case {value} {whens} else {otherwise} end"
+    return f"case {value} {whens} end"
 
 
 IS_OBJECT = Check(
@@ -519,13 +531,12 @@ class Table:
         """SQL for the failure that a column reports, by being empty or a value listed under
         `missing:`; else NULL.
         """
-        value, given_up = self._with_points(self.texts[column]), self.settings.get("missing", ())
+        value = self._with_points(self.texts[column])
+        given_up = []
+        for word in self.settings.get("missing", ()):
+            given_up += equal_to(word, f"trim({value})", value)
         shown = f"'value ''' || trim({value}) || ''''"
-        words = ", ".join(text(str(word).strip().lower()) for word in given_up)
-        numbers = ", ".join(f"{float(word)!r}::double" for word in given_up if is_number(word))
-        conditions = [f"lower(trim({value})) in ({words})"] if words else []
-        conditions += [f"as_number({value}) in ({numbers})"] if numbers else []
-        listed = f" when {' or '.join(conditions)} then {shown}" if conditions else ""
+        listed = f" when {' or '.join(given_up)} then {shown}" if given_up else ""
         empty = f"{missing_as_null(value, MISSING_IN_SHEETS)} is null"
         return f"case when {empty} then 'no value'{listed} end"
 
@@ -546,15 +557,9 @@ class Table:
         else NULL.
         """
         value, whens = f"trim({self.texts[column]})", []
-        number = f"as_number({self._with_points(value)})"
         for word, meaning in self.settings.get("values", {}).items():
-            for spelling in spellings(word):
-                equal = (
-                    f"{number} = {spelling!r}::double"
-                    if isinstance(spelling, float)
-                    else f"lower({value}) = {text(spelling)}"
-                )
-                whens.append(f"{equal} then {text(str(meaning))}")
+            for condition in equal_to(word, value, self._with_points(value)):
+                whens.append(f"{condition} then {text(str(meaning))}")
         return f"case when {' when '.join(whens)} end" if whens else "null::varchar"
 
     def word(self, column: str) -> str:

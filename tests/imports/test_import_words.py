@@ -55,3 +55,11 @@ def test_an_error_names_its_place_and_column(capsys):
 def test_a_fact_that_a_sentence_lacks_is_an_error():
     with pytest.raises(Exception, match="'why' is undefined"):
         problem("malformed")
+
+
+def test_a_fact_may_have_any_name():
+    """As `kind` of an error about files in the wrong section."""
+    facts = {"format": "a table", "kind": "studies", "holds": "comparisons"}
+    assert str(fault("a.csv", "other_section", **facts)).endswith(
+        "found verdicts on two answers (a table); move the study from `studies:` to `comparisons:`"
+    )

@@ -49,7 +49,7 @@ def add_commands(command: Callable) -> None:
 
 
 # The error about an argument of the command, or a file that it names
-refused = partial(fault, kind=ConfigError)
+refused = partial(fault, error=ConfigError)
 
 
 def run_import(arguments: Namespace) -> None:

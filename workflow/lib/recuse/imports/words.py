@@ -25,13 +25,13 @@ def fault(
     /,
     *,
     column: str = "",
-    kind: type[RecuseError] = DataError,
+    error: type[RecuseError] = DataError,
     **facts: object,
 ) -> RecuseError:
     """The error about a place in a file, or about a column there."""
     if column:
         place = f"{place}, column {column}"
-    return kind(f"{place}: {problem(code, **facts)}")
+    return error(f"{place}: {problem(code, **facts)}")
 
 
 def note(code: str, /, **facts: object) -> None:

@@ -607,8 +607,8 @@ def test_parts_that_no_record_names_are_asked_for(tmp_path, monkeypatch, name):
     ("error", "reads"),
     [
         (DataError("wrong"), 1),
-        (NotNamed("no model", "model"), 2),
-        (NotNamed("no judge", "judge"), 2),
+        (NotNamed(DataError("no model"), "model"), 2),
+        (NotNamed(DataError("no judge"), "judge"), 2),
         (ConfigError("no judge"), 2),
     ],
 )

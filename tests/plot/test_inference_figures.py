@@ -272,15 +272,6 @@ def test_ranks_change_among_the_models_that_both_rankings_have():
     assert (changes["moved"], changes["total"]) == (0, 3)
 
 
-def test_a_model_without_a_score_by_ratings_as_they_are_is_not_ranked():
-    rows = [("raw", "A", 1), ("raw", "B", 2), ("debiased", "A", 1), ("debiased", "C", 2)]
-    table = pd.DataFrame(rows, columns=["scores", "model", "rank"])
-    table = table.assign(spec="main", slice=None, estimand="A", score=0.5, note=None)
-    ends = ["ci_low", "ci_high", "rank_low", "rank_high"]
-    figure = drawn("leaderboard", table.assign(**dict.fromkeys(ends, 1.0)))
-    assert row_names(figure.axes[0]) == ["A", "B"]
-
-
 def test_one_sentence_is_about_a_draw_that_nobody_states():
     notes = [
         because(Reason.UNDECLARED_DRAW),

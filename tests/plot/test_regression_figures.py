@@ -2,15 +2,9 @@
 
 import pandas as pd
 
-from drawings import artists, is_page_with, prose, subject
+from drawings import artists, prose, subject
 from recuse.pairwise.strengths import STRENGTHS
-from recuse.plot.leaderboard import NO_STRENGTHS, strengths
-
-
-def test_pages_of_words_where_there_is_nothing():
-    assert is_page_with(
-        strengths(pd.DataFrame(columns=STRENGTHS), subject(), confidence=0.9), NO_STRENGTHS
-    )
+from recuse.plot.leaderboard import strengths
 
 
 def test_strengths_are_shares_against_an_average_answer_with_ranks():

@@ -5,6 +5,7 @@ people if there are any.
 import pytest
 
 from recuse.base.reasons import CURES, SENTENCES, SHORT, Reason, because, in_words
+from recuse.base.templates import said, said_in_parts
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE
 from recuse.pairwise.cognitive import COGNITIVE_BIASES
@@ -77,11 +78,7 @@ def test_own_answers_come_first_then_length_and_the_place():
         "Likely, but not established: C favours itself. A (+20.0 points) favours the first answer."
         " B (−10.0 points) favours the second answer."
     )
-    assert result.caveats == [
-        "Some results depend on draws, including verdicts that change with the order. If a draw is"
-        " half a win, judges with weak answers seem to favour themselves; if draws are left out,"
-        " judges with strong answers do."
-    ]
+    assert result.caveats == [said("caveat_on", reason=Reason.DEPENDS_ON_DRAWS)]
     assert result.next_steps == [
         "C: do not rely on verdicts on own answers.",
         "A and B: judge each pair in both orders, so that position cancels out.",
@@ -102,11 +99,8 @@ def test_where_no_judge_compares_its_own_answers_the_headline_says_so(kind):
 
 def test_sizes_of_the_regression_are_explained():
     result = answer([verdict("self_bias", "A", 0.1, Verdict.LIKELY, kind="pairs")])
-    assert [point.words for point in result.points] == [
-        "On own and family answers, a size says how much more often than half the time a judge"
-        " chooses such an answer over an equally strong one, by a regression that holds fixed the"
-        " strengths of models and the places and lengths of answers. On longer answers, it says how"
-        " much more often the judge chooses them than people do."
+    assert [(point.heading, point.words) for point in result.points] == [
+        tuple(said_in_parts("meaning"))
     ]
 
 
@@ -198,8 +192,7 @@ def test_what_errors_at_random_would_do_is_said(judge, human, doubted):
 
 def test_single_orders_must_be_drawn_at_random():
     assert answer([inconclusive("first", "A", Reason.ONE_ORDER)]).caveats == [
-        "Some pairs were judged in one order alone, and their results count only if that order was"
-        " drawn at random."
+        said("caveat_on", reason=Reason.ONE_ORDER)
     ]
 
 

@@ -33,7 +33,6 @@ OF_SHARDS = [
 TOO_LITTLE_AT_FIRST = [
     f"{rule}:mem_mb=60 if attempt == 1 else 1000" for rule in ("ratings", "fit", "describe")
 ]
-FIGURE_OF_TWIN = "results/twin/figures/fig03_self_family_bias.svg"
 
 
 @pytest.fixture
@@ -101,37 +100,50 @@ def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(
     assert [path for path in theirs if theirs[path] != ours[path]] == []
 
 
+def test_a_study_is_built_beside_a_job_that_fails_for_good_and_nothing_is_left_to_do_locally(
+    cluster, tmp_path
+):
+    folder, before = copy_project(tmp_path), cluster.jobs()
+    path = folder / "tests" / "smoke" / "ratings.csv"
+    path.write_text(path.read_text("utf-8").replace(",t0,", ",t0,9", 1), "utf-8")
+    targets = ("smoke", "results/mine/estimates/main.csv")
+    options = ("--keep-going", "--retries", "0")
+    run = snakemake(folder, *PROFILE, *targets, *options, **cluster.environment)
+    assert run.returncode == 1
+    jobs = [job for number, job in cluster.jobs().items() if number not in before]
+    assert sorted((job.name, job.state) for job in jobs) == [
+        ("figures_smoke", "COMPLETED"),
+        ("tables_helm", "COMPLETED"),
+        ("tables_mine", "FAILED"),
+        ("tables_smoke", "COMPLETED"),
+    ]
+    assert "results/mine/logs/ratings.log" in run.stderr
+    log = (folder / "results/mine/logs/ratings.log").read_text("utf-8")
+    assert "error: tests/smoke/ratings.csv, line " in log
+    assert_nothing_is_left(cluster, folder, "smoke")
+
+
+@pytest.mark.long
 def test_the_twin_then_one_figure_and_nothing_is_left_to_do_locally(cluster, tmp_path):
+    """At its full size; the test above asks the same of a smaller study."""
     folder, before = copy_project(tmp_path), cluster.jobs()
     build(folder, *PROFILE, "twin", **cluster.environment)
     names = sorted(job.name for number, job in cluster.jobs().items() if number not in before)
     assert names == ["figures_twin", "tables_helm", "tables_twin"]
-    assert (folder / "results/twin/report.html").is_file()
-    again = snakemake(folder, *PROFILE, FIGURE_OF_TWIN, **cluster.environment)
-    for local in (
-        again,
-        *(snakemake(folder, "--cores", "1", target) for target in (FIGURE_OF_TWIN, "twin")),
-    ):
-        assert_success(local)
-        assert "Nothing to be done" in local.stdout + local.stderr
+    assert_nothing_is_left(cluster, folder, "twin")
 
 
-def test_job_that_fails_for_good_is_reported(cluster, tmp_path):
-    folder = copy_project(tmp_path)
-    path = folder / "tests" / "smoke" / "ratings.csv"
-    path.write_text(path.read_text("utf-8").replace(",t0,", ",t0,9", 1), "utf-8")
-    before = cluster.jobs()
-    run = snakemake(
-        folder, *PROFILE, "results/mine/estimates/main.csv", "--retries", "0", **cluster.environment
-    )
-    assert run.returncode == 1
-    assert [job.state for number, job in cluster.jobs().items() if number not in before] == [
-        "FAILED"
-    ]
-    assert "results/mine/logs/ratings.log" in run.stderr
-    assert "error: tests/smoke/ratings.csv, line " in (
-        folder / "results/mine/logs/ratings.log"
-    ).read_text("utf-8")
+def assert_nothing_is_left(cluster, folder, study):
+    """The study is built, and there is nothing to do for it or one figure, on the cluster or on
+    this machine.
+    """
+    assert (folder / f"results/{study}/report.html").is_file()
+    figure = f"results/{study}/figures/fig03_self_family_bias.svg"
+    on_cluster = snakemake(folder, *PROFILE, figure, **cluster.environment)
+    locally = [snakemake(folder, "--cores", "1", target) for target in (figure, study)]
+    for result in (on_cluster, *locally):
+        assert_success(result)
+        assert "Nothing to be done" in result.stdout + result.stderr
 
 
 @pytest.mark.long

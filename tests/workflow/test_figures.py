@@ -67,8 +67,9 @@ def figure_path(study, figure):
 
 
 def test_no_figure_is_drawn_again_after_everything(project, long):
-    for name in FIGURES + OF_THE_PAPER if long else SOME:
-        assert planned(project, figure_path("smoke", name)) == {}, name
+    alone = [[name] for name in FIGURES + OF_THE_PAPER] if long else [SOME]
+    for names in alone:
+        assert planned(project, *(figure_path("smoke", name) for name in names)) == {}, names
 
 
 def test_another_format_is_drawn_alone_and_leaves_the_other_records(project):
@@ -99,19 +100,17 @@ def test_a_format_added_to_the_configuration_draws_again_what_was_drawn_alone(pr
 
 
 def test_two_figures_of_ratings_then_everything_then_nothing(project):
-    for target in ("mine", *(figure_path("mine", figure) for figure in DRAWN_FIRST)):
-        assert planned(project, target, aside=()) == {}
+    for targets in (["mine"], [figure_path("mine", figure) for figure in DRAWN_FIRST]):
+        assert planned(project, *targets, aside=()) == {}
     verify(project, "mine")
 
 
-@pytest.mark.parametrize(
-    ("study", "figure"),
-    [
-        ("verdicts", "verbosity_bias"),
-        *(pytest.param(*each, marks=pytest.mark.long) for each in ALL),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("study", "figure"), ALL)
 def test_a_figure_then_everything_then_nothing(tmp_path, study, figure):
+    """Of every figure, after a changed setting too; the test above asks it of two figures, and
+    test_reruns of settings.
+    """
     folder, target, configs = copy_project(tmp_path), figure_path(study, figure), CONFIGS[study]
     run(folder, target, configs=configs)
     (folder / "changed.yaml").write_text("confidence: 0.8\n", "utf-8")

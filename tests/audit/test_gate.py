@@ -11,8 +11,6 @@ from recuse.audit.gate import GatedBias, Status, gated
 from recuse.base.reasons import Reason, because
 from recuse.cli import main
 
-LIMIT = 0.05
-
 
 def verdict(estimate=0.0, half=0.02, verdict="not shown", **others):
     """A row of `verdicts` in a summary."""

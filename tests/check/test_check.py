@@ -306,16 +306,10 @@ def test_judges_of_one_prompt_each_have_no_slope(check):
 
 def test_prompts_nested_in_models_are_named(check):
     place = {name: number for number, name in enumerate(FIVE)}
-    apart = check(
-        [row for row in rated(prompts=100) if int(row["prompt_id"][1:]) % 5 == place[row["model"]]]
-    )
+    apart = check([row for row in rated() if int(row["prompt_id"][1:]) % 5 == place[row["model"]]])
     assert apart["prompts", "nested in models"].value == 5
     pairs = check(
-        [
-            row
-            for row in rated(prompts=100)
-            if int(row["prompt_id"][1:]) % 2 == (row["model"] in TWO)
-        ]
+        [row for row in rated() if int(row["prompt_id"][1:]) % 2 == (row["model"] in TWO)]
     )
     finding = pairs["prompts", "nested in models"]
     assert (finding.value, finding.level) == (2, WARNING)
@@ -324,7 +318,7 @@ def test_prompts_nested_in_models_are_named(check):
     )
     chained = [
         row
-        for row in rated(prompts=100)
+        for row in rated()
         if int(row["prompt_id"][1:]) % 4 in (place[row["model"]], place[row["model"]] - 1)
     ]
     assert ("prompts", "nested in models") not in check(chained)

@@ -306,8 +306,9 @@ def test_every_fit_of_a_study_equals_statsmodels(project, study):
     assert all(float(row["largest_difference"]) < limits[row["compared"]] for row in rows)
 
 
-def test_own_ablation_is_one_entry_with_a_table_and_a_figure(tmp_path):
-    folder = copy_project(tmp_path)
+def test_own_ablation_is_one_entry_with_a_table_and_a_figure(project, tmp_path):
+    folder = shutil.copytree(project, tmp_path / "a copy")
+    shutil.rmtree(folder / "results" / "mine" / "figures")
     (folder / "own.yaml").write_text(
         "specs: {without_gpt_4o: {subset: {models_dropped: [GPT-4o]}, slice: dimension}}", "utf-8"
     )

@@ -29,9 +29,9 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args
 
 from recuse.arguments import (
-    Column,
     Columns,
     Data,
+    OneColumn,
     Source,
     argument_named,
     configured,
@@ -64,13 +64,13 @@ register(PRODUCTS)
 def ratings(
     data: Data,
     *,
-    judge: Column | None = None,
-    model: Column | None = None,
+    judge: OneColumn | None = None,
+    model: OneColumn | None = None,
     prompt: str | None = None,
     rating: Columns | None = None,
     human: Columns | None = None,
-    dimension: Column | None = None,
-    dataset: Column | None = None,
+    dimension: OneColumn | None = None,
+    dataset: OneColumn | None = None,
     length: str | None = None,
     labelling_probability: str | float | None = None,
     families: Mapping[str, Sequence[str]] | None = None,

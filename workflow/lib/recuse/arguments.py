@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # A DataFrame of pandas or polars, an Arrow table, the path of a file, or several paths in a list
 Data: TypeAlias = Any
-Column: TypeAlias = str | Mapping[str, str]  # its name, or {"value": one name for all rows}
+OneColumn: TypeAlias = str | Mapping[str, str]  # its name, or {"value": one name for all rows}
 # Also several, or names -> columns, in one level or two
 Columns: TypeAlias = str | Sequence[str] | Mapping[str, str | Mapping[str, str]]
 

@@ -47,7 +47,7 @@ Observation = Mapping[str, object]
 
 
 @dataclass(frozen=True)
-class Pair:
+class ArmPair:
     """A unit with replies under both arms of a contrast."""
 
     prompt: str
@@ -90,14 +90,14 @@ def units_by_treatment(observations: Iterable[Observation]) -> dict[tuple[str, s
     return groups
 
 
-def pairs_of_arms(units: Units, contrast: ArmContrast) -> list[Pair]:
+def pairs_of_arms(units: Units, contrast: ArmContrast) -> list[ArmPair]:
     """The units with replies under both arms."""
     pairs = []
     for unit, arms in units.items():
         if contrast.treated in arms and contrast.control in arms:
             fields = dict(zip(UNIT, unit, strict=True))
             pairs.append(
-                Pair(
+                ArmPair(
                     prompt=fields["prompt"],
                     writer=fields["writer"],
                     dimension=fields["dimension"],
@@ -115,7 +115,7 @@ def _value(row: Observation) -> float:
     return math.nan if row["value"] in ("", None) else float(row["value"])
 
 
-def by_prompt(pairs: Iterable[Pair], contrast: ArmContrast) -> dict[str, float]:
+def by_prompt(pairs: Iterable[ArmPair], contrast: ArmContrast) -> dict[str, float]:
     """The effect on each prompt: the mean difference of its complete units. In a contrast beyond
     others, the mean of own answers minus that of others', for prompts that have both.
     """
@@ -136,9 +136,9 @@ def by_prompt(pairs: Iterable[Pair], contrast: ArmContrast) -> dict[str, float]:
     }
 
 
-def grouped(pairs: Iterable[Pair], field: str) -> dict[str, list[Pair]]:
+def grouped(pairs: Iterable[ArmPair], field: str) -> dict[str, list[ArmPair]]:
     """The pairs by a field, such as the writer, in the order of its values."""
-    groups: dict[str, list[Pair]] = {}
+    groups: dict[str, list[ArmPair]] = {}
     for pair in sorted(pairs, key=attrgetter(field)):
         groups.setdefault(getattr(pair, field), []).append(pair)
     return groups
@@ -283,7 +283,7 @@ def randomisation_p_value(
     return (1 + as_far) / (1 + 500 * blocks)
 
 
-def failure_columns(pairs: Iterable[Pair]) -> dict[str, float]:
+def failure_columns(pairs: Iterable[ArmPair]) -> dict[str, float]:
     """How many replies could not be read in each arm, and the exact p-value (McNemar's, over
     prompts) of failures being as likely in both.
 
@@ -307,7 +307,7 @@ def failure_columns(pairs: Iterable[Pair]) -> dict[str, float]:
 
 
 def effect_columns(
-    pairs: Sequence[Pair], contrast: ArmContrast, *, confidence: float, seed: int
+    pairs: Sequence[ArmPair], contrast: ArmContrast, *, confidence: float, seed: int
 ) -> dict[str, object]:
     """The numbers of one effect; if it has no interval, `reason` says why."""
     prompts = by_prompt(pairs, contrast)
@@ -388,7 +388,7 @@ def effect_rows(
             yield from parts[key]
 
 
-def _parts(pairs: Sequence[Pair]) -> Iterator[tuple[str, str, list[Pair]]]:
+def _parts(pairs: Sequence[ArmPair]) -> Iterator[tuple[str, str, list[ArmPair]]]:
     """The pairs of each dimension, each wording and each third by length, if there are two or
     more.
     """
@@ -401,13 +401,13 @@ def _parts(pairs: Sequence[Pair]) -> Iterator[tuple[str, str, list[Pair]]]:
         yield "length", f"{those[0].words} to {those[-1].words} words", those
 
 
-def _thirds(pairs: Sequence[Pair]) -> list[list[Pair]]:
+def _thirds(pairs: Sequence[ArmPair]) -> list[list[ArmPair]]:
     """The pairs in thirds by the length of the target, the shortest first; answers of one length
     stay together, so thirds may be uneven, or absent.
     """
     by_words = sorted(pairs, key=attrgetter("words"))
     words = [pair.words for pair in by_words]
-    thirds: dict[int, list[Pair]] = {}
+    thirds: dict[int, list[ArmPair]] = {}
     for pair in by_words:
         shorter = bisect_left(words, pair.words)
         thirds.setdefault(3 * shorter // len(pairs), []).append(pair)

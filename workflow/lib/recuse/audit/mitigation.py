@@ -5,8 +5,8 @@ from statistics import fmean
 
 from recuse.audit.effects import (
     LEAST_PROMPTS,
+    ArmPair,
     Observation,
-    Pair,
     by_prompt,
     grouped,
     interval_columns,
@@ -63,7 +63,7 @@ def change_rows(
 
 
 def _change_columns(
-    before: Sequence[Pair], after: Sequence[Pair], contrast: ArmContrast, *, confidence: float
+    before: Sequence[ArmPair], after: Sequence[ArmPair], contrast: ArmContrast, *, confidence: float
 ) -> dict[str, float]:
     """The numbers of one change; none if there are too few prompts."""
     earlier, later = by_prompt(before, contrast), by_prompt(after, contrast)

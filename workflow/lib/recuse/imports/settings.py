@@ -58,7 +58,7 @@ ColumnOrColumns = _column_or_columns(Annotated[dict[Name, Name], Field(min_lengt
 Outcomes = _column_or_columns(Annotated[dict[Literal[ORDERS], Name], Field(min_length=1)])
 ColumnOrConstant = by_kind({"text": Name, "a mapping": Constant})
 ColumnOrProbability = by_kind({"text": Name, "a number": Annotated[float, Field(gt=0, le=1)]})
-Values = Annotated[
+WordValues = Annotated[
     dict[bool | float | str, by_kind({"text": Literal[OUTCOMES], "a number": float})],
     Field(min_length=1),
 ]
@@ -171,7 +171,7 @@ class References(Section):
         "Names of their columns, where they differ from these keys."
     )
     missing: Failures = optional(FAILURES)
-    values: Values = optional(VALUES)
+    values: WordValues = optional(VALUES)
     decimal: Literal[",", "."] = optional(DECIMAL)
 
 
@@ -195,7 +195,7 @@ class Import(Section):
         "Human scores or verdicts in files of their own: tables with any columns."
     )
     missing: Failures = optional(FAILURES)
-    values: Values = optional(VALUES)
+    values: WordValues = optional(VALUES)
     decimal: Literal[",", "."] = optional(DECIMAL)
     step: float = optional(
         "Step of the rating scales, such as 0.5; default: the coarsest of 1, 0.5, 0.25, 0.2, 0.1,"

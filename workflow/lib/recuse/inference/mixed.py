@@ -109,16 +109,16 @@ class CellTable(JudgeModelPairs):
         return np.concatenate(columns, axis=1).astype(float)
 
     @cached_property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[FamilyBlock]:
         """The cells of the judges of one family: cells of different blocks are independent."""
         return [
-            Block.of(self, np.flatnonzero(self.judge_family == family))
+            FamilyBlock.of(self, np.flatnonzero(self.judge_family == family))
             for family in np.unique(self.judge_family)
         ]
 
 
 @dataclass(frozen=True)
-class Block:
+class FamilyBlock:
     """Places of the cells of one block, own ones last, and which of them are of one judge or
     alike.
     """
@@ -133,7 +133,7 @@ class Block:
     alike: tuple[np.ndarray, ...]
 
     @classmethod
-    def of(cls, table: CellTable, places: np.ndarray) -> Block:
+    def of(cls, table: CellTable, places: np.ndarray) -> FamilyBlock:
         """The block of some cells."""
         is_self = table.is_self[places]
         places = np.concatenate([places[~is_self], places[is_self]])

@@ -37,14 +37,14 @@ class ClaimFinding(NamedTuple):
     text: str
 
 
-Findings = Iterator[ClaimFinding]
-_Criterion = Callable[[Results], Findings]
+ClaimFindings = Iterator[ClaimFinding]
+_Criterion = Callable[[Results], ClaimFindings]
 _Test = Callable[[Value], bool]
 Quorum = Callable[[Sequence[bool]], bool]
 _Names = Sequence[str]
 
 
-def criterion(find: Callable[..., Findings]) -> Callable[..., _Criterion]:
+def criterion(find: Callable[..., ClaimFindings]) -> Callable[..., _Criterion]:
     """Turn `find(results, ...)` into `find(...)`, a function of the results."""
 
     @wraps(find)
@@ -78,7 +78,7 @@ def estimates_pass(
     quantity: str = "self_bias",
     spec: str = "main",
     slices: _Names | None = ("",),
-) -> Findings:
+) -> ClaimFindings:
     """`test` of the estimate of each term in each slice, by default the whole; None: in every slice
     that has it.
     """
@@ -91,7 +91,7 @@ def estimates_pass(
 @criterion
 def in_slices(
     results: Results, test: _Test, terms: _Names, *, spec: str, words: str, quorum: Quorum = any
-) -> Findings:
+) -> ClaimFindings:
     """`test`, in words, of the self-bias of each term in `quorum` of the slices of a spec."""
     for term in terms:
         slices = results.slices(spec, "self_bias", term)
@@ -110,7 +110,7 @@ def in_slices(
 @criterion
 def stands_out(
     results: Results, dimension: str, terms: _Names, *, lowest: bool = False
-) -> Findings:
+) -> ClaimFindings:
     """Each judge's self-bias in one dimension is the highest (or lowest) of all dimensions; the
     next one is named.
     """
@@ -138,7 +138,7 @@ def compared_terms(
     spec: str = "main",
     slices: tuple[str, str] = ("", ""),
     among: _Test | None = None,
-) -> Findings:
+) -> ClaimFindings:
     """`test` of each term's estimates in `spec` and `to`, in one slice of each; only of terms that
     pass `among` in `spec`.
     """
@@ -156,7 +156,7 @@ def compared_terms(
 @criterion
 def raters_agree(
     results: Results, statistic: str, test: _Test, dimensions: _Names = ("",)
-) -> Findings:
+) -> ClaimFindings:
     """`test` of a statistic of the human raters in each dimension; "" is the average."""
     for name in dimensions:
         value = results.find("agreement", name, statistic)
@@ -196,7 +196,7 @@ HELM_DIMENSIONS = (
 )
 
 
-def consistent_references(results: Results) -> Findings:
+def consistent_references(results: Results) -> ClaimFindings:
     """The sign of each judge's self-bias, where clear in `main`, holds under every family's judges
     as the reference.
     """
@@ -219,7 +219,7 @@ def mean_spearman(results: Results, judges: _Names, dimensions: _Names) -> float
     )
 
 
-def strong_judges_correlate_more(results: Results) -> Findings:
+def strong_judges_correlate_more(results: Results) -> ClaimFindings:
     """Each of the strong judges has a higher mean Spearman over the dimensions than every other
     judge.
     """
@@ -230,7 +230,7 @@ def strong_judges_correlate_more(results: Results) -> Findings:
         yield ClaimFinding(means[judge] > means[best], text)
 
 
-def agreed_dimensions_correlate_more(results: Results) -> Findings:
+def agreed_dimensions_correlate_more(results: Results) -> ClaimFindings:
     """Mean Spearman over the judges is higher in each of the agreed dimensions than on average in
     the others.
     """
@@ -240,7 +240,7 @@ def agreed_dimensions_correlate_more(results: Results) -> Findings:
         yield ClaimFinding(mean > rest, f"{name} {mean:.3f}, the other dimensions {rest:.3f}")
 
 
-def rho_above_0_4(results: Results) -> Findings:
+def rho_above_0_4(results: Results) -> ClaimFindings:
     """In each of the agreed dimensions at least one judge has a Spearman correlation above 0.4."""
     for name in AGREED:
         correlations = {
@@ -252,14 +252,14 @@ def rho_above_0_4(results: Results) -> Findings:
         )
 
 
-def scores_cluster(results: Results) -> Findings:
+def scores_cluster(results: Results) -> ClaimFindings:
     """Each judge's mean of each model, to two decimals, lies between 0.9 and 1."""
     for judge, model in product(JUDGES, JUDGES):
         mean = round(results.mean("", judge, model), 2)
         yield ClaimFinding(0.9 <= mean <= 1, f"{judge} on {model} {mean:.2f}")
 
 
-def own_scores_look_high(results: Results) -> Findings:
+def own_scores_look_high(results: Results) -> ClaimFindings:
     """Each judge's mean of itself is the highest of its row or of its column, within half of
     0.01.
     """
@@ -276,13 +276,13 @@ def human_gap(results: Results) -> float:
     return results.mean("", HUMAN, SONNET) - results.mean("", HUMAN, "GPT-4o")
 
 
-def human_gap_is_0_02(results: Results) -> Findings:
+def human_gap_is_0_02(results: Results) -> ClaimFindings:
     """The gap is 0.02, to within 0.01."""
     gap = human_gap(results)
     yield ClaimFinding(abs(gap - 0.02) <= 0.01, f"gap of the human means {gap:.3f}")
 
 
-def bias_like_gap(results: Results) -> Findings:
+def bias_like_gap(results: Results) -> ClaimFindings:
     """The self-bias of each of the two judges is within 0.01 of the gap."""
     gap = human_gap(results)
     for judge in CLEAREST:
@@ -292,14 +292,14 @@ def bias_like_gap(results: Results) -> Findings:
         )
 
 
-def humans_differ_little(results: Results) -> Findings:
+def humans_differ_little(results: Results) -> ClaimFindings:
     """The human raters' means of any two models in Faithfulness are at most 0.02 apart."""
     means = [results.mean("Faithfulness", HUMAN, model) for model in JUDGES]
     spread = max(means) - min(means)
     yield ClaimFinding(spread <= 0.02, f"human means differ by {spread:.3f}")
 
 
-def llama_below_the_humans(results: Results) -> Findings:
+def llama_below_the_humans(results: Results) -> ClaimFindings:
     """Each Llama judge's means in Faithfulness are below the humans', for every model; the nearest
     one is named.
     """
@@ -311,7 +311,7 @@ def llama_below_the_humans(results: Results) -> Findings:
         yield ClaimFinding(means[nearest] < human[nearest], text)
 
 
-def llama_lower_for_itself(results: Results) -> Findings:
+def llama_lower_for_itself(results: Results) -> ClaimFindings:
     """Each Llama judge's mean of itself in Faithfulness is below its mean of the other models."""
     for judge in LLAMA:
         self_mean = results.mean("Faithfulness", judge, judge)
@@ -323,7 +323,7 @@ def llama_lower_for_itself(results: Results) -> Findings:
         )
 
 
-def helm_gpt_4_larger(results: Results) -> Findings:
+def helm_gpt_4_larger(results: Results) -> ClaimFindings:
     """GPT-4's self-bias is larger than that of Claude v1.3."""
     one, other = (
         results.find("estimates", "main", "", "self_bias", judge) for judge in HELM_JUDGES

@@ -1,5 +1,5 @@
-"""A run that is killed, several times at moments drawn at random, ends with the bytes of one that
-was left alone.
+"""A run that is killed or interrupted, several times at moments drawn at random, ends with the
+bytes of one that was left alone.
 """
 
 import base64
@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
+from itertools import cycle
 
 import pytest
 
@@ -21,18 +23,18 @@ pytestmark = pytest.mark.workflow
 KILLS = {False: 2, True: 20}  # in the ordinary run, and with --long
 # How long a run may work, as a share of the time that it took to begin: a slow machine has longer
 LONGEST = 1.5
-TARGETS = (
+OF_MINE = (
     "results/mine/tables/check.csv",
     "results/mine/tables/mean_scores.csv",
     "results/mine/figures/fig03_self_family_bias.svg",
-    "results/smoke/tables/agreement.csv",
-    "results/smoke/tables/recovery.csv",
 )
+OF_SMOKE = ("results/smoke/tables/agreement.csv", "results/smoke/tables/recovery.csv")
+TARGETS = {False: OF_MINE, True: OF_MINE + OF_SMOKE}
 
 
-def killed(folder, share):
-    """Start a run and kill it and all its jobs some time after its first job began; False if it was
-    done by then.
+def killed(folder, targets, share, sent):
+    """Start a run, and send a signal to it and all its jobs some time after its first job began;
+    False if it was done by then.
     """
     # Which shows jobs
     command = [
@@ -43,8 +45,10 @@ def killed(folder, share):
         "--printshellcmds",
         "--cores",
         "2",
-        *TARGETS,
+        *targets,
     ]
+    # A shell in the background has its children ignore SIGINT
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     run = subprocess.Popen(
         [*command, "--configfile", "tests/smoke/config.yaml"],
         cwd=folder,
@@ -52,6 +56,7 @@ def killed(folder, share):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heed,
     )
     output, started = [], time.monotonic()
     for line in run.stderr:
@@ -61,10 +66,11 @@ def killed(folder, share):
     try:
         run.wait(share * (time.monotonic() - started))
     except subprocess.TimeoutExpired:
-        os.killpg(run.pid, signal.SIGKILL)
+        os.killpg(run.pid, sent)
     output += run.stderr.readlines()  # ends when the last of the jobs is gone
-    assert run.wait() in (0, -signal.SIGKILL), "".join(output)
-    return run.returncode != 0
+    status = run.wait()
+    assert sent == signal.SIGINT or status in (0, -signal.SIGKILL), "".join(output)
+    return status != 0
 
 
 def halve_unfinished(folder):
@@ -79,34 +85,36 @@ def halve_unfinished(folder):
 
 @pytest.fixture(scope="module")
 def survivor(project, tmp_path_factory, long):
-    """A folder where the run was killed KILLS times and then left alone; a run that is done sooner
-    begins anew.
+    """A folder where the run was interrupted and killed in turn, KILLS times in all, and then left
+    alone, on one core; a run that is done sooner begins anew.
     """
     folder, drawn, kills = copy_project(tmp_path_factory.mktemp("killed")), random.Random(7), 0
+    signals, targets = cycle([signal.SIGINT, signal.SIGKILL]), TARGETS[long]
     while kills < KILLS[long]:
-        if killed(folder, drawn.uniform(0, LONGEST)):
+        if killed(folder, targets, drawn.uniform(0, LONGEST), next(signals)):
             kills += 1
             halve_unfinished(folder)
-            shutil.rmtree(folder / ".snakemake" / "locks")  # as --unlock does, in less time
+            # As --unlock does, in less time; an interrupted run does it itself
+            shutil.rmtree(folder / ".snakemake" / "locks", ignore_errors=True)
         else:
-            assert_undisturbed(folder, project)
+            assert_undisturbed(folder, project, targets)
             shutil.rmtree(folder / "results")
     locked = snakemake(folder, "--unlock")
     assert locked.returncode == 0, locked.stderr
-    build(folder, "--cores", "2", *TARGETS)
+    build(folder, "--cores", "1", *targets)
     return folder
 
 
-def assert_undisturbed(folder, project):
-    """Every result is that of the project's own run, and nothing else is there."""
+def assert_undisturbed(folder, project, targets):
+    """Every result is that of the project's own run on two cores, and nothing else is there."""
     ours, theirs = products(project), products(folder)
-    assert theirs.keys() >= {target.removeprefix("results/") for target in TARGETS}
+    assert theirs.keys() >= {target.removeprefix("results/") for target in targets}
     assert theirs.keys() <= ours.keys()
     assert [path for path in theirs if theirs[path] != ours[path]] == []
 
 
-def test_killed_run_ends_with_the_same_bytes(survivor, project):
-    assert_undisturbed(survivor, project)
+def test_killed_run_ends_with_the_same_bytes(survivor, project, long):
+    assert_undisturbed(survivor, project, TARGETS[long])
 
 
 def test_killed_run_leaves_nothing_of_its_own(survivor):

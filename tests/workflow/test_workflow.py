@@ -243,12 +243,13 @@ def interrupted_in_the_fit(folder, study):
     return run.returncode
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.long
+@pytest.mark.parametrize("study", BOTH)
 def test_interrupted_run_is_taken_up_again_and_one_core_gives_the_bytes_of_two(
     project, tmp_path, study
 ):
-    """All tables and pages of a study, and a figure: others are drawn by jobs of one thread,
-    too.
+    """All tables and pages of a study, and a figure: others are drawn by jobs of one thread, too.
+    test_faults_kill asks it of a few of them.
     """
     folder = copy_project(tmp_path)
     assert interrupted_in_the_fit(folder, study) != 0

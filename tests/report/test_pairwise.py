@@ -75,8 +75,8 @@ def test_own_answers_come_first_then_length_and_the_place():
     )
     assert result.headline == "No self-bias is established."
     assert result.further == (
-        "Likely, but not established: C favours itself. A (+20.0 points) favours the first answer."
-        " B (−10.0 points) favours the second answer."
+        "Established: A (+20.0 points) favours the first answer and B (−10.0 points) favours the"
+        " second answer. Likely, but not established: C favours itself."
     )
     assert result.caveats == [said("caveat_on", reason=Reason.DEPENDS_ON_DRAWS)]
     assert result.next_steps == [
@@ -94,7 +94,7 @@ def test_where_no_judge_compares_its_own_answers_the_headline_says_so(kind):
     rows = [inconclusive("self_bias", name, Reason.NO_OWN_COMPARED, kind=kind) for name in "AB"]
     result = answer([*rows, verdict("first", "A", 0.2, Verdict.ESTABLISHED)])
     assert result.headline == "Self-bias is untested: no judge judged its own answers."
-    assert result.further == "A (+20.0 points) favours the first answer."
+    assert result.further == "Established: A (+20.0 points) favours the first answer."
 
 
 def test_sizes_of_the_regression_are_explained():

@@ -413,15 +413,15 @@ def bias_sentences(
 
 
 def further_biases(rows: TableRows, unit: Unit) -> Iterator[str]:
-    """The lines under the headline: self-biases that are likely, and not established, then which
-    biases for longer and for first answers are established.
+    """The lines under the headline: which biases for longer and for first answers are established,
+    then which self-biases are likely, and not established.
     """
-    likely = where(rows, verdict=Verdict.LIKELY)
-    if biases := [*_biases(likely, [SELF], most=2)]:
-        yield said("likely", biases=biases)
     others = [quantity for quantity in KINDS if quantity not in BIASES]
-    for facts in _biases(where(rows, verdict=Verdict.ESTABLISHED), others, unit=unit):
-        yield said("established", **facts)
+    established = _biases(where(rows, verdict=Verdict.ESTABLISHED), others, unit=unit)
+    likely = _biases(where(rows, verdict=Verdict.LIKELY), [SELF], most=2)
+    for verdict, biases in ((Verdict.ESTABLISHED, [*established]), (Verdict.LIKELY, [*likely])):
+        if biases:
+            yield said("biases_found", verdict=verdict, biases=biases)
 
 
 def _biases(

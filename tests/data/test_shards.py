@@ -385,13 +385,13 @@ def test_ratings_are_in_order_though_a_join_mixes_them(tmp_path, monkeypatch):
 
     def mixed(connection, query, path, *options):
         written.append(path)
-        if len(written) == 2:
+        if len(written) == 1:
             query = f"from ({query}) order by hash(prompt)"
         return write_rows(connection, query, path, *options)
 
     monkeypatch.setattr(recuse.data.shards, "write_rows", mixed)
     normalise_ratings("t", source, ratings=ratings, completeness=str(tmp_path / "c.csv"))
-    assert len(written) == 3  # the summary, the ratings, and these again
+    assert len(written) == 2  # the ratings, and these again
     rows = duckdb.sql(f"select prompt_id, judge, model, gt, rating from '{ratings}'").fetchall()
     raw_rows = (
         f"select prompt_id, judge, model, gt, rating::integer as rating from '{raw}' order by all"

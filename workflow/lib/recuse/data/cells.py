@@ -277,19 +277,14 @@ def _write(cells: Cells, path: str) -> None:
     columns = {
         "group": cells.group + 1,
         **{factor: cells.factor(factor).astype(object) for factor in FACTORS},
-    }
-    columns |= {
         "gt": cells.reference_raw,
         "gt_unit": cells.reference,
         "scale_low": scale[:, 0],
         "scale_high": scale[:, 1],
-    }
-    columns |= {
         "n": cells.n,
-        **{
-            f"{COUNT}{rating}": cells.counts[:, place] for place, rating in enumerate(cells.ratings)
-        },
     }
+    for rating, counts in zip(cells.ratings, cells.counts.T, strict=True):
+        columns[f"{COUNT}{rating}"] = counts
     write_parquet({name: np.ascontiguousarray(values) for name, values in columns.items()}, path)
 
 

@@ -9,41 +9,38 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recuse.base.database import Connection, files, values_in
+from recuse.base.database import Connection, files, text, values_in
 from recuse.data.cells import AXES, Levels, sql_place
 from recuse.data.files import PROBABILITY
 
-COLUMNS = (*AXES, "prompt_id", "occasion", "gt", "rating", "length", PROBABILITY)
+# Of the values of each column
+TYPES = {
+    **dict.fromkeys((*AXES, "prompt_id", "occasion"), "varchar"),
+    "gt": "double",
+    "rating": "integer",
+    "length": "double",
+    PROBABILITY: "double",
+}
+COLUMNS = tuple(TYPES)
 # How many codes a column of each type holds
 LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}
 
 
 @dataclass(frozen=True)
 class CodedRows:
-    """Checked rows by their codes, on a connection that has a table `<column>_codes` (value, code)
-    for each of COLUMNS.
+    """Checked rows by their codes, on a connection that has the table `codes`: the name of a
+    column, a value, as_<its type>, and the code of the value.
 
     Its table `coded` has the code of a row's group in place of those of AXES.
     """
 
     connection: Connection
-    sizes: Sequence[int]  # how many codes each of AXES has
+    counts: Mapping[str, int]  # how many codes each of COLUMNS has that has values
 
-    @classmethod
-    def create(cls, connection: Connection, rows: str) -> "CodedRows":
-        """Create the table `coded` of rows (SQL) with codes in the columns of COLUMNS."""
-        counted = (f"(select count(*) from {column}_codes)" for column in (*AXES, "gt"))
-        *sizes, references = connection.execute(f"select {', '.join(counted)}").fetchone()
-        group = "0::bigint"
-        for axis, size in zip(AXES, sizes, strict=True):
-            group = f"({group} * {size} + {axis})"
-        connection.execute(f"""
-            create temp table coded as
-            select prompt_id, coalesce(occasion, 0)::uinteger as occasion,
-                   gt::{smallest_type(references)} as gt, rating, length, {PROBABILITY},
-                   {group}::{smallest_type(math.prod(sizes))} as group_code
-            from ({rows})""")
-        return cls(connection, sizes)
+    @property
+    def sizes(self) -> list[int]:
+        """How many codes each of AXES has."""
+        return [self.counts.get(axis, 0) for axis in AXES]
 
     def rows(self, coded: str = "from coded") -> str:
         """SQL for rows (SQL) of the table `coded`, also with the columns of AXES."""
@@ -52,41 +49,54 @@ class CodedRows:
 
     def values(self, column: str) -> list:
         """The values of a column, by their codes."""
-        return values_in(self.connection, f"select value from {column}_codes order by code")
+        return values_in(self.connection, f"select value from {_codes(column)} order by code")
 
     def named(self, query: str, columns: Sequence[str]) -> str:
         """SQL for the rows of a query with the values of these columns in place of their codes."""
-        values = ", ".join(f"{column}_codes.value as {column}" for column in columns)
-        joins = " ".join(
-            f"left join {column}_codes on named.{column} = {column}_codes.code"
+        lookups = {
+            column: (column, f"select code as stored, value from {_codes(column)}")
             for column in columns
-        )
-        return f"select named.* replace ({values}) from ({query}) as named {joins}"
+        }
+        return _looked_up(query, lookups, self.counts, "rows.* replace ({})")
 
 
-def code_rows(connection: Connection, tables: Sequence[tuple[str, Mapping[str, str]]]) -> CodedRows:
+def code_rows(
+    connection: Connection, tables: Sequence[tuple[str, Mapping[str, tuple[str, str]]]]
+) -> CodedRows:
     """Number the values in several tables of rows.
 
     tables: SQL for the rows of each, and for every column of the result the column of these and SQL
     for what its values mean: stored (each once) and value.
     """
+    values = []
+    for column, kind in TYPES.items():
+        for _, meaning in tables:
+            meant = f"({meaning[column][1]}) where value is not null"
+            values.append(f"select '{column}' as name, value as as_{kind} from {meant}")
+    connection.execute(f"""
+        create temp table codes as
+        select *, (row_number() over (partition by name order by as_varchar, as_double, as_integer)
+                   - if(name = 'occasion', 0, 1))::integer as code
+        from (select distinct * from ({" union all by name ".join(values)}))""")
+    counts = "select name, count(*) from codes group by name"
+    coded = CodedRows(connection, dict(connection.execute(counts).fetchall()))
     parts = []
-    for column in COLUMNS:
-        values = " union all ".join(
-            f"select value from ({meaning[column][1]})" for _, meaning in tables
-        )
-        _number(
-            connection, column, f"select distinct value from ({values}) where value is not null"
-        )
     for rows, meaning in tables:
-        looked_up = {}
-        for column, (stored, values) in meaning.items():
-            coded = (
-                f"select stored, code as value from ({values}) join {column}_codes using (value)"
-            )
-            looked_up[column] = stored, coded
-        parts.append(_looked_up(rows, looked_up))
-    return CodedRows.create(connection, " union all ".join(parts))
+        lookups = {}
+        for column, (stored, meant) in meaning.items():
+            codes = f"({meant}) join {_codes(column)} using (value)"
+            lookups[column] = stored, f"select stored, code as value from {codes}"
+        parts.append(_looked_up(rows, lookups, coded.counts))
+    group = "0::bigint"
+    for axis, size in zip(AXES, coded.sizes, strict=True):
+        group = f"({group} * {size} + {axis}::integer)"
+    connection.execute(f"""
+        create temp table coded as
+        select prompt_id, coalesce(occasion::integer, 0)::uinteger as occasion,
+               gt::{smallest_type(coded.counts.get("gt", 0))} as gt, rating, length, {PROBABILITY},
+               {group}::{smallest_type(math.prod(coded.sizes))} as group_code
+        from ({" union all ".join(parts)})""")
+    return coded
 
 
 def code_checked(
@@ -99,39 +109,41 @@ def code_checked(
     """
     rows = f"select * from {files(checked)} where {condition}"
     listed = {axis: getattr(levels, axis) for axis in AXES} | {"gt": levels.reference}
-    for column in COLUMNS:
-        if column not in listed:
-            values = f"select distinct {column} as value from ({rows}) where {column} is not null"
-            _number(connection, column, values)
-            continue
-        kind = "double" if column == "gt" else "varchar"
-        codes = f"select unnest($1::{kind}[]) as value, unnest(range($2))::integer as code"
-        connection.execute(
-            f"create temp table {column}_codes as {codes}", [listed[column], len(listed[column])]
-        )
-    looked_up = {
-        column: (column, f"select value as stored, code as value from {column}_codes")
-        for column in COLUMNS
-    }
-    return CodedRows.create(connection, _looked_up(rows, looked_up))
+    meaning = {}
+    for column, kind in TYPES.items():
+        values = f"select distinct {column} as value from ({rows})"
+        if column in listed:
+            names = ", ".join(text(str(value)) for value in listed[column])
+            values = f"select unnest([{names}]::{kind}[]) as value"
+        meaning[column] = column, f"select value as stored, value from ({values})"
+    return code_rows(connection, [(rows, meaning)])
 
 
-def _number(connection: Connection, column: str, values: str) -> None:
-    before = 0 if column == "occasion" else 1
-    connection.execute(f"""
-        create temp table {column}_codes as
-        select value, (row_number() over (order by value) - {before})::integer as code
-        from ({values})""")
+def _codes(column: str) -> str:
+    """SQL for the codes of a column, with their values."""
+    return f"(select code, as_{TYPES[column]} as value from codes where name = '{column}')"
 
 
-def _looked_up(rows: str, meaning: Mapping[str, tuple[str, str]]) -> str:
-    """SQL for rows with what their values mean, see `code_rows`."""
-    selected = ", ".join(f"{new}_of.value as {new}" for new in meaning)
-    tables = (
-        f"left join ({values}) as {new}_of on rows.{stored} = {new}_of.stored"
-        for new, (stored, values) in meaning.items()
-    )
-    return f"select {selected} from ({rows}) as rows {' '.join(tables)}"
+def _looked_up(
+    rows: str,
+    lookups: Mapping[str, tuple[str, str]],
+    counts: Mapping[str, int],
+    selected: str = "{}",
+) -> str:
+    """SQL for rows with other values: of each column in `counts`, by the column that is stored and
+    SQL for `stored` and `value`; of others NULL.
+    """
+    values, joins = [], []
+    for column, (stored, known) in lookups.items():
+        if column in counts:
+            values.append(f"{column}_of.value as {column}")
+            joins.append(
+                f"left join ({known}) as {column}_of on rows.{stored} = {column}_of.stored"
+            )
+        else:
+            values.append(f"null::{TYPES[column]} as {column}")
+    listed = selected.format(", ".join(values))
+    return f"select {listed} from ({rows}) as rows {' '.join(joins)}"
 
 
 def smallest_type(codes: int) -> str:

@@ -131,17 +131,14 @@ def raise_first_fault(
     column, if otherwise than a check does.
     """
     rows = f"(select *, {fault_number(checks)} as fault from {rows})"
-    (faults,) = connection.execute(f"select count(fault) from {rows}").fetchone()
+    first = "arg_min(fault, (file, record)) filter (fault is not null)"
+    faults, number = connection.execute(f"select count(fault), {first} from {rows}").fetchone()
     if faults == 0:
         return
-    first = "order by file, record limit 1"
-    (number,) = connection.execute(
-        f"select fault from {rows} where fault is not null {first}"
-    ).fetchone()
     check = checks[number]
     file, record, value, remedy, column = connection.execute(f"""
         select file, record, {name(check.column)}::varchar, {check.remedy}, {check.where or "null"}
-        from {rows} where fault = {number} {first}""").fetchone()
+        from {rows} where fault = {number} order by file, record limit 1""").fetchone()
     if check.setting is not None:
         remedy += f" {check.setting.place}"
     shown = "nothing" if value is None else f"'{_shortened(value, LONGEST_ALONE)}'"

@@ -402,18 +402,10 @@ def _completion_of_rows(block: RowBlock, kinds: np.ndarray) -> np.ndarray:
 
 def _places(split: Mapping[str, np.ndarray], factors: Mapping[str, np.ndarray]) -> np.ndarray:
     """The group in `factors` with the names of each group in `split`, (groups of split,)."""
-    code, wanted = (
-        np.zeros(len(factors["judge"]), dtype=np.int64),
-        np.zeros(len(split["judge"]), dtype=np.int64),
-    )
-    for name, values in factors.items():
-        levels = np.unique(values)
-        code, wanted = (
-            len(levels) * of + np.searchsorted(levels, at)
-            for of, at in ((code, values), (wanted, split[name]))
-        )
-    order = np.argsort(code)
-    return order[np.searchsorted(code[order], wanted)]
+    groups = zip(*(names.tolist() for names in factors.values()), strict=True)
+    places = {names: place for place, names in enumerate(groups)}
+    wanted = zip(*(split[name].tolist() for name in factors), strict=True)
+    return np.array([places[names] for names in wanted], dtype=np.int64)
 
 
 def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ from recuse.base.database import (
     create_table,
     error_of_duckdb,
     files,
+    footer,
     read_footer,
     text,
     write_rows,
@@ -68,6 +69,7 @@ from recuse.data.shards import (
     write_sorted,
 )
 
+SUMMARY = "summary"  # key of the metadata in a summary's footer
 COMPLETENESS = column_names(
     "study dimension judge model prompts absent missing_rating missing_gt missing_length used",
 )
@@ -165,13 +167,18 @@ class StudyFiles:
         types = {
             dataset: task_type for task_type, datasets in task_types.items() for dataset in datasets
         }
-        of_import = (
-            [read_footer(file.path, IMPORTED_SCALES) or {} for file in files] if imported else []
-        )
-        scales = next((footer["scales"] for footer in of_import if footer), scales)
-        steps = next((footer["steps"] for footer in of_import if footer), {})
+        footers = [read_footer(file.path, IMPORTED_SCALES) for file in files] if imported else []
+        of_import = next(filter(None, footers), {"scales": scales, "steps": {}})
         registry = Registry.from_config(models, imported=imported)
-        return cls(files, scales, types, registry, declared, steps, trusted)
+        return cls(
+            files,
+            of_import["scales"],
+            types,
+            registry,
+            declared,
+            of_import["steps"],
+            trusted,
+        )
 
 
 def normalise_ratings(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
@@ -257,7 +264,8 @@ def check_files(source: StudyFiles, *, checked: str, summary: str) -> None:
     """
     with empty_folder(work_folder(checked)) as folder, reading(_paths(source.files)):
         coded, _ = _check_rows(source, folder)
-        summarise(coded, summary)
+        rest, prompts = summarise(coded)
+        write_rows(coded.connection, prompts, summary, footer(SUMMARY, rest))
         write_rows(
             coded.connection, coded.named(f"{coded.rows()} order by prompt_id", COLUMNS), checked
         )
@@ -277,7 +285,9 @@ def plan_study(
 
     Every scale must be declared: none can be observed before all files are read.
     """
-    planned, rows = _planned(study, source, source.scales, summaries, shards=shards)
+    parts = [read_footer(path, SUMMARY) for path in summaries]
+    summary = Summary.add_up(connect(), parts, f"from {files(summaries)}")
+    planned, rows = _planned(study, source, source.scales, summary, shards=shards)
     planned.write(plan)
     write_table(completeness, COMPLETENESS, rows)
 
@@ -304,8 +314,9 @@ def _coded_and_planned(
     if no row has a rating.
     """
     coded, scales = _check_rows(source, folder)
-    summarise(coded, f"{folder}/summary.parquet")
-    plan, rows = _planned(study, source, scales, [f"{folder}/summary.parquet"], shards=1)
+    rest, prompts = summarise(coded)
+    summary = Summary.add_up(coded.connection, [rest], prompts)
+    plan, rows = _planned(study, source, scales, summary, shards=1)
     if not any(row["used"] for row in rows):
         place = _paths(source.files)
         raise DataError(f"{place}: no complete row: each lacks the rating; fill it in")
@@ -313,9 +324,8 @@ def _coded_and_planned(
 
 
 def _planned(
-    study: str, source: StudyFiles, scales: Mapping, summaries: Sequence[str], *, shards: int
+    study: str, source: StudyFiles, scales: Mapping, summary: Summary, *, shards: int
 ) -> tuple[ShardPlan, list[dict]]:
-    summary = Summary.read(summaries)
     if not summary.datasets:
         place = _paths(source.files) or f"studies: {study}: files"
         raise DataError(
@@ -356,38 +366,40 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, t
     connection, kept = connect(), {}
     for number, file in enumerate(source.files):
         kept[file.path] = _kept_rows(connection, file, f"{folder}/{number}.parquet")
-    typed, scales = _open(connection, source, kept)
-    # Types of columns -> path -> SQL for the rows of the file
-    alike: dict[tuple, dict[str, str]] = {}
-    for path, rows in kept.items():
-        with reading(path):
+    try:
+        typed, scales = _open(connection, source, kept)
+        # Types of columns -> SQL for the rows of files that have these
+        alike: dict[tuple, list[str]] = {}
+        for rows in kept.values():
             types = tuple(kind for _, kind, *_ in connection.execute(f"describe {rows}").fetchall())
-        alike.setdefault(types, {})[path] = rows
-    tables, faults = [], 0
-    for number, rows_of in enumerate(alike.values()):
-        rows = " union all ".join(rows_of.values())
-        try:
+            alike.setdefault(types, []).append(rows)
+        tables, faults = [], 0
+        for number, parts in enumerate(alike.values()):
+            rows = " union all ".join(parts)
             faults += _check_values(connection, rows, typed, f"values_{number}")
-        except error_of_duckdb():
-            for path, of_file in rows_of.items():
-                with reading(path):
-                    connection.execute(f"select max(hash(columns(*))) from ({of_file})")
-            raise
-        meanings = {
-            column: (
-                stored,
-                (
-                    f"select distinct stored_{stored} as stored, {value} as value from"
-                    f" values_{number} where part = {part}"
-                ),
-            )
-            for column, (part, stored, value) in MEANINGS.items()
-        }
-        tables.append((rows, meanings))
-    if faults:
-        texts = " union all ".join(file.texts() for file in source.files)
-        raise_first_fault(connection, f"({typed.format(texts)})", CHECKS)
-    return code_rows(connection, tables), scales
+            tables.append((rows, _meanings(f"values_{number}")))
+        if faults:
+            raise_first_fault(connection, f"({typed.format(_texts(source.files))})", CHECKS)
+        return code_rows(connection, tables), scales
+    except error_of_duckdb():
+        for path, rows in kept.items():
+            with reading(path):
+                connection.execute(f"select max(hash(columns(*))) from ({rows})")
+        raise
+
+
+def _texts(files: Sequence[RatingsFile]) -> str:
+    return " union all ".join(file.texts() for file in files)
+
+
+def _meanings(values: str) -> dict[str, tuple[str, str]]:
+    """What is coded, as of `code_rows`, by the table of `_check_values`."""
+    meanings = {}
+    for column, (part, stored, value) in MEANINGS.items():
+        distinct = "distinct" if len(TOGETHER[part]) > 1 else ""
+        meant = f"{distinct} stored_{stored} as stored, {value} as value"
+        meanings[column] = stored, f"select {meant} from {values} where part = {part}"
+    return meanings
 
 
 def _kept_rows(connection: Connection, file: RatingsFile, copy: str) -> str:
@@ -440,7 +452,7 @@ def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
         for name in (judge, model)
     ]
     connection = connect()
-    rows = " union all ".join(file.texts() for file in source.files)
+    rows = _texts(source.files)
     same = "judge in ? and model in ? and dimension = ? and dataset = ? and prompt_id = ?"
     same += " and occasion is null" if occasion is None else f" and occasion = {text(occasion)}"
     # The first two as the files are read, which ends there: to join or order millions of equal rows
@@ -505,37 +517,27 @@ def _scales_by_name(
 ) -> dict[str, Sequence[int] | str]:
     """The scale of each dimension by its name: those in the files may have the default one."""
     named = {dimension: scale for dimension, scale in source.scales.items() if dimension != DEFAULT}
-    for path, rows in kept.items() if DEFAULT in source.scales else ():
-        texts = f"select named, {texts_as_read()} from ({rows})"
-        with reading(path):
-            found = connection.execute(
-                f"select distinct dimension from ({texts}) where dimension is not null order by all"
-            )
-            named |= {
-                dimension: scale_for(source.scales, dimension) for (dimension,) in found.fetchall()
-            }
+    if DEFAULT in source.scales:
+        texts = " union all ".join(
+            f"select named, {texts_as_read()} from ({rows})" for rows in kept.values()
+        )
+        found = f"select distinct dimension from ({texts}) where dimension is not null order by all"
+        for (dimension,) in connection.execute(found).fetchall():
+            named[dimension] = scale_for(source.scales, dimension)
     return named
 
 
 def _highest(connection: Connection, files: Sequence[RatingsFile], dimension: str) -> int:
     """Highest finite rating or gt of a dimension, rounded up; DataError if it makes no scale."""
-    maxima = []
-    for file in files:
-        score = "greatest(as_number(rating), as_number(gt))"
-        scores = f"select record, {score} as x from ({file.texts()})"
-        query = (
-            f"select max(x), arg_max(record, x) from ({scores} where dimension = ?) where"
-            " isfinite(x)"
-        )
-        with reading(file.path):
-            highest, record = connection.execute(query, [dimension]).fetchone()
-        maxima += [] if highest is None else [(highest, file.path, record)]
-    highest, path, record = max(maxima, default=(0, _paths(files), None))
-    if not 0 < highest < MOST_LEVELS:
-        place = path if record is None else record_place(path, record)
+    score = "greatest(as_number(rating), as_number(gt))"
+    scores = f"select file, record, {score} as x from ({_texts(files)}) where dimension = ?"
+    query = f"select max(x), arg_max(file, x), arg_max(record, x) from ({scores}) where isfinite(x)"
+    highest, path, record = connection.execute(query, [dimension]).fetchone()
+    if highest is None or not 0 < highest < MOST_LEVELS:
+        place = _paths(files) if path is None else record_place(path, record)
         raise DataError(
             f"{place}: scales: {dimension}: observed: the highest rating or gt found is"
-            f" {highest:g}, which makes no scale from 0 to at most {MOST_LEVELS - 1}; declare the"
+            f" {highest or 0:g}, which makes no scale from 0 to at most {MOST_LEVELS - 1}; declare the"
             " scale as [lowest, highest]"
         )
     return math.ceil(highest)

@@ -13,11 +13,9 @@ from itertools import product
 from pathlib import Path
 
 from recuse.base.database import (
-    connect,
+    Connection,
     error_of_duckdb,
     files,
-    footer,
-    read_footer,
     text,
     write_rows,
 )
@@ -35,14 +33,11 @@ COUNTED = {  # SQL
     "judged": "count(rating)",
 }
 COUNTS = ", ".join(f"{count} as {name}" for name, count in COUNTED.items())
-KEY = "summary"  # of the metadata in a summary's footer
 TWICE = "two rows are about the same rating"  # DuckDB's error
 
 
-def summarise(coded: CodedRows, path: str) -> None:
-    """Write the summary of checked rows (parquet): the counts of each prompt as rows, all else in
-    the footer.
-    """
+def summarise(coded: CodedRows) -> tuple[dict, str]:
+    """Summarise checked rows: SQL for the counts of each prompt, and, before it, all else."""
     sets = "grouping sets ((dimension, judge, model), (prompt_id, dataset, dimension, occasion))"
     coded.connection.execute(
         f"""
@@ -63,13 +58,14 @@ def summarise(coded: CodedRows, path: str) -> None:
     }
     key = ("prompt_id", "dataset", "dimension", "occasion")
     prompts = f"select {', '.join((*key, *COUNTED))} from counts where prompt_id is not null"
-    write_rows(coded.connection, coded.named(prompts, key), path, footer(KEY, summary))
+    return summary, coded.named(prompts, key)
 
 
 @dataclass(frozen=True)
 class Summary:
     """Counts of checked rows, and what they are about."""
 
+    connection: Connection
     # (dimension, judge, model) -> rows, by COUNTED
     counts: Mapping[tuple[str, str, str], Mapping[str, int]]
     datasets: Sequence[str]  # rising
@@ -79,18 +75,18 @@ class Summary:
     prompts: str
 
     @classmethod
-    def read(cls, paths: Sequence[str]) -> "Summary":
-        """Add up what `summarise` wrote of all groups of files of a study."""
-        parts = [read_footer(path, KEY) for path in paths]
+    def add_up(cls, connection: Connection, parts: Sequence[Mapping], prompts: str) -> "Summary":
+        """Add up what `summarise` says of all groups of files of a study."""
         counts: dict[tuple[str, str, str], Counter] = defaultdict(Counter)
         for part in parts:
             for dimension, judge, model, *rows in part["counts"]:
                 counts[dimension, judge, model].update(dict(zip(COUNTED, rows, strict=True)))
         return cls(
+            connection=connection,
             counts=counts,
             datasets=sorted({name for part in parts for name in part["datasets"]}),
             references=sorted({gt for part in parts for gt in part["references"]}),
-            prompts=files(paths),
+            prompts=prompts,
         )
 
     def _any(self, column: str) -> bool:
@@ -102,23 +98,27 @@ class Summary:
 
         A prompt that was answered on several occasions counts on each.
         """
-        pairs = f"select distinct prompt_id, dataset, dimension, occasion from {self.prompts}"
+        pairs = f"select distinct prompt_id, dataset, dimension, occasion from ({self.prompts})"
         query = f"select dimension, count(*) from ({pairs}) group by all order by all"
-        given = {column: self._any(column) for column in ("gt", "length")}
-        for dimension, prompts in connect().execute(query).fetchall():
+        has_scores, has_lengths = self._any("gt"), self._any("length")
+        for dimension, prompts in self.connection.execute(query).fetchall():
             judges, models = (
                 sorted({names[axis] for names in self.counts if names[0] == dimension})
                 for axis in (1, 2)
             )
             for judge, model in product(judges, models):
                 count = self.counts.get((dimension, judge, model), dict.fromkeys(COUNTED, 0))
-                row = {"dimension": dimension, "judge": judge, "model": model, "prompts": prompts}
-                row |= {
+                yield {
+                    "dimension": dimension,
+                    "judge": judge,
+                    "model": model,
+                    "prompts": prompts,
                     "absent": prompts - count["present"],
                     "missing_rating": count["missing_rating"],
+                    "missing_gt": count["missing_gt"] if has_scores else 0,
+                    "missing_length": count["missing_length"] if has_lengths else 0,
+                    "used": count["judged"],
                 }
-                row |= {f"missing_{c}": count[f"missing_{c}"] if given[c] else 0 for c in given}
-                yield row | {"used": count["judged"]}
 
 
 @dataclass(frozen=True)
@@ -192,10 +192,10 @@ def plan_shards(
         trusted=sorted(trusted),
     )
     # In the order of their ids; an id belongs to the shard into which its first row falls.
-    rows = connect().execute(f"""
+    rows = summary.connection.execute(f"""
         with prompts as (
                  select prompt_id, sum(present)::bigint as n, sum(judged) > 0 as numbered
-                 from {summary.prompts} group by prompt_id, dataset),
+                 from ({summary.prompts}) group by prompt_id, dataset),
              ids as (select prompt_id, sum(n) as n, count(*) filter (numbered) as numbered from prompts group by prompt_id),
              placed as (
                  select prompt_id, numbered,
@@ -268,35 +268,33 @@ def write_sorted(
     ordered = f"from coded order by prompt_id, {by_dataset}, occasion"
     ordered = f"select *, {twice} as twice from ({ordered})"
     ordered = f"from ({ordered}) where if(twice, error('{TWICE}'), rating is not null)"
-    codes = (
+    numbers = (
         f"({first} + prompt)::uinteger as prompt, gt as reference_code, occasion as occasion_code"
     )
     rows = (
-        f"select prompt_id, occasion, gt, rating, length, {PROBABILITY}, group_code, {codes} from"
+        f"select prompt_id, occasion, gt, rating, length, {PROBABILITY}, group_code, {numbers} from"
         f" ({_with_prompts(ordered, coded)})"
     )
     named = coded.named(rows, [column for column in COLUMNS if column not in AXES])
-    groups = connection.execute("select distinct group_code from coded").fetchnumpy()["group_code"]
-    low, high = levels.scales(groups).T
-    factors = {factor: names.astype(object) for factor, names in levels.factors(groups).items()}
+    codes = connection.execute("select distinct group_code from coded").fetchnumpy()["group_code"]
+    low, high = levels.scales(codes).T
+    factors = {factor: names.astype(object) for factor, names in levels.factors(codes).items()}
     connection.register(
-        "numbered", {"group_code": groups, **factors, "scale_low": low, "scale_high": high}
+        "numbered", {"group_code": codes, **factors, "scale_low": low, "scale_high": high}
     )
     # As enums, which are written as fast as numbers are
     enums = ", ".join(
         f"{factor}::{_enum(getattr(levels, factor))} as {factor}" for factor in FACTORS
     )
     ends = "scale_low::integer as scale_low, scale_high::integer as scale_high"
-    connection.execute(
-        f"create or replace temp table groups as select group_code, {enums}, {ends} from numbered"
-    )
+    groups = f"select group_code, {enums}, {ends} from numbered"
     rating, gt = (f"({score} - scale_low) / (scale_high - scale_low)" for score in ("rating", "gt"))
     query = f"""
         select judge, model, judge_family, model_family, dimension, dataset, task_type, prompt_id,
                rating, gt, {rating} as rating_unit, {gt} as gt_unit,
                length, {PROBABILITY}, scale_low, scale_high, group_code, reference_code, prompt,
                {", ".join(asked_in("occasion"))}, occasion_code
-        from ({named}) as sorted left join groups using (group_code)"""
+        from ({named}) as sorted left join ({groups}) using (group_code)"""
     try:
         write_rows(connection, query, ratings, as_metadata(levels))
     except error_of_duckdb("InvalidInputException") as error:

@@ -25,7 +25,8 @@ SETTINGS = {
     "autoinstall_known_extensions": False,
     # In DuckDB 2.0.0 it merges parts of a query that only look alike, such as left joins of one
     # table on different columns in a union, and gives wrong rows without an error (duckdb#25819).
-    "disabled_optimizers": "common_subplan",
+    # And `in_clause` joins each short list of words after IN as a table, which is slower.
+    "disabled_optimizers": "common_subplan,in_clause",
     "TimeZone": "UTC",  # times are the same text on every machine
 }
 # Settings that a query may change: they alter only its speed
@@ -91,10 +92,7 @@ class _Database:
             connection.execute("set allowed_configs = ?", [CHANGEABLE])
             connection.execute("set lock_configuration = true")
             self.connection = connection  # only when it is locked
-        cursor = self.connection.cursor()
-        for path, frame in self.frames.items():
-            cursor.register(path, frame.table)
-        return cursor
+        return self.connection.cursor()
 
     def close(self) -> None:
         if self.connection is not None:
@@ -107,6 +105,12 @@ _databases = [_Database()]  # of this process; the last is in use
 def connect() -> Connection:
     """Open a connection to this process's in-memory DuckDB; no other sees its temporary tables."""
     return _databases[-1].cursor()
+
+
+def register_frames(connection: Connection) -> None:
+    """Let a connection read the tables in memory by their names; it looks through each of them."""
+    for path, frame in _databases[-1].frames.items():
+        connection.register(path, frame.table)
 
 
 def longest_line() -> int:

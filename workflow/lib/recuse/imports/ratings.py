@@ -141,6 +141,13 @@ WORDS = {name: name for name in ("model", "dimension", "dataset", "occasion")} |
 NEAR = 1e-9  # scores no farther apart are equal
 
 
+# Ratings as they are kept, with names and numbers, which many queries read
+NAMED_ROWS = """
+    select rows.*, coalesce(judges.name, judge) as judge_name, coalesce(models.name, model) as model_name,
+           as_number(rating) as rating_number, as_number(gt) as gt_number
+    from ({}) as rows
+    left join registry as judges on rows.judge = judges.id
+    left join registry as models on rows.model = models.id"""
 # Scores of humans, and gold labels, as they are in the files
 MARKS = f"""
     create temp table marks (
@@ -177,15 +184,14 @@ def import_ratings(
     registry = Registry.from_config(models, imported=True)
     dimensions = [dimension for dimension in scales if dimension != DEFAULT]
     named, kept = create_imported(
-        connection, paths, settings, RATED, scales=dimensions, names=registry.names
+        connection,
+        paths,
+        settings,
+        RATED,
+        scales=dimensions,
+        names=registry.names,
+        stored=NAMED_ROWS,
     )
-    connection.execute("""
-        create temp view named as
-        select imported.*, coalesce(judges.name, judge) as judge_name, coalesce(models.name, model) as model_name,
-               as_number(rating) as rating_number, as_number(gt) as gt_number
-        from imported
-        left join registry as judges on imported.judge = judges.id
-        left join registry as models on imported.model = models.id""")
     rated = (
         "select distinct dimension from imported where dimension is not null order by all limit 2"
     )
@@ -194,14 +200,13 @@ def import_ratings(
         connection, references, settings.get("references", {}), dimensions=dimensions
     )
     _create_declared(connection, scales, settings, registry, raters=raters and bool(scored_in))
-    # Many queries read these rows. Further columns, such as whole answers, are not copied.
     connection.execute(f"""
-        create temp {"view" if kept else "table"} typed as
-        select named.*, {", ".join(f"coalesce(judges.{end}, every.{end}) as {end}" for end in OF_SCALE)},
+        create temp view typed as
+        select imported.*, {", ".join(f"coalesce(judges.{end}, every.{end}) as {end}" for end in OF_SCALE)},
                every.scale_low as dimension_low, every.scale_high as dimension_high, every.step as dimension_step
-        from named
-        left join declared as judges on named.dimension = judges.dimension and named.judge_name = judges.judge
-        left join declared as every on named.dimension = every.dimension and every.judge is null""")
+        from imported
+        left join declared as judges on imported.dimension = judges.dimension and imported.judge_name = judges.judge
+        left join declared as every on imported.dimension = every.dimension and every.judge is null""")
     scores = value_checks("gt", stepped=False, scale="dimension")
     checks = (*NAMES, *value_checks("rating", where=COLUMN), *scores, IS_LENGTH, IS_PROBABILITY)
     raise_first_fault(connection, "typed", checks, named=named)
@@ -222,7 +227,8 @@ def import_ratings(
     write_rows(connection, rows, outputs["ratings"], footer(IMPORTED_SCALES, steps))
     if raters:
         _write_raters(connection, outputs["raters"], key=key)
-    counts = count_rows_of_kinds(connection, _kinds(key, settings, raters=raters))
+    kinds = _kinds(key, settings, scored=bool(scored_in), raters=raters)
+    counts = count_rows_of_kinds(connection, kinds)
     write_table(outputs["imported"], IMPORTED, ({"study": study, **row} for row in counts))
     _print_notes(connection, paths[0], settings, registry, models, key)
 
@@ -253,7 +259,7 @@ def _print_notes(
     if not settings.get("gold") and exists(connection, labels):
         note("gold", path=path)
     _print_unjoined(connection, key)
-    scores = "select 1 from typed where gt_number is not null union all select 1 from scored"
+    scores = "select 1 from imported where gt_number is not null union all select 1 from scored"
     if not exists(connection, scores):
         note("no_human_score", path=path)
 
@@ -289,7 +295,7 @@ def _check_one_occasion(connection: Connection, path: str) -> None:
     to one prompt.
     """
     several = connection.execute("""
-        select model_name, prompt_id from typed group by model_name, dimension, dataset, prompt_id
+        select model_name, prompt_id from imported group by model_name, dimension, dataset, prompt_id
         having min(occasion) <> max(occasion) order by all limit 1""").fetchone()
     if several is not None:
         model, prompt = several
@@ -302,13 +308,13 @@ def _check_one_score(connection: Connection, column: str) -> None:
     """
     key = ("model_name", "dimension", "dataset", "prompt_id", "occasion")
     completion = connection.execute(f"""
-        select {", ".join(key)} from typed where gt_number is not null group by all
+        select {", ".join(key)} from imported where gt_number is not null group by all
         having max(gt_number) - min(gt_number) > {NEAR} order by all limit 1""").fetchone()
     if completion is None:
         return
     same = " and ".join(f"{column} is not distinct from ?" for column in key)
     rows = (
-        f"select file, record, gt, gt_number from typed where {same} and gt_number is not null"
+        f"select file, record, gt, gt_number from imported where {same} and gt_number is not null"
         " order by file, record"
     )
     scores = connection.execute(rows, completion).fetchall()
@@ -331,15 +337,17 @@ def _create_declared(
     """Create the table `declared`: the columns in OF_SCALE for each dimension, and for each judge
     that has its own scale.
 
-    Reads `named` and, with single raters, `marks`. An observed scale starts at 0 and has no end.
+    Reads `imported` and, with single raters, `marks`. An observed scale starts at 0 and has no end.
     Without `step` and `round` in config's `import`, the step is the coarsest of SEEN_STEPS of which
     all ratings on the scale are multiples.
     ConfigError about a scale of a judge that rates nothing in that dimension.
     """
-    marks = " union all select dimension, null, rating_number from marks" if raters else ""
-    ratings = f"(select dimension, judge_name as judge, rating_number as x from named{marks})"
-    listed = f"""
-        select dimension, list(distinct judge) from {ratings}
+    marks = " union select dimension, null, rating_number from marks" if raters else ""
+    connection.execute(f"""
+        create temp table seen as
+        select distinct dimension, judge_name as judge, rating_number as x from imported{marks}""")
+    listed = """
+        select dimension, list(distinct judge) from seen
         where dimension is not null group by dimension order by dimension"""
     judges = {dimension: () for dimension in scales if dimension != DEFAULT}
     judges |= dict(connection.execute(listed).fetchall())
@@ -364,7 +372,7 @@ def _create_declared(
         (dimension, judge): multiple
         for dimension, judge, multiple in connection.execute(f"""
             select dimension, own_scales.judge, [{multiples}]
-            from {ratings} as ratings left join own_scales using (dimension, judge)
+            from seen left join own_scales using (dimension, judge)
             group by all""").fetchall()
     }
     finest, rounded, rows = finest_step(declared_in(scales)), settings.get("round", False), []
@@ -555,7 +563,7 @@ def _create_human_scores(
     names = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"])
     checks = (*names, *values, IS_PROBABILITY, ONE_PROBABILITY)
     raise_first_fault(connection, "scored", checks, named=named)
-    rated = f"from typed where dataset <> {text(ALL)}"
+    rated = f"from imported where dataset <> {text(ALL)}"
     by_dataset = "dataset" in named and exists(connection, rated)
     key = (*KEY, "dataset") if by_dataset else KEY
     twice = first_twice(connection, "scored", (*key, "rater"))
@@ -598,9 +606,9 @@ def _check_joined(connection: Connection, paths: Sequence[str], key: Sequence[st
     columns = ", ".join(key)
     if not exists(connection, "from human_scores"):
         raise fault(header_place(paths[0]), "no_number")
-    joined = f"from typed join human_scores using ({columns})"
+    joined = f"from imported join human_scores using ({columns})"
     if not exists(connection, joined):
-        theirs, ours = (first_key(connection, table, key) for table in ("human_scores", "typed"))
+        theirs, ours = (first_key(connection, table, key) for table in ("human_scores", "imported"))
         raise fault(
             header_place(paths[0]),
             "nothing_scored",
@@ -639,7 +647,7 @@ def _write_raters(connection: Connection, path: str, *, key: Sequence[str]) -> N
         select model_name as model, dimension, dataset, prompt_id, rater, ({whole("score", "step")} * parts)::integer as rating
         from (select scores.* exclude (dataset), rated.dataset
               from (select *, row_number() over () as place from scored where score is not null) as scores
-              join (select {", ".join(KEY)}, {dataset} from typed group by all) as rated using ({", ".join(key)}))
+              join (select {", ".join(KEY)}, {dataset} from imported group by all) as rated using ({", ".join(key)}))
         join final using (dimension) order by place"""
     write_rows(connection, rows, path)
 
@@ -661,35 +669,45 @@ def count_rows_of_kinds(
             yield {"file": path, "kind": label, "n": n, "example": record_place(path, first)}
 
 
-def _kinds(key: Sequence[str], settings: Mapping, *, raters: bool) -> list[tuple[str, str, str]]:
+def _kinds(
+    key: Sequence[str], settings: Mapping, *, scored: bool, raters: bool
+) -> list[tuple[str, str, str]]:
     """What is counted of ratings and human scores, as of `count_rows_of_kinds`.
 
-    Ratings without a human score are not counted if all are. settings: config's `import`. raters:
-    whether single raters' scores are kept, in steps.
+    Ratings without a human score are not counted if all are. settings: config's `import`. scored:
+    whether any file has human scores alone. raters: whether single raters' scores are kept, in
+    steps.
     """
     columns = ", ".join(key)
     repeated = text(REPEATED.get(settings.get("repeats"), ""))
-    joined = f"(select * from typed left join human_scores using ({columns}))"
+    joined = f"(select * from imported left join human_scores using ({columns}))"
     has_score = "(gt_number is not null or score is not null)"
     unscored = f"not {has_score} and exists (from {joined} where {has_score})"
-    rated = f"(select distinct {columns}, true as rated from typed)"
-    scored = (
-        f"(select scored.*, coalesce(rated, false) as rated from scored left join {rated}"
-        f" using ({columns}))"
-    )
-    return [
+    kinds = [
         *ROWS,
         ("ranked", repeated, "turn > 1 and rating_number is not null"),
-        ("typed", *READ_AS),
-        ("rated", ROUNDED, f"rounded and {between_steps(f'({MAPPED})', 'dimension_step')}"),
+        ("imported", *READ_AS),
+    ]
+    if settings.get("round"):
+        kinds.append(("rated", ROUNDED, between_steps(f"({MAPPED})", "dimension_step")))
+    kinds += [
         ("typed", IN_STEPS, f"inferred and {between_steps('rating_number', '1')}"),
         (joined, "'rating without a human score'", f"{FAILURE} is null and {unscored}"),
-        (scored, "kind", "true"),
-        (scored, FAILURE, f"{FAILURE} is not null"),
-        (scored, "'human score without a rating'", f"{FAILURE} is null and not rated"),
-        (scored, ROUNDED, f"{raters} and rounded and {between_steps('score')}"),
-        (scored, *READ_AS),
     ]
+    if scored:
+        rated = f"(select distinct {columns}, true as rated from imported)"
+        marks = (
+            f"(select scored.*, coalesce(rated, false) as rated from scored left join {rated}"
+            f" using ({columns}))"
+        )
+        kinds += [
+            (marks, "kind", "true"),
+            (marks, FAILURE, f"{FAILURE} is not null"),
+            (marks, "'human score without a rating'", f"{FAILURE} is null and not rated"),
+            (marks, ROUNDED, f"{raters} and rounded and {between_steps('score')}"),
+            (marks, *READ_AS),
+        ]
+    return kinds
 
 
 def _print_unjoined(connection: Connection, key: Sequence[str]) -> None:
@@ -698,11 +716,11 @@ def _print_unjoined(connection: Connection, key: Sequence[str]) -> None:
     """
     if not exists(connection, "from scored"):
         return
-    unscored = _first_unjoined(connection, "typed", "scored", key)
+    unscored = _first_unjoined(connection, "imported", "scored", key)
     scored = "(select * from scored where failure is null)"
-    unrated = _first_unjoined(connection, scored, "typed", key)
+    unrated = _first_unjoined(connection, scored, "imported", key)
     if unscored or unrated:
-        completions = f"select count(*) from (select distinct {', '.join(key)} from typed)"
+        completions = f"select count(*) from (select distinct {', '.join(key)} from imported)"
         (total,) = values_in(connection, completions)
         note("unjoined", unscored=unscored, unrated=unrated, total=total)
 

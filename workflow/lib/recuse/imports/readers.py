@@ -7,7 +7,15 @@ The format of a file is recognised by its name and by the keys of its first obje
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from recuse.base.database import Connection, connect, create_table, exists, frame_at, text
+from recuse.base.database import (
+    Connection,
+    connect,
+    create_table,
+    exists,
+    frame_at,
+    register_frames,
+    text,
+)
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import IN_ONE, PROBABILITY, RawFile, reading
 from recuse.data.lines import check_lines
@@ -58,15 +66,18 @@ def create_imported(
     *,
     scales: Sequence[str] = (),
     names: Mapping[str, str] | None = None,
+    stored: str = "{}",
 ) -> tuple[Mapping[str, str], list[str]]:
     """Create the view `imported` of the rows of all files, and the table `registry`; return their
     names for its columns, and their further columns.
 
     The human scores and gold labels in logs are the view `in_logs`, if there are any. settings:
     config's `import`. kind: RATED or COMPARED. scales: the dimensions of the study. names: of
-    judges and models, by their ids. Raises DataError, as the readers do, for files of two formats,
-    and for a file without rows, except for parquet, which may come in parts.
+    judges and models, by their ids. stored: SQL for the rows as they are kept, with {} for those of
+    a file. Raises DataError, as the readers do, for files of two formats, and for a file without
+    rows, except for parquet, which may come in parts.
     """
+    register_frames(connection)
     create_table(connection, "registry", "id varchar, name varchar", (names or {}).items())
     formats = {path: _checked_format(connection, path, settings, kind) for path in paths}
     (first, name), *others = formats.items()
@@ -79,7 +90,7 @@ def create_imported(
         rows = READERS[kind][name](connection, path, settings, scales)
         with reading(path):
             (count,) = connection.execute(
-                f"create temp table rows_{place} as {rows.sql}"
+                f"create temp table rows_{place} as {stored.format(rows.sql)}"
             ).fetchone()
         if rows.scores is not None:
             connection.execute(f"create temp table scores_{place} as {rows.scores}")

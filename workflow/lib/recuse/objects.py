@@ -55,19 +55,11 @@ class Checked(Generic[AnyPipeline]):
             if NOT_IN_CONFIG not in line:  # `families` has these names
                 tell(line.removeprefix("warning: "))
 
-    def __copy__(self) -> None:
-        """Refuse: the folder of tables goes with this object."""
+    def __reduce__(self) -> str:
+        """Refuse to be copied or pickled: the folder of tables goes with this object."""
         raise DataError(
             "an object of recuse cannot be copied, as its tables go with it; use the object itself"
         )
-
-    def __deepcopy__(self, memo: dict) -> None:
-        """Refuse."""
-        self.__copy__()
-
-    def __reduce__(self) -> str:
-        """Refuse."""
-        return self.__copy__()
 
     @property
     def imported(self) -> "pd.DataFrame":

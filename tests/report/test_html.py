@@ -137,11 +137,17 @@ def test_a_sentence_folds_its_own_blanks_and_keeps_those_in_names():
 
 
 def test_cells_of_a_table_stand_between_bars_whatever_is_in_a_name():
-    judges, place = ["a | b", "c|d ", "|"], "x | y"
+    judges, place = ["a | b", "c|d ", "|", "e\nf", "g\n\nh"], "x | y"
     cells = {place: {judge: {"value": "0.5"} for judge in judges[:2]}}
     facts = {"judges": judges, "cells": cells, "unit": SHARES, "confidence": 0.9}
     heading, _, (headings, *rows) = said_with_table("agreement", **facts)
     assert heading == "Do the judges agree with people?"
     assert headings == ["judge", place]
     half = "50\N{NO-BREAK SPACE}%"
-    assert rows == [["a | b", half], ["c|d ", half], ["|", ""]]
+    assert rows == [
+        ["a | b", half],
+        ["c|d ", half],
+        ["|", ""],
+        ["e\nf", ""],
+        ["g\n\nh", ""],
+    ]

@@ -38,7 +38,9 @@ IN_WORDS = (
     spoken,
 )
 FILTERS = {each.__name__: each for each in IN_WORDS}
-OWN_BLANK = "\0"  # stands for a blank of a name in a sentence; no text of a study contains it
+# Stand for blanks and line breaks of names in a sentence; no text of a study contains them
+OWN_BLANKS = str.maketrans(" \n", "\0\1")
+AS_IN_NAMES = str.maketrans("\0\1", " \n")
 BETWEEN_CELLS = re.compile(r" \|(?: |$)")
 
 
@@ -65,7 +67,7 @@ def _sentences(file: Path) -> object:
 
 
 def _with_own_blanks(value: object) -> str:
-    return str(value).replace(" ", OWN_BLANK)
+    return str(value).translate(OWN_BLANKS)
 
 
 def _parts(file: Path, name: str, /, **facts: object) -> list[str]:
@@ -75,7 +77,7 @@ def _parts(file: Path, name: str, /, **facts: object) -> list[str]:
 
 def _folded(text: str) -> str:
     """A text in one line: blanks of the template are folded, those in names stay."""
-    return re.sub("[ \n]+", " ", text).strip(" ").replace(OWN_BLANK, " ")
+    return re.sub("[ \n]+", " ", text).strip(" ").translate(AS_IN_NAMES)
 
 
 def paragraphs(file: Path, name: str, /, **facts: object) -> list[str]:

@@ -349,9 +349,16 @@ class Log:
         self.scores.append(row | {"rater": rater or "", "kind": kind, PROBABILITY: chance})
 
     def labelling_probability(self, record: Node) -> str | None:
-        """The probability with which an answer was chosen for a human score, if config gives it."""
+        """The probability with which an answer was chosen for a human score, if config gives it;
+        DataError if the record lacks it.
+        """
         asked = self.columns.get(PROBABILITY)
-        return record.find(asked).words if isinstance(asked, str) else asked and str(asked)
+        if not isinstance(asked, str):
+            return None if asked is None else str(asked)
+        chance = record.find(asked)
+        if not chance:
+            raise chance.fault("no_probability")
+        return chance.words
 
     def dimension(self, otherwise: str) -> str:
         """The only dimension of the study, if it has one."""

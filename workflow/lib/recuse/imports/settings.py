@@ -104,7 +104,7 @@ class ColumnsOfJudgments(SomeKeys):
     length: Name = optional("Ratings: tokens of the answer.")
     labelling_probability: ColumnOrProbability = optional(
         "Ratings: the probability, above 0 and at most 1, with which an answer was chosen for a"
-        " human score; or the number, if it is the same for all answers."
+        " human score, or in a log the path to it; or the number, if it is the same for all answers."
     )
     item: Name = optional("Verdicts: id of the question.")
     model_a: Name = optional("Verdicts: model of one answer.")

@@ -214,6 +214,8 @@ HUMANS = {
 }
 # The words and the page of what ratings and verdicts support.
 FINDINGS = [f"{WORKFLOW}/report/{name}" for name in ("findings.yaml", "check.txt.j2")]
+# The words of errors and notes of imports.
+IMPORTS = [f"{WORKFLOW}/report/imports.yaml"]
 SAMPLING = {"confidence": config["confidence"], "seed": config["seed"]}
 # Resources of a job that reads every row of its study.
 asks_by_rows = partial(asks, megabytes=of_study(Study.raw_megabytes))

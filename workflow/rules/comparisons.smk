@@ -64,6 +64,7 @@ rule import_verdicts:
             "import_verdicts.py",
             of_study(Study.imported_files),
             of_study(Study.reference_files),
+            IMPORTS,
         ),
         settings=setting("import"),
         models=of_study(Study.models),

@@ -182,6 +182,7 @@ rule import_ratings:
             "import_ratings.py",
             of_study(Study.imported_files),
             of_study(Study.reference_files),
+            IMPORTS,
         ),
         settings=setting("import"),
         scales=setting("scales"),

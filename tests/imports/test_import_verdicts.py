@@ -421,6 +421,18 @@ def test_human_verdicts_on_one_id_in_two_experiments_are_two(tmp_path):
         labelled(tmp_path, human, "item,model_a,model_b,human\n1,x,y,b\n")
 
 
+def test_human_verdicts_on_other_items_are_named_as_they_are(tmp_path):
+    """Items may be whole questions."""
+    question = "Which of the two answers " * 8 + "is better?"
+    with pytest.raises(DataError) as caught:
+        labelled(tmp_path, f"item,model_a,model_b,human\n{question},x,y,a\n")
+    assert str(caught.value).endswith(
+        "line 1: found no pair of models that was judged: its first item and models are"
+        f" '{question}', 'x', 'y', those of the verdicts '1', 'x', 'y'; write the same names in"
+        " both"
+    )
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_votes_of_lmarena_are_human_verdicts(tmp_path, suffix):
     """A vote for neither is a tie; only among MT-Bench's verdicts is the turn part of the

@@ -132,6 +132,8 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
     same = " and ".join(f"labels.{column} is not distinct from named.{column}" for column in key)
     joined = f"select 1 from named join labels on {same}"
     if paths and not exists(connection, joined):
-        theirs, ours = (first_key(connection, table, key) for table in ("votes", "named"))
+        theirs, ours = (
+            [*map(repr, first_key(connection, table, key))] for table in ("votes", "named")
+        )
         raise fault(header_place(paths[0]), "nothing_judged", theirs=theirs, ours=ours)
     return same

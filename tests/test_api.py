@@ -692,6 +692,14 @@ def test_what_is_asked_of_pairs_may_come_in_any_order():
         assert made.findings()
 
 
+def test_a_verdict_names_the_biases_that_the_headline_leaves_out():
+    twice = pd.concat([VERDICTS, VERDICTS.assign(item=VERDICTS["item"] + " again")])
+    first = twice.assign(outcome=twice["order"].map({"ab": "a", "ba": "b"}))
+    shown = str(recuse.verdict(recuse.pairs(first)))
+    sizes = "Ada (+50.0 points) and Umpire (+50.0 points)"
+    assert f"points.\nEstablished: {sizes} favour the first answer.\nSelf-bias is" in shown
+
+
 @pytest.mark.parametrize(
     ("scale", "step"), [((0, 900_000), 100_000), ((-9, 9), 1), ((0, 0.09), 0.01)]
 )

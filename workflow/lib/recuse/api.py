@@ -317,6 +317,7 @@ def verdict(data: "Ratings | Pairs") -> Result:
     from recuse.report.verdict import (
         POINTS,
         PageAnswer,
+        further_biases,
         headline,
         scale_unit,
         shown_verdicts,
@@ -343,7 +344,7 @@ def verdict(data: "Ratings | Pairs") -> Result:
         said(f"{data.study}: {answer.headline}"),
         [said(heading) for heading in table.headings],
         [[said(cell) for cell in row] for row in table.rows],
-        [*notes, *map(said, answer.untested)],
+        [*notes, *map(said, further_biases(rows, unit)), *map(said, answer.untested)],
         draw=_drawing(data, "verdicts"),
     )
 

@@ -269,6 +269,18 @@ def check_one_rule(answer, rows):
 
 
 @pytest.mark.parametrize(
+    ("own", "family", "words"),
+    [
+        (0, 2, "No self-bias and 2 family-biases are established."),
+        (1, 0, "1 self-bias and no family-bias are established."),
+        (2, 1, "2 self-biases and 1 family-bias are established."),
+    ],
+)
+def test_biases_are_counted_where_there_are_too_many_to_name(own, family, words):
+    assert said("how_many", counts={"self_bias": own, "family_bias": family}) == words
+
+
+@pytest.mark.parametrize(
     ("scales", "unit", "size"),
     [
         ({"a": [1, 10], "b": [1, 10]}, "points, scale 1 to 10", "+0.90"),

@@ -5,7 +5,7 @@ people if there are any.
 import pytest
 
 from recuse.base.reasons import CURES, SENTENCES, SHORT, Reason, because, in_words
-from recuse.base.templates import said, said_in_parts
+from recuse.base.templates import said
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE
 from recuse.pairwise.cognitive import COGNITIVE_BIASES
@@ -78,7 +78,11 @@ def test_own_answers_come_first_then_length_and_the_place():
         "Established: A (+20.0 points) favours the first answer and B (−10.0 points) favours the"
         " second answer. Likely, but not established: C favours itself."
     )
-    assert result.caveats == [said("caveat_on", reason=Reason.DEPENDS_ON_DRAWS)]
+    assert result.caveats == [
+        "Some results depend on draws, including verdicts that change with the order. If a draw is"
+        " half a win, judges with weak answers seem to favour themselves; if draws are left out,"
+        " judges with strong answers do."
+    ]
     assert result.next_steps == [
         "C: do not rely on verdicts on own answers.",
         "A and B: judge each pair in both orders, so that position cancels out.",
@@ -99,9 +103,14 @@ def test_where_no_judge_compares_its_own_answers_the_headline_says_so(kind):
 
 def test_sizes_of_the_regression_are_explained():
     result = answer([verdict("self_bias", "A", 0.1, Verdict.LIKELY, kind="pairs")])
-    assert [(point.heading, point.words) for point in result.points] == [
-        tuple(said_in_parts("meaning"))
-    ]
+    (point,) = result.points
+    assert point.heading == "What the sizes mean"
+    assert point.words == (
+        "On own and family answers, a size says how much more often than half the time a judge"
+        " chooses such an answer over an equally strong one, by a regression that holds fixed the"
+        " strengths of models and the places and lengths of answers. On longer answers, it says how"
+        " much more often the judge chooses them than people do."
+    )
 
 
 MANY_TESTED = "not confirmed after correcting for the number of judges"

@@ -49,8 +49,9 @@ def section_from(rows, plans):
 def test_the_section_says_what_to_take_and_what_is_left(rows):
     section, sentence = section_from(*rows)
     first = rows[0][0]
-    assert sentence.startswith(
-        "Take all 5 judges, without ratings of their own families. Judges may"
+    assert sentence == (
+        "Take all 5 judges, without ratings of their own families. Judges may treat other models"
+        " differently."
     )
     take, everyone, one = section.rows
     assert take[0] == "this panel"

@@ -75,3 +75,5 @@ def test_a_table_shows_rows_with_values_among_some_and_none_among_others():
         for item in ("value", "claim")
     ]
     assert [row for row in rows if excerpts()["scorecard"].shows(row)] == rows[:1]
+    rows = [{"quantity": quantity} for quantity in ("self_bias", "intercept", "slope")]
+    assert [row for row in rows if excerpts()["recovery"].shows(row)] == rows[:1]

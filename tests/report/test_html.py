@@ -137,7 +137,7 @@ def test_a_sentence_folds_its_own_blanks_and_keeps_those_in_names():
 
 
 def test_cells_of_a_table_stand_between_bars_whatever_is_in_a_name():
-    judges, place = ["a | b", "c|d ", "|", "e\nf", "g\n\nh"], "x | y"
+    judges, place = ["a | b", "c|d ", "|", "e\nf", "g\n\nh", "\1"], "x | y"
     cells = {place: {judge: {"value": "0.5"} for judge in judges[:2]}}
     facts = {"judges": judges, "cells": cells, "unit": SHARES, "confidence": 0.9}
     heading, _, (headings, *rows) = said_with_table("agreement", **facts)
@@ -150,4 +150,5 @@ def test_cells_of_a_table_stand_between_bars_whatever_is_in_a_name():
         ["|", ""],
         ["e\nf", ""],
         ["g\n\nh", ""],
+        ["\1", ""],
     ]

@@ -38,9 +38,8 @@ IN_WORDS = (
     spoken,
 )
 FILTERS = {each.__name__: each for each in IN_WORDS}
-# Stand for blanks and line breaks of names in a sentence; no text of a study contains them
-OWN_BLANKS = str.maketrans(" \n", "\0\1")
-AS_IN_NAMES = str.maketrans("\0\1", " \n")
+# Stand for a blank and a line break of a name in a sentence; no text of a study has a NUL
+OWN_BLANK, OWN_BREAK = "\0b", "\0n"
 BETWEEN_CELLS = re.compile(r" \|(?: |$)")
 
 
@@ -67,7 +66,7 @@ def _sentences(file: Path) -> object:
 
 
 def _with_own_blanks(value: object) -> str:
-    return str(value).translate(OWN_BLANKS)
+    return str(value).replace(" ", OWN_BLANK).replace("\n", OWN_BREAK)
 
 
 def _parts(file: Path, name: str, /, **facts: object) -> list[str]:
@@ -77,7 +76,8 @@ def _parts(file: Path, name: str, /, **facts: object) -> list[str]:
 
 def _folded(text: str) -> str:
     """A text in one line: blanks of the template are folded, those in names stay."""
-    return re.sub("[ \n]+", " ", text).strip(" ").translate(AS_IN_NAMES)
+    folded = re.sub("[ \n]+", " ", text).strip(" ")
+    return folded.replace(OWN_BLANK, " ").replace(OWN_BREAK, "\n")
 
 
 def paragraphs(file: Path, name: str, /, **facts: object) -> list[str]:

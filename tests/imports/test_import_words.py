@@ -1,43 +1,69 @@
-"""What imports say: every code has its sentence, and every sentence its code."""
+"""What imports say: every code has its sentence, with its facts, and every sentence its code."""
 
 import ast
 
 import pytest
+from jinja2 import meta
 
 from conftest import ROOT
-from recuse.base.templates import entries
-from recuse.imports.words import SENTENCES, fault, note, problem
+from recuse.base.templates import entries, environment
+from recuse.imports.words import SENTENCES, fault, guessed, note, noted, problem
 
-# Function or method -> the part of imports.yaml in which it finds its code
+# Function or .method -> the part of imports.yaml in which it finds its code
 SPEAKERS = {
-    **dict.fromkeys(("fault", "_fault", "problem", "refused"), "errors"),
+    **dict.fromkeys(("fault", ".fault", "._fault", "problem", "refused"), "errors"),
     **dict.fromkeys(("note", "noted"), "notes"),
-    **dict.fromkeys(("guessed", "set", "set_column"), "guesses"),
+    **dict.fromkeys(("guessed", ".set", ".set_column"), "guesses"),
+}
+# Keywords of a speaker that are not facts of the sentence
+NO_FACTS = {name: {"column", "error"} for name in ("fault", "refused")}
+# Facts that a speaker gives each of its sentences
+ALWAYS = {"._fault": {"columns", "key", "setting"}}
+# What each part has beside the facts
+BESIDE = {
+    part: {*says.keywords}
+    for part, says in (("errors", problem), ("notes", noted), ("guesses", guessed))
 }
 
 
-def calls_of_speakers():
-    """Module and line, part of imports.yaml, and the texts among the arguments, of each call."""
+def spoken():
+    """Module and line, speaker, part and code, and keywords of each call, whose last positional
+    argument is the code if it is a text.
+    """
     for path in sorted((ROOT / "workflow/lib/recuse/imports").glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
-                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-                texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+                method = f".{node.func.attr}" if isinstance(node.func, ast.Attribute) else ""
+                name = getattr(node.func, "id", method)
+                texts = [each.value for each in node.args if isinstance(each, ast.Constant)]
                 if name in SPEAKERS and texts:
-                    yield f"{path.name}:{node.lineno}", SPEAKERS[name], texts
+                    facts = {keyword.arg for keyword in node.keywords}
+                    yield f"{path.name}:{node.lineno}", name, (SPEAKERS[name], texts[-1]), facts
 
 
 def test_every_code_has_a_sentence():
     sentences = entries(SENTENCES)
-    calls = [*calls_of_speakers()]
+    calls = [*spoken()]
     assert len(calls) > 90
-    assert [place for place, part, texts in calls if not {*texts} & sentences[part].keys()] == []
+    assert [call for call in calls if call[2][1] not in sentences[call[2][0]]] == []
 
 
 def test_every_sentence_has_a_code():
-    used = {"value", *(text for _, _, texts in calls_of_speakers() for text in texts)}
-    named = [code for part in entries(SENTENCES).values() for code in part]
-    assert [code for code in named if code not in used] == []
+    used = {code for _, _, code, _ in spoken()}
+    named = {(part, code) for part, codes in entries(SENTENCES).items() for code in codes}
+    assert named - used == set()
+
+
+def test_every_sentence_has_the_facts_that_it_names():
+    sentences, templates, wrong = entries(SENTENCES), environment(SENTENCES.parent), []
+    for place, name, (part, code), keywords in spoken():
+        read = meta.find_undeclared_variables(templates.parse(sentences[part][code]))
+        facts, always = keywords - NO_FACTS.get(name, set()), ALWAYS.get(name, set())
+        lacking = read - facts - always - BESIDE[part]
+        unread = facts - read - always
+        if lacking or unread:
+            wrong.append((place, code, lacking, unread))
+    assert wrong == []
 
 
 def test_an_error_names_its_place_and_column(capsys):
@@ -55,6 +81,11 @@ def test_an_error_names_its_place_and_column(capsys):
 def test_a_fact_that_a_sentence_lacks_is_an_error():
     with pytest.raises(Exception, match="'why' is undefined"):
         problem("malformed")
+
+
+def test_a_code_without_a_sentence_is_an_error():
+    with pytest.raises(KeyError, match="malfromed"):
+        fault("a.csv", "malfromed")
 
 
 def test_a_fact_may_have_any_name():

@@ -40,6 +40,7 @@ IN_WORDS = (
 FILTERS = {each.__name__: each for each in IN_WORDS}
 # Stand for a blank and a line break of a name in a sentence; no text of a study has a NUL
 OWN_BLANK, OWN_BREAK = "\0b", "\0n"
+MAY_LACK = ("subject", "label", "detail", "advice")  # what a finding has of its own, or not
 BETWEEN_CELLS = re.compile(r" \|(?: |$)")
 
 
@@ -117,5 +118,9 @@ def _template(file: Path, code: str, part: str) -> "Template":
 
 
 def sentence(file: Path, code: str, part: str = "words", /, **facts: object) -> str:
-    """A part of what a YAML file of sentences has under a code; "" if it lacks the part."""
-    return _template(file, code, part).render(facts) if part in entries(file)[code] else ""
+    """A part of what a YAML file of sentences has under a code; "" for one of MAY_LACK that is not
+    there.
+    """
+    if part in MAY_LACK and part not in entries(file)[code]:
+        return ""
+    return _template(file, code, part).render(facts)

@@ -124,6 +124,14 @@ def _equation_terms(study: StudyTables) -> dict[tuple[str, str], str]:
 
 
 OF_ROWS = (Reason.NO_OWN_ANSWERS, Reason.NO_SIBLINGS)
+REMEDIED = (
+    *OF_ROWS,
+    Reason.NO_SLOPE,
+    Reason.ONE_FAMILY,
+    Reason.ONE_JUDGE,
+    Reason.NO_SCORED_ANSWERS,
+)
+IN_SHORT = (Reason.FEW_PROMPTS, Reason.FEW_MODELS)  # as their numbers differ by judge
 OF_DOUBTS = (Reason.LONE_LEVEL, Reason.OTHER_SCALE, Reason.COPIED_RATINGS)
 WITHOUT_ANY = (*OF_ROWS, *OF_DOUBTS, *WITHOUT_PEOPLE, Reason.NO_SCORED_ANSWERS)
 OF_VALUES = (Reason.ONE_VALUE, Reason.ONE_VALUE_EACH)
@@ -144,7 +152,7 @@ def _remedy(reason: str, letter: str) -> str:
     why = code(reason)
     if why in (*OF_VALUES, *OF_DOUBTS, *WITHOUT_PEOPLE):
         return ""
-    return said("remedies", why) or said("remedies", letter)
+    return said("remedies", why if why in REMEDIED else letter)
 
 
 def estimable(terms: BiasTerms, models: Collection[str]) -> Findings:
@@ -249,7 +257,9 @@ def _inconclusive(facts: Facts, terms: BiasTerms) -> Iterator[str]:
     for bias in fitted.biases:
         if bias.reason and terms.get(("C", bias.quantity, bias.term)) == "":
             why, numbers = parse(bias.reason)
-            words = said("inconclusive", why, **numbers) or in_words(bias.reason)
+            words = (
+                said("inconclusive", why, **numbers) if why in IN_SHORT else in_words(bias.reason)
+            )
             refused.setdefault((bias.quantity, words), []).append(bias.term)
     for (quantity, words), names in refused.items():
         yield said("inconclusive", quantity=quantity, names=names, why=words)

@@ -118,6 +118,7 @@ def test_rows_of_the_table(tmp_path):
     assert list(first) == [FULL, BY_PROMPT]
     assert fields(first[FULL], "answers ratings") == (200, 40 * (2 * 3 + 3 * 4))
     assert first[BY_PROMPT]["ratings"] == 200
+    assert first[FULL]["judges"] == len(judges.crossing.judges) == 5
     assert first[BY_PROMPT]["saved"] == pytest.approx(1 - 200 / 720)
     for row in rows:
         assert row["total_error"] == pytest.approx(np.hypot(row["bias_left"], row["std_error"]))

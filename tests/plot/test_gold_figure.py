@@ -59,8 +59,8 @@ def test_pairs():
     figure = drawn(table(*PAIRS))
     shown = texts(figure)
     finding = (
-        "Own wrong answers preferred to right ones: 1 of 3 judges more often than expected and 1"
-        " less often than expected"
+        "1 of 3 judges chooses its own wrong answers over right ones more often than expected and 1"
+        " less often"
     )
     assert set(finding.split()) <= words_from(figure)
     assert [" ".join(title.split()) for title in panel_titles(figure)] == [
@@ -89,15 +89,15 @@ def test_ratios_are_on_a_log_axis():
         (
             ("not shown", ""),
             (
-                "Own wrong answers preferred to right ones: no judge more often than expected or"
-                " less often than expected"
+                "No judge chooses its own wrong answers over right ones more or less often than"
+                " expected"
             ),
         ),
         (
             ("likely", "no"),
-            "Own wrong answers preferred to right ones: the one judge less often than expected",
+            "The one judge chooses its own wrong answers over right ones less often than expected",
         ),
-        (("inconclusive", ""), "no judge can be tested"),
+        (("inconclusive", ""), "No judge can be tested"),
     ],
 )
 def test_findings(verdicts, finding):

@@ -306,7 +306,8 @@ def test_cognitive_biases_are_compared_with_random_choices_unless_humans_say_mor
 
 def test_attacks_and_overlap_and_nothing():
     attacks = [
-        {"condition": "rich_content", "judge": "A", "asr": 0.4, "ci_low": 0.3, "ci_high": 0.5}
+        {"experiment": "perturbations", "condition": "rich_content", "judge": "A", "asr": 0.4},
+        {"experiment": "perturbations", "condition": "fake_reference", "judge": "A", "asr": 0.1},
     ]
     form = {
         "statistic": "judges_with_annotators",

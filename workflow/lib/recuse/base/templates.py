@@ -10,6 +10,7 @@ import yaml
 from recuse.base.places import WORKFLOW
 from recuse.base.reasons import in_words
 from recuse.base.words import (
+    capitalised,
     counted,
     enumerated,
     hundredths,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 REPORT, FIGURES = (WORKFLOW / "report" / name for name in ("sentences.j2", "figures.j2"))
 IN_WORDS = (
+    capitalised,
     counted,
     enumerated,
     hundredths,

@@ -179,14 +179,15 @@ def _is_above_random(row: Row) -> bool:
 
 def _attacks(rows: TableRows) -> Iterator[Point]:
     """Success of each perturbation; there is no value to test it against."""
-    rates: dict[str, list[float]] = {}
+    groups: dict[str, list[Row]] = {}
     for row in rows:
         if row["asr"]:
-            rates.setdefault(_place(row).replace("_", " "), []).append(float(row["asr"]))
-    means = {capitalised(place): fmean(each) for place, each in rates.items()}
+            groups.setdefault(capitalised(_place(row).replace("_", " ")), []).append(row)
+    means = {place: fmean(float(row["asr"]) for row in group) for place, group in groups.items()}
     if means:
         most = max(means, key=means.get)
-        heading, words = said_in_parts("attacks", most=most, share=means[most], unit=SHARES)
+        facts = {"perturbation": groups[most][0]["condition"], "share": means[most]}
+        heading, words = said_in_parts("attacks", **facts, unit=SHARES)
         items = [(place, said("on_average", share=means[place], unit=SHARES)) for place in means]
         yield Point(heading, words, items)
 

@@ -128,9 +128,9 @@ def test_one_axis_holds_all_marks():
     first, second, third = (each.places for each in answer.verdicts)
     assert first["ci_low"] < first["estimate"] < first["ci_high"] < first["A"] < 1
     assert 0 < second["estimate"] < answer.zero < third["estimate"] < first["estimate"]
-    labels = [label for _, label in answer.axis]
+    labels = [label for _, label in answer.ticks()]
     assert labels == ["0", "+0.5"]
-    assert dict(map(reversed, answer.axis))["0"] == pytest.approx(answer.zero)
+    assert dict(map(reversed, answer.ticks()))["0"] == pytest.approx(answer.zero)
     wide = verdict("W", Verdict.NOT_SHOWN, 0.0) | {"ci_low": -9.0, "ci_high": 9.0}
     *_, cut = answer_from([*FOUR, wide]).verdicts
     assert (cut.places["ci_low"], cut.places["ci_high"]) == (0, 1)

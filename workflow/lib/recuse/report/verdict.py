@@ -125,20 +125,6 @@ def _place(value: str | float, axis: Axis) -> float:
     return float(np.interp(float(value), axis, (0, 1)))
 
 
-def _ticks(axis: Axis, unit: Unit) -> list[tuple[float, str]]:
-    """Place and label of round numbers in the unit, 0 among them."""
-    from matplotlib.ticker import MaxNLocator
-
-    low, high = (end * unit.width for end in axis)
-    values = MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(low, high)
-    digits = max(0, -math.floor(math.log10(values[1] - values[0])))
-    return [
-        (_place(value / unit.width, axis), signed(value, digits) if round(value, digits) else "0")
-        for value in values
-        if low <= value <= high
-    ]
-
-
 @dataclass(frozen=True)
 class PageSection:
     """A small table of the answer with a sentence above it."""
@@ -186,7 +172,7 @@ class PageAnswer:
     who: str = "judge"  # the heading of their names
     untested: Sequence[str] = ()  # judges and families without a verdict, and why
     unit: Unit = PERCENT
-    axis: Sequence[tuple[float, str]] = ()  # place and label of the ticks, 0 among them
+    axis: Axis = (0.0, 1.0)
     zero: float = 0.0  # the place of 0
     least: str = ""  # the correlation with people below which they hardly agree
     truth: str = ""  # what a study without human scores cannot tell
@@ -199,6 +185,24 @@ class PageAnswer:
     caveats: Sequence[str] = ()  # at most three, the largest first
     next_steps: Sequence[str] = ()
     points: Sequence[Point] = ()
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Place and label of round numbers in the unit, 0 among them."""
+        # Only a page draws the axis, and this import takes longer than all words.
+        from matplotlib.ticker import MaxNLocator
+
+        width = self.unit.width
+        low, high = (end * width for end in self.axis)
+        values = MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(low, high)
+        digits = max(0, -math.floor(math.log10(values[1] - values[0])))
+        return [
+            (
+                _place(value / width, self.axis),
+                signed(value, digits) if round(value, digits) else "0",
+            )
+            for value in values
+            if low <= value <= high
+        ]
 
 
 def shown_verdicts(rows: TableRows, unit: Unit) -> dict[str, object]:
@@ -222,7 +226,7 @@ def shown_verdicts(rows: TableRows, unit: Unit) -> dict[str, object]:
         "verdicts": [_shown(row, unit, axis) for row in tested],
         "untested": [*_untested(rows)],
         "unit": unit,
-        "axis": _ticks(axis, unit),
+        "axis": axis,
         "zero": _place(0.0, axis),
         "least": max((number(float(each), 2) for each in leasts if each), default=""),
     }

@@ -155,10 +155,12 @@ def test_likely_and_not_shown_differ_in_words_where_one_doubt_holds_both_back():
         verdict("self_bias", name, 0.1, found, **doubt)
         for name, found in (("A", Verdict.LIKELY), ("B", Verdict.NOT_SHOWN))
     ]
-    likely, not_shown = (each.detail for each in answer(rows).verdicts)
+    rows.append(verdict("self_bias", "C", 0.0, detectable=1.2, **doubt))
+    likely, not_shown, doubt_alone = (each.detail for each in answer(rows).verdicts)
     in_doubt = f"the test is in doubt: {SENTENCES[Reason.NO_SPREAD_FOUND]}"
     assert likely == f"favours itself, but {in_doubt}"
     assert not_shown == f"its interval excludes 0, but is not confirmed, and {in_doubt}"
+    assert doubt_alone == in_doubt
 
 
 def test_without_people_quality_is_not_held_fixed():

@@ -45,7 +45,7 @@ def test_every_figure_of_what_a_study_holds(compared):
     assert drawn["world"] == {f"{figure}.svg" for figure in ALL_OF_WORLD}
 
 
-@pytest.mark.long  # test_workflow compares the bytes of ratings on one core and two in every run
+@pytest.mark.long  # test_faults_kill ends runs of ratings on one core, and compares the bytes
 def test_one_core_and_two_give_the_same_bytes(compared, tmp_path):
     other, ours = copy_project(tmp_path), products(compared)
     wanted = {path for path in ours if "/tables/" in path or "/figures/" in path}

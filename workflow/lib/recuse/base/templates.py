@@ -77,10 +77,12 @@ def _parts(file: Path, name: str, /, **facts: object) -> list[str]:
     return re.split("\n{2,}", getattr(_sentences(file), name)(**facts).strip(" \n"))
 
 
-def _folded(text: str) -> str:
-    """A text in one line: blanks of the template are folded, those in names stay."""
+def _folded(text: str, line_break: str = " ") -> str:
+    """A text in one line: blanks of the template are folded, those in names stay. line_break:
+    stands for one in a name.
+    """
     folded = re.sub("[ \n]+", " ", text).strip(" ")
-    return folded.replace(OWN_BLANK, " ").replace(OWN_BREAK, "\n")
+    return folded.replace(OWN_BLANK, " ").replace(OWN_BREAK, line_break)
 
 
 def paragraphs(file: Path, name: str, /, **facts: object) -> list[str]:
@@ -101,7 +103,8 @@ def said_with_table(name: str, /, **facts: object) -> tuple[str, str, list[list[
     headings; ` | ` stands between cells.
     """
     heading, sentence, table = _parts(REPORT, name, **facts)
-    rows = [[*map(_folded, BETWEEN_CELLS.split(line))] for line in table.split("\n")]
+    lines = map(BETWEEN_CELLS.split, table.split("\n"))
+    rows = [[_folded(cell, line_break="\n") for cell in line] for line in lines]
     return _folded(heading), _folded(sentence), rows
 
 

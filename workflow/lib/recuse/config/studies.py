@@ -316,8 +316,8 @@ class Study:
         """
         if self.asks_judges():
             return [self.import_settings()["files"]]
-        named = [path for path, _ in self.entries()]
-        return self._files_named(named, "import", "files")
+        named = named_files(self.import_settings().get("files", ()))
+        return self._files_named([path for path, _ in named], "import", "files")
 
     def references(self) -> list[str]:
         """The files of human scores or verdicts, and the folders of such, that its import names."""

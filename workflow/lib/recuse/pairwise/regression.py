@@ -69,6 +69,7 @@ BIASES = (SELF, FAMILY)
 OF_JUDGES = (SELF, FAMILY, POSITION, LENGTH, TIE, SENSITIVITY)
 NEAR_ONE = {SENSITIVITY: 1.0}  # precision of the prior of B
 WEAK = dict.fromkeys((STRENGTH, POSITION, LENGTH, TIE), 1 / 9)  # of C
+LARGEST_EXPONENT = 700.0  # beyond it, exp overflows
 AT_ONCE = 256  # questions whose influence is taken in at a time, which bounds memory
 ABSENT = {SELF: Reason.NO_OWN_COMPARED, FAMILY: Reason.NO_SIBLINGS_COMPARED}
 
@@ -327,8 +328,10 @@ def probability(log_odds: float) -> float:
 
     >>> round(probability(0.4), 3)
     0.599
+    >>> round(probability(-1e4), 3)
+    0.0
     """
-    return 1 / (1 + math.exp(-log_odds))
+    return 1 / (1 + math.exp(min(-log_odds, LARGEST_EXPONENT)))
 
 
 def regression_rows(of: Regression, *, confidence: float) -> Iterator[dict]:

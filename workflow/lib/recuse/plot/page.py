@@ -351,7 +351,7 @@ def tally(
     found = sides(*map(len, groups.values()))
     for each in found if name else ():
         rows_of_side = groups[each["side"]]
-        row = rows_of_side.loc[rows_of_side[value].abs().idxmax()]
+        row = rows_of_side.loc[(rows_of_side[value] - at).abs().idxmax()]
         each["most"] = f"{row[name]}, {signed(row[value])}"
     return {"total": rows["ci_low"].notna().sum(), "found": found}
 

@@ -64,7 +64,7 @@ def fit(monkeypatch, capfd):
     return run
 
 
-@pytest.mark.parametrize("kilobytes", [8, 12])
+@pytest.mark.parametrize("kilobytes", [4, 8])
 def test_temporary_folder_of_fit(disk, fit, monkeypatch, tmp_path, kilobytes):
     folder, output = disk(tmp_path / "small disk", kilobytes), tmp_path / "estimates.csv"
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

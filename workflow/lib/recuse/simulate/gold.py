@@ -30,7 +30,7 @@ import numpy as np
 from recuse.base.errors import ConfigError
 from recuse.data.verdicts import ORDERS
 from recuse.inference.gold import BOTH_RIGHT, BOTH_WRONG, HARMFUL, LEGITIMATE
-from recuse.simulate.pairwise import ROUNDING, ComparisonWorld
+from recuse.simulate.pairwise import ROUNDING, ComparisonWorld, moved
 from recuse.simulate.votes import A, B, join, named, pair_columns
 
 
@@ -73,16 +73,11 @@ def declared_key_world(settings: Mapping) -> KeyWorld:
         raise ConfigError.at(["accuracy"], problem, place="simulate")
     deceiving = [world.convincing.get(name, 0.0) for name in world.models]
     for judge in judges:
-        moved = world.difficulty * min(judge.mistake, 1 - judge.mistake)
-        harmful, legitimate = (max(value, 0.0) for value in (judge.harmful, judge.legitimate))
-        highest = (
-            judge.mistake
-            + moved
-            + max(deceiving)
-            + judge.struggle
-            + max(harmful, -min(judge.legitimate, 0.0))
-        )
-        lowest = judge.mistake - moved + min(deceiving) - max(legitimate, -min(judge.harmful, 0.0))
+        harmful, legitimate = judge.harmful, judge.legitimate
+        most = moved(world.difficulty, judge.mistake, 1) + max(deceiving) + judge.struggle
+        least = moved(world.difficulty, judge.mistake, -1) + min(deceiving)
+        highest = most + max(harmful, -legitimate, 0.0)
+        lowest = least - max(legitimate, -harmful, 0.0)
         if lowest < -ROUNDING or highest > 1 + ROUNDING or max(harmful, legitimate) > 0.5:
             problem = (
                 f"it would choose wrong answers with probabilities from {lowest:.3g} to"
@@ -99,8 +94,8 @@ def simulate_keyed(world: KeyWorld, *, seed: int) -> dict[str, np.ndarray]:
     generator = np.random.default_rng(for_key)
     u, v = generator.uniform(-1, 1, (2, world.questions, 1))
     accuracy = np.array([*world.accuracy.values()])
-    moved = accuracy + world.difficulty * np.minimum(accuracy, 1 - accuracy) * u
-    right = generator.random((world.questions, len(accuracy))) < moved
+    chance = moved(world.difficulty, accuracy, u)
+    right = generator.random((world.questions, len(accuracy))) < chance
     pair = np.array(list(combinations(range(len(world.models)), 2)))  # (pairs, 2)
     parts = []
     for judge, stream in zip(world.judges, for_judges, strict=True):
@@ -133,7 +128,7 @@ def _first_wins(
     # (pairs, 2)
     deceiving = np.array([world.convincing.get(name, 0.0) for name in world.models])[pair]
     of_own, marks = pair == own, right[:, pair]  # (pairs, 2), (questions, pairs, 2)
-    mistake = judge.mistake + world.difficulty * min(judge.mistake, 1 - judge.mistake) * v
+    mistake = moved(world.difficulty, judge.mistake, v)
     if own >= 0:
         mistake = mistake + judge.struggle * ~right[:, [own]]
     # What is added to the probability of the answer of each side, if it is the judge's own.
@@ -154,20 +149,16 @@ def planted_by_key(world: KeyWorld) -> list[dict]:
     That is the contrast with both baselines, other judges and other answers to the same questions,
     as all else cancels.
     """
-    return [
-        {
-            "experiment": "",
-            "condition": "",
-            "judge": judge.name,
-            "quantity": case,
-            "planted": (1 - world.first) * value,
-        }
-        for judge in world.judges
-        if judge.name in world.models
-        for case, value in (
+    rows = []
+    for judge in world.judges:
+        if judge.name not in world.models:
+            continue
+        for quantity, value in (
             (LEGITIMATE, judge.legitimate),
             (HARMFUL, judge.harmful),
             (BOTH_RIGHT, judge.legitimate),
             (BOTH_WRONG, judge.harmful),
-        )
-    ]
+        ):
+            planted = (1 - world.first) * value
+            rows.append({"judge": judge.name, "quantity": quantity, "planted": planted})
+    return rows

@@ -26,7 +26,7 @@ interval that assumes independent comparisons is too narrow. Only `order` has hu
 lengths.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -38,7 +38,6 @@ from recuse.simulate.votes import (
     CONTROL_PERTURBED,
     CONTROL_TIE,
     ERROR,
-    NONE,
     TIE,
     A,
     Attacked,
@@ -159,6 +158,13 @@ def declared_comparisons(
     )
 
 
+def moved(difficulty: float, probability: np.ndarray | float, by: np.ndarray) -> np.ndarray:
+    """Probabilities that a question makes larger or smaller, with the given mean; by: its u or
+    v.
+    """
+    return probability + difficulty * np.minimum(probability, 1 - probability) * by
+
+
 class Questions:
     """What all judges are shown: answers of each model to each question, their lengths, and the
     human labels.
@@ -180,15 +186,6 @@ class Questions:
         self.human = np.where(generator.random(self.shape) < world.human_tie, TIE, label)
         self.u, self.v = generator.uniform(-1, 1, (2, world.questions, 1))
 
-    def moved(self, probability: np.ndarray | float, by: np.ndarray) -> np.ndarray:
-        """Probabilities (questions, pairs) that a question makes larger or smaller, with the given
-        mean.
-        """
-        return (
-            probability
-            + self.world.difficulty * np.minimum(probability, 1 - np.asarray(probability)) * by
-        )
-
     def rows(
         self,
         judge: SimulatedJudge,
@@ -200,15 +197,15 @@ class Questions:
         errors.
         """
         outcome = np.where(generator.random(outcome.shape) < judge.invalid, ERROR, outcome)
-        labelled = condition == ORDER
-        return pair_columns(judge.name, self.world.models, self.pair, outcome) | {
-            "experiment": COBBLER,
-            "condition": condition,
-            "human": named(OUTCOMES, np.repeat(self.human, 2)) if labelled else None,
-            "length_a": np.repeat(self.words[..., A], 2) if labelled else NONE,
-            "length_b": np.repeat(self.words[..., B], 2) if labelled else NONE,
-            "favoured": None,
-        }
+        columns = pair_columns(judge.name, self.world.models, self.pair, outcome)
+        columns |= {"experiment": COBBLER, "condition": condition}
+        if condition == ORDER:
+            columns |= {
+                "human": named(OUTCOMES, np.repeat(self.human, 2)),
+                "length_a": np.repeat(self.words[..., A], 2),
+                "length_b": np.repeat(self.words[..., B], 2),
+            }
+        return columns
 
 
 def simulate_comparisons(world: ComparisonWorld, *, seed: int) -> dict[str, np.ndarray]:
@@ -260,7 +257,9 @@ def _verdicts(
         (ATTENTIONAL, judge.attentional, for_attentional),
     ):
         favoured = generator.integers(2, size=questions.shape)
-        both = generator.random(questions.shape) < questions.moved(share, questions.v)
+        both = generator.random(questions.shape) < moved(
+            questions.world.difficulty, share, questions.v
+        )
         outcome = np.where(
             both[..., None], favoured[..., None], _placed(questions, judge, 1 - favoured, generator)
         )
@@ -278,14 +277,14 @@ def _decided(
     u = questions.u
     human = questions.human
     error = np.where(human == questions.longer, judge.error_longer, judge.error_shorter)
-    errs = generator.random(shape) < questions.moved(error, u)
+    errs = generator.random(shape) < moved(questions.world.difficulty, error, u)
     choice = np.where(
         human == TIE, generator.integers(2, size=shape), np.where(errs, 1 - human, human)
     )
     if judge.name in models:
         is_own = questions.pair == models.index(judge.name)  # (pairs, 2)
         own = np.argmax(is_own, axis=1)
-        picks_own = generator.random(shape) < questions.moved(habits.own, u)
+        picks_own = generator.random(shape) < moved(questions.world.difficulty, habits.own, u)
         choice = np.where(is_own.any(axis=1), np.where(picks_own, own, 1 - own), choice)
     return _placed(questions, habits, choice, generator)
 
@@ -297,7 +296,9 @@ def _placed(
     (questions, pairs) in both.
     """
     shares = np.array([habits.first, habits.second, habits.tie])
-    by_place = generator.random(questions.shape) < questions.moved(shares.sum(), questions.v)
+    by_place = generator.random(questions.shape) < moved(
+        questions.world.difficulty, shares.sum(), questions.v
+    )
     kind = np.searchsorted(
         np.cumsum(shares)[:-1], shares.sum() * generator.random(questions.shape), side="right"
     )
@@ -340,6 +341,7 @@ def _of_judge(world: ComparisonWorld, judge: SimulatedJudge) -> Iterator[dict]:
     valid = (1 - judge.invalid) ** 2
     # Share of the pairs that hold the judge's own answer
     own = 2 / len(world.models) if judge.name in world.models else 0.0
+    answers = 3 if own else 2  # of places, and its own
     agreeing = (
         world.human_longer * (1 - judge.error_longer)
         + (1 - world.human_longer) * judge.error_shorter
@@ -348,23 +350,21 @@ def _of_judge(world: ComparisonWorld, judge: SimulatedJudge) -> Iterator[dict]:
     quantities = {
         ORDER: {
             **_verbosity(judge, (1 - own) * (judge.error_shorter - judge.error_longer)),
-            **_position(judge, ("order_first", "order_last", "egocentric_order"), own, valid),
+            **_position(judge, ("order_first", "order_last", "egocentric_order")[:answers], valid),
             "salience": (1 - own) * longer + own / 2,
             **({"self_bias": judge.decided * (judge.own - 0.5)} if own else {}),
             "longer": (1 - own) * agreeing + own / 2 - world.human_longer,
         },
         COMPASSION: _position(
-            judge.shown, ("compassion_first", "compassion_last", "egocentric_comp"), own, valid
+            judge.shown, ("compassion_first", "compassion_last", "egocentric_comp")[:answers], valid
         ),
         BANDWAGON: {BANDWAGON: judge.bandwagon * valid},
         ATTENTIONAL: {ATTENTIONAL: judge.attentional * valid},
     }
     for condition, values in quantities.items():
         key = {"experiment": COBBLER, "condition": condition, "judge": judge.name}
-        yield from (
-            {**key, "quantity": quantity, "planted": planted}
-            for quantity, planted in values.items()
-        )
+        for quantity, planted in values.items():
+            yield {**key, "quantity": quantity, "planted": planted}
     for condition, success in judge.attacks.items():
         yield planted_success(ATTACKS, condition, judge.name, ANSWERS[1], success)
 
@@ -374,34 +374,20 @@ def _verbosity(habits: Habits, bias: float) -> dict[str, float]:
     one_order = habits.decided / (1 - habits.tie) if habits.tie < 1 else 0.0
     values = {}
     for order in ("debiased", "ab", "ba", "pooled"):
-        values[f"verbosity_bias {order} excluded"] = (
-            bias if order == "debiased" else one_order * bias
-        )
-        values |= dict.fromkeys(
-            (f"verbosity_bias {order} disagreement", f"verbosity_bias {order} half"),
-            habits.decided * bias,
-        )
+        excluded = 1.0 if order == "debiased" else one_order
+        values[f"verbosity_bias {order} excluded"] = excluded * bias
+        for draws in ("disagreement", "half"):
+            values[f"verbosity_bias {order} {draws}"] = habits.decided * bias
     return values
 
 
-def _position(
-    habits: Habits, names: tuple[str, str, str], own: float, valid: float
-) -> dict[str, float]:
+def _position(habits: Habits, names: Sequence[str], valid: float) -> dict[str, float]:
     """Statistics of position, then, by name, the shares that choose the first place, the last, and
-    an own answer, if any.
+    an own answer, if that is named.
     """
-    first = (
-        {"first_preference": (habits.first + habits.decided / 2) / (1 - habits.tie)}
-        if habits.tie < 1
-        else {}
-    )
-    shares = dict(
-        zip(names, (habits.first, habits.second, habits.decided * habits.own), strict=True)
-    )
-    return {
-        "consistency": habits.decided + habits.tie,
-        **first,
-        "first_both": habits.first,
-        "second_both": habits.second,
-        **{name: share * valid for name, share in shares.items() if own or name != names[2]},
-    }
+    values = {"consistency": habits.decided + habits.tie}
+    if habits.tie < 1:
+        values["first_preference"] = (habits.first + habits.decided / 2) / (1 - habits.tie)
+    values |= {"first_both": habits.first, "second_both": habits.second}
+    shares = habits.first, habits.second, habits.decided * habits.own
+    return values | {name: share * valid for name, share in zip(names, shares, strict=False)}

@@ -79,10 +79,7 @@ def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
     prompt_ids = [
         f"{name}_{i}" for name, n in zip(world.datasets, allocated, strict=True) for i in range(n)
     ]
-    streams = [
-        np.random.Generator(np.random.PCG64(child))
-        for child in np.random.SeedSequence(seed).spawn(6)
-    ]
+    streams = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(6))
     for_raters, for_lengths, for_absence, for_ratings, for_gold, for_quality = streams
     lengths = (
         [] if world.lengths is None else [_draw_lengths(world.lengths, dataset_of, for_lengths)]
@@ -103,12 +100,13 @@ def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
         quality = qualities(world, d, scores, for_quality)  # (models, asked)
         rating = _judge_scores(world, d, quality, for_ratings)
         judge, model, at = np.nonzero(present)
+        prompt = asked[at]
         numbers = (
             gt[model, at],
             rating[judge, model, at],
-            *(length[model, asked[at]] for length in lengths),
+            *(each[model, prompt] for each in lengths),
         )
-        parts.append((np.full(at.size, d), judge, model, asked[at], *numbers))
+        parts.append((np.full(at.size, d), judge, model, prompt, *numbers))
         model, at = np.nonzero(human)
         team.append((np.full(at.size, d), model, asked[at], scores[model, at]))
         model, at = np.nonzero(human & gold[:, asked])
@@ -161,11 +159,7 @@ def planted(world: World) -> list[dict]:
             for model, mean in zip(world.models, world.human_mean[d], strict=True)
         ]
         terms += [("reliability", "", "", world.reliability[d])]
-        names = ("slice", "quantity", "term", "model", "planted")
-        rows += [
-            dict(zip(names, (dimension, *names_of, float(value)), strict=True))
-            for *names_of, value in terms
-        ]
+        rows += [dict(zip(PLANTED, (dimension, *term), strict=True)) for term in terms]
     return rows
 
 

@@ -23,12 +23,16 @@ from recuse.model.least_squares import solve
 from recuse.model.spec import BIASES, SELF, A, Spec
 from recuse.pairwise.choices import MAIN
 from recuse.pairwise.cognitive import CLOSED_FORM
+from recuse.pairwise.verbosity import STATISTICS
 from recuse.simulate.votes import PAIRWISE_PLANTED
 
 RECOVERY = column_names(
     "study spec slice estimand quantity term planted expected estimate std_error ci_low ci_high",
     "z inside",
 )
+# Of these, the columns of the table of estimates
+NAMES = RECOVERY[:6]
+NUMBERS = ("estimate", "std_error", "ci_low", "ci_high")
 PAIRWISE_RECOVERY = ("study", *PAIRWISE_PLANTED, "estimate", "ci_low", "ci_high", "n", "inside")
 
 # Planted, by slice (a dimension), quantity, term and model
@@ -117,51 +121,45 @@ def recovery(
                 }
                 truth[label, term.quantity, term.term] = true_value(values, term, of_dimensions)
             terms = estimable_terms(spec, rows.factors) if len(rows.n) else []
-            solution = (
-                solve(
-                    rows.with_rating(expected_ratings(rows, values)),
-                    design_layout(spec, terms, rows),
-                )
-                if terms
-                else None
-            )
-            for term, value in zip(terms, solution.estimate if terms else (), strict=True):
-                expected[label, term.quantity, term.term] = float(value)
+            if terms:
+                means = rows.with_rating(expected_ratings(rows, values))
+                solution = solve(means, design_layout(spec, terms, rows))
+                for term, value in zip(terms, solution.estimate.tolist(), strict=True):
+                    expected[label, term.quantity, term.term] = value
         for row in estimates[spec.name]:
-            if row["p_value"]:
-                key = row["slice"], row["quantity"], row["term"]
-                names = {
-                    name: row[name]
-                    for name in ("study", "spec", "slice", "estimand", "quantity", "term")
-                }
-                numbers = {
-                    name: float(row[name])
-                    for name in ("estimate", "std_error", "ci_low", "ci_high")
-                }
-                z = (numbers["estimate"] - expected[key]) / numbers["std_error"]
-                inside = int(numbers["ci_low"] <= expected[key] <= numbers["ci_high"])
-                planted_value = (
-                    truth.get(key) if row["quantity"] in BIASES or row["estimand"] == A else None
-                )
-                yield {
-                    **names,
-                    "planted": planted_value,
-                    "expected": expected[key],
-                    **numbers,
-                    "z": z,
-                    "inside": inside,
-                }
+            if not row["p_value"]:
+                continue
+            key = row["slice"], row["quantity"], row["term"]
+            has_truth = row["quantity"] in BIASES or row["estimand"] == A
+            estimate, std_error, low, high = (float(row[name]) for name in NUMBERS)
+            yield {
+                **{name: row[name] for name in NAMES},
+                "planted": truth.get(key) if has_truth else None,
+                "expected": expected[key],
+                **dict(zip(NUMBERS, (estimate, std_error, low, high), strict=True)),
+                "z": (estimate - expected[key]) / std_error,
+                "inside": int(low <= expected[key] <= high),
+            }
 
 
-# Table of comparisons: the columns besides the quantity that identify its rows, and the column of
-# the estimate.
+# Table of comparisons: the planted quantity, by its columns; those besides it that identify its
+# rows; and the column of the estimate.
+JUDGED = ("experiment", "condition", "judge")
 TABLES = {
-    "verbosity": (("experiment", "condition", "judge"), "verbosity_bias"),
-    "position": (("experiment", "condition", "judge"), "value"),
-    "cognitive_biases": (("experiment", "judge"), "share"),
-    "asr": (("experiment", "condition", "judge", "model_b"), "asr"),
-    "choices": (("judge",), "estimate"),
-    "gold": (("judge",), "estimate"),
+    "verbosity": ("verbosity_bias {order} {draws}", JUDGED, "verbosity_bias"),
+    "position": ("{statistic}", JUDGED, "value"),
+    "cognitive_biases": ("{bias}", ("experiment", "judge"), "share"),
+    "asr": ("asr", (*JUDGED, "model_b"), "asr"),
+    "choices": ("{quantity}", ("judge",), "estimate"),
+    "gold": ("{case}", ("judge",), "estimate"),
+}
+# The table of a planted quantity; others are in that of verbosity
+TABLE_OF = {
+    "asr": "asr",
+    **dict.fromkeys(CLOSED_FORM, "cognitive_biases"),
+    **dict.fromkeys(MAIN, "choices"),
+    **dict.fromkeys(CASES_OF_PAIRS, "gold"),
+    **dict.fromkeys(STATISTICS, "position"),
 }
 ROUNDING = 1e-9  # of a planted value at an end of its interval, such as 0 or 1
 _Row = Mapping[str, str]
@@ -177,51 +175,27 @@ def recovery_of_biases(planted: Iterable[_Row], **tables: Sequence[_Row]) -> Ite
     """
     estimates = {}
     for table, rows in tables.items():
+        quantity, names, _ = TABLES[table]
         for row in rows:
-            quantity = {
-                "verbosity": f"verbosity_bias {row.get('order')} {row.get('draws')}",
-                "position": row.get("statistic"),
-                "cognitive_biases": row.get("bias"),
-                "asr": "asr",
-                "gold": row.get("case")
-                if (row.get("quantity"), row.get("baseline")) == (SELF, BOTH)
-                else "",
-                "choices": row.get("quantity")
-                if row.get("draws") == MAIN.get(row.get("quantity"))
-                else "",
-            }[table]
-            estimates[
-                table, quantity, *(row.get(name, row.get("term")) for name in TABLES[table][0])
-            ] = row
+            if table == "choices" and row["draws"] != MAIN.get(row["quantity"]):
+                continue
+            if table == "gold" and (row["quantity"], row["baseline"]) != (SELF, BOTH):
+                continue
+            identified = (row.get(name, row.get("term")) for name in names)
+            estimates[table, quantity.format(**row), *identified] = row
     for row in planted:
-        quantity = row["quantity"]
-        value = float(row["planted"])
-        if quantity == "asr":
-            table = "asr"
-        elif quantity in CLOSED_FORM:
-            table = "cognitive_biases"
-        elif quantity in MAIN:
-            table = "choices"
-        elif quantity in CASES_OF_PAIRS:
-            table = "gold"
-        else:
-            table = "verbosity" if quantity.startswith("verbosity_bias") else "position"
-        names, column = TABLES[table]
-        match = estimates.get((table, quantity, *(row[name] for name in names)))
+        table = TABLE_OF.get(row["quantity"], "verbosity")
+        _, names, column = TABLES[table]
+        match = estimates.get((table, row["quantity"], *(row[name] for name in names)))
+        result = {**row, "planted": float(row["planted"])}
         if match:
-            texts = {
-                "estimate": match[column],
-                "ci_low": match["ci_low"],
-                "ci_high": match["ci_high"],
-            }
-            numbers = {name: float(text) if text else None for name, text in texts.items()}
-            numbers["n"] = sum(
-                int(match[name])
-                for name in (("n_shorter", "n_longer") if table == "verbosity" else ("n",))
-            )
-            if numbers["ci_low"] is not None:
-                inside = numbers["ci_low"] - ROUNDING <= value <= numbers["ci_high"] + ROUNDING
-                numbers["inside"] = "yes" if inside else "no"
-            yield {**row, "planted": value, **numbers}
-        elif tables.get(table):
-            yield {**row, "planted": value}
+            texts = (match[name] for name in (column, "ci_low", "ci_high"))
+            estimate, low, high = (float(text) if text else None for text in texts)
+            counts = ("n_shorter", "n_longer") if table == "verbosity" else ("n",)
+            result |= {"estimate": estimate, "ci_low": low, "ci_high": high}
+            result["n"] = sum(int(match[name]) for name in counts)
+            if low is not None:
+                inside = low - ROUNDING <= result["planted"] <= high + ROUNDING
+                result["inside"] = "yes" if inside else "no"
+        if match or tables.get(table):
+            yield result

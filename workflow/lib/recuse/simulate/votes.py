@@ -37,9 +37,9 @@ MEDIAN_WORDS, LOG_SPREAD = 150, 0.5  # of an answer's length
 NUMBERS = ("length_a", "length_b", "vote", "humans_a", "humans_b", "humans_tie")
 NONE = -1  # a length that is not known
 CONTROL_TIE, CONTROL_PERTURBED = 0.2, 0.4  # shares of samples before an attack, by default
-# Columns of COMPARISONS: arrays of one length (texts as objects), or one value for all rows; None
-# is no text, NONE no length.
-VotePart = Mapping[str, np.ndarray | str | int | None]
+# Columns of COMPARISONS: arrays of one length (texts as objects), or one value for all rows; NONE
+# is no length. A column that is not there is empty.
+VotePart = Mapping[str, np.ndarray | str | int]
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,6 @@ def draw_votes(
                 "judge": judge,
                 "model_a": samples.model_a,
                 "model_b": samples.model_b,
-                "human": None,
-                "favoured": None,
                 "length_a": np.repeat(words_a, 2 * VOTES),
                 # An attack changes the text, and its length is not simulated.
                 "length_b": np.repeat(words_b, 2 * VOTES) if condition == CONTROL else NONE,
@@ -210,13 +208,11 @@ def write_comparisons(columns: Mapping[str, np.ndarray], path: str) -> None:
     """Write columns of COMPARISONS, as `join` gives them, to a parquet file; NONE is written as no
     value.
     """
-    values = [
-        f"nullif({column}, {NONE})" if column in NUMBERS else f"{name(column)}::varchar"
+    values = {
+        column: f"nullif({column}, {NONE})" if column in NUMBERS else f"{name(column)}::varchar"
         for column in columns
-    ]
-    picked = ", ".join(
-        f"{value} as {name(column)}" for value, column in zip(values, columns, strict=True)
-    )
+    }
+    picked = ", ".join(f"{value} as {name(column)}" for column, value in values.items())
     write_parquet(columns, path, f"select {picked} from columns")
 
 

@@ -324,13 +324,10 @@ def declared_world(
     place = "the families of which a judge rates another model; leave out any other family"
     check_known(["simulate", "family_bias"], family_bias, carried, place)
     human = np.array([quality[name] for name in names], dtype=float)
-    slope = np.array([judge.slope for judge in judges.values()], dtype=float)
-    neutral = (1 - slope) * human.mean()
     intercept = [
-        default if judge.intercept is None else judge.intercept
-        for judge, default in zip(judges.values(), neutral, strict=True)
+        (1 - judge.slope) * human.mean() if judge.intercept is None else judge.intercept
+        for judge in judges.values()
     ]
-    self_bias = [judge.self_bias for judge in judges.values()]
     preference = np.random.default_rng((seed, PREFERENCES)).normal(
         scale=settings.get("preference", 0.0), size=(len(judges), len(names))
     )
@@ -347,11 +344,10 @@ def declared_world(
         judge_of=judge_of,
         scale_minimum=lowest,
         scale_maximum=highest,
-        intercept=everywhere * np.array(intercept, dtype=float),
-        slope=everywhere * slope,
-        self_bias=everywhere * np.array(self_bias, dtype=float),
-        family_bias=everywhere
-        * np.array([family_bias.get(family, 0.0) for family in families], dtype=float),
+        intercept=everywhere * intercept,
+        slope=everywhere * [judge.slope for judge in judges.values()],
+        self_bias=everywhere * [judge.self_bias for judge in judges.values()],
+        family_bias=everywhere * [family_bias.get(family, 0.0) for family in families],
         preference=everywhere[..., None] * preference,
         dispersion=np.full((len(scales), len(judges)), dispersion["judges"]),
         human_mean=everywhere * human,

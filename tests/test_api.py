@@ -320,7 +320,7 @@ def test_words_of_the_objects(ratings):
     verdict = recuse.verdict(ratings)
     assert str(verdict).startswith("ratings: gpt-4.1 (+1.15 points) favours itself.\n\njudge")
     assert max(map(len, str(verdict).splitlines()[:-1])) <= 120
-    assert "Sizes are in points, scale 1 to 10.\nFamily-bias is untested for qwen3" in str(verdict)
+    assert "Sizes are in points, scale 1 to 10.\nLikely, but not established: qwen3" in str(verdict)
     assert verdict._repr_html_().count("<tr") == len(verdict.frame)
     plan = recuse.power(ratings)
     assert str(plan).endswith(f"{len(plan.frame) - 40} more rows: see `frame`")

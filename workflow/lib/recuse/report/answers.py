@@ -18,9 +18,10 @@ from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import SELF
 from recuse.report.gold import points_on_gold
 from recuse.report.panel import panel_section
-from recuse.report.tables import Row, TableRows, Tables, where
+from recuse.report.tables import Row, TableRows, Tables, number_in, where
 from recuse.report.verdict import (
     CORRELATIONS,
+    MOST_CAVEATS,
     PageAnswer,
     PageSection,
     Unit,
@@ -34,7 +35,6 @@ from recuse.report.verdict import (
 
 QUESTION = "Do these judges favour their own answers?"
 OF_FAMILIES = "Do these judges favour their family's answers?"  # where none rates its own
-MOST_CAVEATS = 3
 LIKELY = (
     "“Likely” means that the judge's own interval excludes 0. {} of unbiased judges may get it by"
     " chance, so with many judges expect some."
@@ -116,7 +116,7 @@ def _pooled(tables: Tables, unit: Unit, confidence: float) -> str:
         if wider["ci_low"]:
             low = min(row["ci_low"], wider["ci_low"], key=float)
             high = max(row["ci_high"], wider["ci_high"], key=float)
-            row = {**row, "ci_low": low, "ci_high": high}
+            row = row | {"ci_low": low, "ci_high": high}
             least = 0  # known for the wordings that were asked alone
     facts = {"side": interval_side(row), "least": least, "reason": in_words(row["reason"])}
     return said("pooled", row=row, unit=unit, confidence=confidence, **facts)
@@ -131,8 +131,7 @@ def _without(tables: Tables, unit: Unit) -> Iterator[str]:
     """A caveat on the judges without whom the conclusion on the mean changes."""
     rows = [row for row in _means(tables) if row["estimate"]]
     for whole in where(rows, left_out=""):
-        changed = [row for row in rows if interval_side(row) != interval_side(whole)]
-        if changed:
+        if changed := [row for row in rows if interval_side(row) != interval_side(whole)]:
             yield said("depends_on_single", rows=changed, unit=unit)
 
 
@@ -215,17 +214,17 @@ def leaderboard_section(
         _by_name(where(ranked, scores=kind), "model") for kind in (RAW, DEBIASED, AS_PEOPLE)
     )
     models = [model for model in debiased if model in raw]
-    models.sort(key=lambda model: int(debiased[model]["rank"]))
     if len(models) < 2:
         return None
     before, after = (
-        _places({model: int(scores[model]["rank"]) for model in models})
+        _places({model: number_in(scores[model], "rank") for model in models})
         for scores in (raw, debiased)
     )
+    models.sort(key=after.get)
     is_within = True
     for model in models:
         row = debiased[model]
-        is_within &= int(row["rank_low"] or 0) <= before[model] <= int(row["rank_high"] or 0)
+        is_within &= number_in(row, "rank_low") <= before[model] <= number_in(row, "rank_high")
     top, old = ([model for model in models if ranks[model] == 1] for ranks in (after, before))
     humans = where(tables.get("mean_scores", ()), judge=HUMAN, dimension="")
     notes = [row["note"] for row in as_people.values()]

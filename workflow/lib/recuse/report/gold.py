@@ -18,7 +18,7 @@ from recuse.inference.gold import (
 )
 from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, Verdict
 from recuse.report.tables import Row, TableRows, where
-from recuse.report.verdict import POINTS, SHARES, Point, name_in
+from recuse.report.verdict import POINTS, SHARES, Point, name_in, size_of_bias
 
 CASES = (HARMFUL, LEGITIMATE, OVER_MARKING, UNDER_MARKING)
 OF_WRONG = (HARMFUL, OVER_MARKING)
@@ -30,15 +30,13 @@ def sentences_on_gold(rows: TableRows) -> Iterator[str]:
     """
     of_wrong = [row for row in rows if row["case"] in OF_WRONG]
     for verdict, favours in product(FOUND, (FAVOURS, DISFAVOURS)):
-        group = where(of_wrong, verdict=verdict, favours=favours)
-        if group:
-            group.sort(key=lambda row: -abs(float(row["estimate"])))
+        if group := where(of_wrong, verdict=verdict, favours=favours):
+            group.sort(key=size_of_bias, reverse=True)
             names = [f"{name_in(row, 'the ')} ({_size(row)})" for row in group]
             facts = {"verdict": verdict, "more": favours == FAVOURS, "case": group[0]["case"]}
             yield said("wrong_answers", names=names, **facts)
     for verdict in (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE):
-        names = [name_in(row, "the ") for row in where(of_wrong, verdict=verdict)]
-        if names:
+        if names := [name_in(row, "the ") for row in where(of_wrong, verdict=verdict)]:
             yield said("wrong_answers_not_found", verdict=verdict, names=names)
 
 
@@ -59,13 +57,16 @@ def _items(rows: TableRows) -> list[tuple[str, str]]:
     """
     items = []
     for row in rows:
-        sizes = {"size": _size(row), "least": ""}
-        if row["verdict"] == Verdict.NOT_SHOWN:
-            sizes["least"] = _size(row, "detectable")
-        facts = {"unit": SHARES, "span": _span(row), "reason": in_words(row["reason"])}
-        items.append(
-            (capitalised(name_in(row, "the ")), said("contrast", row=row, **sizes, **facts))
+        words = said(
+            "contrast",
+            row=row,
+            size=_size(row),
+            least=_size(row, "detectable") if row["verdict"] == Verdict.NOT_SHOWN else "",
+            span=_span(row),
+            reason=in_words(row["reason"]),
+            unit=SHARES,
         )
+        items.append((capitalised(name_in(row, "the ")), words))
     return items
 
 

@@ -92,9 +92,10 @@ def report(
         answer = answer_of_ratings(tables, first=first, relative=relative, **settings)
     else:
         answer = answer_of_comparisons(tables, confidence=about["confidence"])
-    drawn = []
-    for path in inputs["figures"]:
-        drawn.append(_figure(path, figures[Path(path).stem], formats, context, folder))
+    drawn = [
+        _figure(path, figures[Path(path).stem], formats, context, folder)
+        for path in inputs["figures"]
+    ]
     spec_words = {name: spec_in_words(spec) for name, spec in specs.items()}
     words = {"check": about["checks"], "spec": spec_words}
     parts = []

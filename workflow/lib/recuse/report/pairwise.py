@@ -12,8 +12,9 @@ from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_PEOPLE, FOUND
 from recuse.pairwise.choices import FAMILY, HALF, LONGER, MAIN, SELF
 from recuse.report.gold import caveats_on_gold, points_on_gold, sentences_on_gold
-from recuse.report.tables import Row, TableRows, Tables, where
+from recuse.report.tables import Row, TableRows, Tables, grouped, number_in, where
 from recuse.report.verdict import (
+    MOST_CAVEATS,
     MOST_WORDS,
     POINTS,
     SHARES,
@@ -28,7 +29,6 @@ from recuse.report.verdict import (
 
 QUESTION = "What sways these judges?"
 NOTHING = "These comparisons say nothing about their judges."
-MOST_CAVEATS = 3
 WHAT = {SELF: "their own answers", FAMILY: "their family's answers", LONGER: "longer answers"}
 # What to keep in mind where some verdict is inconclusive for a reason.
 OF_REASONS = (Reason.ONE_ORDER, Reason.DEPENDS_ON_DRAWS)
@@ -99,17 +99,16 @@ def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Itera
         if verdict and verdict["estimate"] and row["changes_at"]:
             changes.append(row)
     if changes:
-        first = min(changes, key=lambda row: float(row["changes_at"]))
+        first = min(changes, key=lambda row: number_in(row, "changes_at"))
         yield said("changes", row=first, answers=WHAT[first["quantity"]])
 
 
 def _may_be_errors(row: Row, verdicts: Mapping[tuple[str, str], Row]) -> bool:
     """Whether a judge has a bias by its shares that errors at random would give it as well."""
-    quantity = row["quantity"]
-    verdict = verdicts.get((quantity, row["term"]), {"verdict": ""})
-    if verdict["verdict"] not in FOUND or row["draws"] != MAIN[quantity]:
+    verdict = verdicts.get((row["quantity"], row["term"]))
+    if not verdict or verdict["verdict"] not in FOUND or row["draws"] != MAIN[row["quantity"]]:
         return False
-    judge, human = float(row["judge_share"]), float(row["human_share"])
+    judge, human = number_in(row, "judge_share"), number_in(row, "human_share")
     return min(human, 0.5) <= judge <= max(human, 0.5)
 
 
@@ -123,7 +122,7 @@ def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
     if not cells:
         return None
     first = next(iter(cells.values()))
-    judges = sorted(first, key=lambda judge: -float(first[judge]["value"]))
+    judges = sorted(first, key=lambda judge: -number_in(first[judge], "value"))
     facts = {"unit": SHARES, "confidence": confidence}
     return PageSection.from_template("agreement", judges=judges, cells=cells, **facts)
 
@@ -140,7 +139,7 @@ def _win_rates(choices: TableRows, *, has_labels: bool) -> PageSection | None:
     judges, means = {}, {}
     for model, rows in by_model.items():
         judges |= rows
-        shares = [float(row[whose]) for row in rows.values()]
+        shares = [number_in(row, whose) for row in rows.values()]
         means[model] = fmean(shares, [int(row["n"]) for row in rows.values()])
     models = sorted(means, key=means.get, reverse=True)
     facts = {"judges": [*judges], "means": means, "rows": by_model, "has_labels": has_labels}
@@ -173,17 +172,17 @@ def _cognitive(rows: TableRows, *, has_labels: bool) -> Iterator[Point]:
 
 def _is_above_random(row: Row) -> bool:
     if row["ci_low"]:
-        return float(row["ci_low"]) > float(row["chance"])
+        return number_in(row, "ci_low") > number_in(row, "chance")
     return row["above_random"] == "yes"
 
 
 def _attacks(rows: TableRows) -> Iterator[Point]:
     """Success of each perturbation; there is no value to test it against."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        if row["asr"]:
-            groups.setdefault(capitalised(_place(row).replace("_", " ")), []).append(row)
-    means = {place: fmean(float(row["asr"]) for row in group) for place, group in groups.items()}
+    measured = [row for row in rows if row["asr"]]
+    groups = grouped(measured, lambda row: capitalised(_place(row).replace("_", " ")))
+    means = {
+        place: fmean(number_in(row, "asr") for row in group) for place, group in groups.items()
+    }
     if means:
         most = max(means, key=means.get)
         facts = {"perturbation": groups[most][0]["condition"], "share": means[most]}
@@ -197,5 +196,5 @@ def _overlap(rows: TableRows) -> Iterator[Point]:
     judges = [row for row in of_form if row["judge"]]
     if judges:
         group = where(judges, systems=judges[0]["systems"], ties=judges[0]["ties"])
-        less = sum(float(row["ci_high"] or 0) < 0 for row in group)
+        less = sum(number_in(row, "ci_high") < 0 for row in group)
         yield Point(*said_in_parts("overlap", less=less, judges=len(group)))

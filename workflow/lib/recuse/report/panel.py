@@ -5,7 +5,7 @@ from dataclasses import replace
 from recuse.base.reasons import Reason, code, in_words
 from recuse.inference.panel import BETWEEN, KEPT
 from recuse.inference.round_robin import BY_PROMPT
-from recuse.report.tables import TableRows, where
+from recuse.report.tables import TableRows, grouped, where
 from recuse.report.verdict import PageSection, Unit
 
 COUNTS = Unit("", 1, 1, "")
@@ -27,9 +27,6 @@ def panel_section(panels: TableRows, plans: TableRows, unit: Unit) -> PageSectio
     everyone = panels[0]["panel"]
     others = [row for row in where(panels, panel=everyone) if row is not chosen]
     by_prompt = where(plans, scheme=BY_PROMPT, panel=everyone)
-    left_out: dict[str, list[str]] = {}  # names by the reason
-    for row in where(panels, family_ratings=""):
-        left_out.setdefault(in_words(row["note"]), []).append(row["panel"])
     return PageSection.from_template(
         "panel",
         empty="–",
@@ -41,7 +38,7 @@ def panel_section(panels: TableRows, plans: TableRows, unit: Unit) -> PageSectio
         kept=KEPT,
         note=in_words(chosen["note"]),
         without=UNMEASURED.get(code(chosen["note"]), ""),
-        left_out=left_out,
+        left_out=grouped(where(panels, family_ratings=""), lambda row: in_words(row["note"])),
         unit=replace(unit, mark=""),
         counts=COUNTS,
     )

@@ -2,7 +2,7 @@
 sentences and columns are in workflow/report/tables.yaml.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import isfinite
@@ -22,6 +22,20 @@ Tables = Mapping[str, TableRows]
 def where(rows: TableRows, **values: str) -> list[Row]:
     """The rows with these values in the columns of these names."""
     return [row for row in rows if all(row[name] == value for name, value in values.items())]
+
+
+def number_in(row: Row, column: str) -> float:
+    """The number in a column; NaN for an empty field."""
+    text = row[column]
+    return float("nan" if text == "" else text)
+
+
+def grouped(rows: TableRows, key: Callable[[Row], object]) -> dict[object, list[Row]]:
+    """The rows of each key, in the order in which these come first."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
 
 
 # Table -> which of its rows are shown, where that is not a choice of values

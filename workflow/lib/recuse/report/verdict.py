@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from statistics import median_high
 
 import numpy as np
@@ -12,9 +13,9 @@ from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.templates import said, said_with_table
 from recuse.base.words import enumerated, number, signed
 from recuse.data.registry import shared_scale
-from recuse.inference.verdict import FAVOURS, FOUND, NUMBERS, Verdict
+from recuse.inference.verdict import DISFAVOURS, FAVOURS, FOUND, NUMBERS, Verdict
 from recuse.model.spec import BIASES, FAMILY, SELF
-from recuse.report.tables import Row, TableRows, where
+from recuse.report.tables import Row, TableRows, grouped, number_in, where
 
 KINDS = {
     SELF: "self-bias",
@@ -24,6 +25,7 @@ KINDS = {
 }
 # Until they are answered in the configuration, there is no verdict on the judge.
 ASKED_OF_USER = (Reason.LONE_LEVEL, Reason.OTHER_SCALE, Reason.COPIED_RATINGS)
+MOST_CAVEATS = 3
 MOST = 5  # names in a list before the rest is counted
 MOST_STEPS = 4
 MOST_WORDS = 30  # of a headline
@@ -211,13 +213,8 @@ def shown_verdicts(rows: TableRows, unit: Unit) -> dict[str, object]:
     """
     kinds = list(dict.fromkeys(row["quantity"] for row in rows))
     tested = [row for row in rows if row["verdict"] != Verdict.INCONCLUSIVE]
-    tested.sort(
-        key=lambda row: (
-            kinds.index(row["quantity"]),
-            ORDER.index(row["verdict"]),
-            -abs(float(row["estimate"])),
-        )
-    )
+    tested.sort(key=size_of_bias, reverse=True)
+    tested.sort(key=lambda row: (kinds.index(row["quantity"]), ORDER.index(row["verdict"])))
     axis = _axis(tested)
     leasts = [row["agreement_least"] for row in tested]
     names = {"family" if row["quantity"] == FAMILY else "judge" for row in tested}
@@ -261,15 +258,14 @@ def _axis(rows: TableRows) -> Axis:
 
 def _numbers(rows: TableRows, *columns: str) -> list[float]:
     """The finite numbers in some columns."""
-    values = [float(row[name]) for row in rows for name in columns if row[name]]
-    return [value for value in values if math.isfinite(value)]
+    numbers = [number_in(row, name) for row in rows for name in columns]
+    return [each for each in numbers if math.isfinite(each)]
 
 
 def _untested(rows: TableRows) -> Iterator[str]:
     """Which judges and families have no verdict, and why, in a line for each kind of reason."""
-    groups: dict[tuple, list[Row]] = {}
-    for row in where(rows, verdict=Verdict.INCONCLUSIVE):
-        groups.setdefault((row["quantity"], code(row["reason"])), []).append(row)
+    untested = where(rows, verdict=Verdict.INCONCLUSIVE)
+    groups = grouped(untested, lambda row: (row["quantity"], code(row["reason"])))
     for (quantity, _), group in groups.items():
         why = in_short((row["reason"] for row in group), several=len(group) > 1)
         facts = {"quantity": quantity, "why": why, "cure": cure(group[0]["reason"])}
@@ -278,7 +274,7 @@ def _untested(rows: TableRows) -> Iterator[str]:
 
 def interval_side(row: Row) -> int:
     """1 for an interval above 0, -1 for one below, else 0."""
-    return bool(row["ci_low"]) and (float(row["ci_low"]) > 0) - (float(row["ci_high"]) < 0)
+    return (number_in(row, "ci_low") > 0) - (number_in(row, "ci_high") < 0)
 
 
 # Notes that say nothing against the test itself
@@ -295,7 +291,7 @@ def detail(row: Row, unit: Unit) -> str:
         seen = "bias"
     elif side and note is not Reason.UNSUPPORTED:
         seen = "interval"
-    elif not side and row["detectable"] and float(row["detectable"]) < 1:
+    elif not side and number_in(row, "detectable") < 1:
         seen = "detectable"
     elif not side and row["ci_low"] and not row["detectable"]:
         seen = "unknown"
@@ -315,25 +311,22 @@ def detail(row: Row, unit: Unit) -> str:
 
 def _support(row: Row) -> str | float | None:
     """How probable a bias is, or a code: why one whose interval excludes 0 is likely at most."""
-    above = row["probability_positive"]
-    if row["verdict"] == Verdict.ESTABLISHED and not above:
+    above = number_in(row, "probability_positive")
+    if row["verdict"] == Verdict.ESTABLISHED and math.isnan(above):
         return None
     if row["kind"] == "shares":
         return "shares_alone"
-    if not above:
-        return "many_tested"
-    support = float(above) if row["favours"] == FAVOURS else 1 - float(above)
+    support = above if row["favours"] == FAVOURS else 1 - above
     # Over wordings, both are asked for: the one that is farther from its level is not met
-    is_over_wordings = row["wordings"] and float(row["wordings"]) > 1
-    if is_over_wordings and float(row["adjusted_p_value"]) > 2 * (1 - support):
-        return "many_tested"
-    return support
+    is_over_wordings = number_in(row, "wordings") > 1
+    is_unmet = is_over_wordings and number_in(row, "adjusted_p_value") > 2 * (1 - support)
+    return "many_tested" if is_unmet or math.isnan(above) else support
 
 
 def _is_against_people(row: Row) -> bool:
     """Whether the gap to people has an interval on the other side of 0 than the bias."""
-    end = row["A_ci_high"] if row["favours"] == FAVOURS else row["A_ci_low"]
-    return bool(end) and float(end) * float(row["estimate"]) < 0
+    end = "A_ci_high" if row["favours"] == FAVOURS else "A_ci_low"
+    return number_in(row, end) * number_in(row, "estimate") < 0
 
 
 def verdict_advice(row: Row) -> str:
@@ -355,13 +348,11 @@ def next_steps(rows: TableRows) -> list[str]:
         is_first = row["quantity"] == SELF and not where(tested, quantity=SELF)
         if is_first or code(row["reason"]) in ASKED_OF_USER:
             steps.append(row)
-    names: dict[str, list[str]] = {}
-    for row in steps:
-        names.setdefault(verdict_advice(row), []).append(name_in(row))
-    names.pop("", None)  # Where no cure is known, there is nothing to do.
-    sentences = [
-        f"{enumerated([*dict.fromkeys(who)], MOST)}: {words}." for words, who in names.items()
-    ]
+    sentences = []
+    for words, group in grouped(steps, verdict_advice).items():
+        if words:  # Where no cure is known, there is nothing to do.
+            who = enumerated([*dict.fromkeys(map(name_in, group))], MOST)
+            sentences.append(f"{who}: {words}.")
     return sentences[:MOST_STEPS]
 
 
@@ -421,24 +412,26 @@ def further_biases(rows: TableRows, unit: Unit) -> Iterator[str]:
     then which self-biases are likely, and not established.
     """
     others = [quantity for quantity in KINDS if quantity not in BIASES]
-    established = _biases(where(rows, verdict=Verdict.ESTABLISHED), others, unit=unit)
-    likely = _biases(where(rows, verdict=Verdict.LIKELY), [SELF], most=2)
-    for verdict, biases in ((Verdict.ESTABLISHED, [*established]), (Verdict.LIKELY, [*likely])):
-        if biases:
+    lines = (Verdict.ESTABLISHED, others, MOST, unit), (Verdict.LIKELY, [SELF], 2, None)
+    for verdict, *settings in lines:
+        if biases := [*_biases(where(rows, verdict=verdict), *settings)]:
             yield said("biases_found", verdict=verdict, biases=biases)
 
 
 def _biases(
-    rows: TableRows, quantities: Sequence[str], most: int = MOST, unit: Unit | None = None
+    rows: TableRows, quantities: Sequence[str], most: int, unit: Unit | None
 ) -> Iterator[dict]:
     """Who has each bias in these rows, the largest first; see `bias_sentences`."""
-    for quantity in quantities:
-        group = sorted(where(rows, quantity=quantity), key=lambda row: -abs(float(row["estimate"])))
-        for is_favour in (True, False):
-            same = [row for row in group if (row["favours"] == FAVOURS) == is_favour]
-            if same:
-                who = _who(same, most, unit)
-                yield {"quantity": quantity, "favours": is_favour, "who": who}
+    for quantity, favours in product(quantities, (FAVOURS, DISFAVOURS)):
+        if same := where(rows, quantity=quantity, favours=favours):
+            same.sort(key=size_of_bias, reverse=True)
+            who = _who(same, most, unit)
+            yield {"quantity": quantity, "favours": favours == FAVOURS, "who": who}
+
+
+def size_of_bias(row: Row) -> float:
+    """By which rows are sorted."""
+    return abs(number_in(row, "estimate"))
 
 
 def _why_untested(own: TableRows, kind: str) -> str:

@@ -5,10 +5,11 @@ and what to do.
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import nan
+from operator import itemgetter
 
 from recuse.base.reasons import Reason, code, cure, in_short, in_words
 from recuse.base.templates import said
-from recuse.base.words import capitalised, percent
+from recuse.base.words import percent
 from recuse.check.facts import STOP, WARNING
 from recuse.data.describe import PEARSON, WEIGHTED_KAPPA
 from recuse.data.registry import HUMAN
@@ -18,7 +19,7 @@ from recuse.model.design import ALL_JUDGES
 from recuse.model.spec import SELF
 from recuse.report.gold import points_on_gold
 from recuse.report.panel import panel_section
-from recuse.report.tables import Row, TableRows, Tables, number_in, where
+from recuse.report.tables import Row, TableRows, Tables, grouped, number_in, where
 from recuse.report.verdict import (
     CORRELATIONS,
     MOST_CAVEATS,
@@ -141,13 +142,15 @@ ELSEWHERE = {("human scores", ""), ("human scores", "draw")}
 
 def _warnings(check: TableRows) -> Iterator[str]:
     """The warnings of the check, most important first, one of each topic."""
-    first: dict[str, Mapping[str, str]] = {}
-    for row in check:
-        elsewhere = row["topic"] == "verdict" or (row["topic"], row["subject"]) in ELSEWHERE
-        if row["level"] in (STOP, WARNING) and not elsewhere:
-            first.setdefault(row["topic"], row)
-    for row in first.values():
-        yield said("warning", row=row)
+    warnings = [
+        row
+        for row in check
+        if row["level"] in (STOP, WARNING)
+        and row["topic"] != "verdict"
+        and (row["topic"], row["subject"]) not in ELSEWHERE
+    ]
+    for first, *_ in grouped(warnings, itemgetter("topic")).values():
+        yield said("warning", row=first)
 
 
 def _tracking(tables: Tables, confidence: float) -> PageSection | None:
@@ -158,7 +161,7 @@ def _tracking(tables: Tables, confidence: float) -> PageSection | None:
     rows = where(correlations, statistic=PEARSON)
     if not rows:
         return None
-    values = [float(row["value"]) for row in rows if row["value"]] or [nan]
+    values = [number_in(row, "value") for row in rows if row["value"]] or [nan]
     # Prompts with human scores (A) and all, by the subjects of the check
     contents = where(tables.get("check", ()), topic="contents")
     prompts = {row["subject"]: row["finding"] for row in contents}
@@ -191,10 +194,10 @@ def _pairs_in_order(mean_scores: TableRows) -> dict[str, tuple[int, int]]:
         means.setdefault(row["judge"], {})[row["model"]] = float(row["mean"])
     human, counts = means.pop(HUMAN, {}), {}
     for judge, scores in means.items():
-        pairs = [*combinations(scores.keys() & human.keys(), 2)]
+        pairs = combinations(scores.keys() & human.keys(), 2)
         gaps = [(scores[one] - scores[two]) * (human[one] - human[two]) for one, two in pairs]
-        if pairs:
-            counts[judge] = sum(gap > 0 for gap in gaps), len(pairs)
+        if gaps:
+            counts[judge] = sum(gap > 0 for gap in gaps), len(gaps)
     return counts
 
 
@@ -243,7 +246,7 @@ def leaderboard_section(
         top=top,
         old=old,
         is_within=is_within,
-        doubt=capitalised(in_short(doubts)),
+        doubt=in_short(doubts),
         cure=cure(doubts[0]) if doubts else "",
         unit=unit,
         confidence=confidence,

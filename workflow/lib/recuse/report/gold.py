@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 from itertools import product
 
-from recuse.base.reasons import in_words
 from recuse.base.templates import said, said_in_parts
 from recuse.base.words import capitalised, number
 from recuse.inference.gold import (
@@ -63,7 +62,6 @@ def _items(rows: TableRows) -> list[tuple[str, str]]:
             size=_size(row),
             least=_size(row, "detectable") if row["verdict"] == Verdict.NOT_SHOWN else "",
             span=_span(row),
-            reason=in_words(row["reason"]),
             unit=SHARES,
         )
         items.append((capitalised(name_in(row, "the ")), words))

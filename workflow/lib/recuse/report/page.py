@@ -88,8 +88,13 @@ def report(
         tables["leaderboard"] = where(tables.get("leaderboard", ()), spec=first)
     specs = {spec.name: spec for spec in Spec.from_config(about["specs"])}
     if specs:
-        settings = {key: about[key] for key in ("confidence", "scales")}
-        answer = answer_of_ratings(tables, first=first, relative=relative, **settings)
+        answer = answer_of_ratings(
+            tables,
+            confidence=about["confidence"],
+            scales=about["scales"],
+            first=first,
+            relative=relative,
+        )
     else:
         answer = answer_of_comparisons(tables, confidence=about["confidence"])
     drawn = [

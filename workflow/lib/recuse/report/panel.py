@@ -1,8 +1,9 @@
 """Which judges to combine: the panel to take, beside that of all judges and one judge a prompt."""
 
 from dataclasses import replace
+from operator import itemgetter
 
-from recuse.base.reasons import Reason, code, in_words
+from recuse.base.reasons import Reason, code
 from recuse.inference.panel import BETWEEN, KEPT
 from recuse.inference.round_robin import BY_PROMPT
 from recuse.report.tables import TableRows, grouped, where
@@ -36,9 +37,8 @@ def panel_section(panels: TableRows, plans: TableRows, unit: Unit) -> PageSectio
         everyone=everyone,
         between=BETWEEN,
         kept=KEPT,
-        note=in_words(chosen["note"]),
         without=UNMEASURED.get(code(chosen["note"]), ""),
-        left_out=grouped(where(panels, family_ratings=""), lambda row: in_words(row["note"])),
+        left_out=grouped(where(panels, family_ratings=""), itemgetter("note")),
         unit=replace(unit, mark=""),
         counts=COUNTS,
     )

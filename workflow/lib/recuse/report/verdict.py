@@ -9,7 +9,8 @@ from statistics import median_high
 
 import numpy as np
 
-from recuse.base.reasons import Reason, code, cure, in_short, in_words
+from recuse.base.reasons import Reason, code, cure, in_short
+from recuse.base.tables import column_names
 from recuse.base.templates import said, said_with_table
 from recuse.base.words import enumerated, number, signed
 from recuse.data.registry import shared_scale
@@ -216,7 +217,7 @@ def shown_verdicts(rows: TableRows, unit: Unit) -> dict[str, object]:
     tested.sort(key=size_of_bias, reverse=True)
     tested.sort(key=lambda row: (kinds.index(row["quantity"]), ORDER.index(row["verdict"])))
     axis = _axis(tested)
-    leasts = [row["agreement_least"] for row in tested]
+    leasts = _numbers(tested, "agreement_least")
     names = {"family" if row["quantity"] == FAMILY else "judge" for row in tested}
     return {
         "who": " or ".join(sorted(names, reverse=True)) or "judge",
@@ -225,7 +226,7 @@ def shown_verdicts(rows: TableRows, unit: Unit) -> dict[str, object]:
         "unit": unit,
         "axis": axis,
         "zero": _place(0.0, axis),
-        "least": max((number(float(each), 2) for each in leasts if each), default=""),
+        "least": number(max(leasts), 2) if leasts else "",
     }
 
 
@@ -301,8 +302,6 @@ def detail(row: Row, unit: Unit) -> str:
         seen=seen,
         favours=row["favours"] == FAVOURS,
         least=unit.size(row["detectable"], sign=False),
-        reason=in_words(row["reason"]),
-        note=in_words(row["note"]),
         is_doubted=note not in OF_RESULT,
         support=_support(row) if is_found and note in OF_RESULT else None,
         is_against_people=is_found and _is_against_people(row),
@@ -333,8 +332,7 @@ def verdict_advice(row: Row) -> str:
     """What to do about one judge or family, in words that also hold for several."""
     if not row["disagreement"] and row["verdict"] == Verdict.INCONCLUSIVE:
         return cure(row["reason"])
-    facts = {name: row[name] for name in ("quantity", "verdict", "kind")}
-    return said("advice", disagreement=in_words(row["disagreement"]), **facts)
+    return said("advice", row=row)
 
 
 def next_steps(rows: TableRows) -> list[str]:
@@ -454,20 +452,28 @@ def _who(rows: TableRows, most: int, unit: Unit | None = None) -> dict[str, obje
 
 def table_as_texts(answer: PageAnswer) -> PageSection:
     """The first table of an answer; no column without a value."""
-    rows = []
-    for each in answer.verdicts:
-        row = {answer.who: each.name, "bias": each.kind, "size": f"{each.size} ({each.interval})"}
-        row |= {"r with people": each.agreement, "verdict": each.verdict}
-        rows.append(row | {"what to do": each.advice})
+    rows = [
+        {
+            answer.who: each.name,
+            "bias": each.kind,
+            "size": f"{each.size} ({each.interval})",
+            "r with people": each.agreement,
+            "verdict": each.verdict,
+            "what to do": each.advice,
+        }
+        for each in answer.verdicts
+    ]
     return PageSection.from_texts("", "", rows)
 
 
 # What a summary has of an answer as it is
 SUMMARISED = ("headline", "truth", "further", "pooled", "wordings", "untested", "caveats")
 SUMMARISED += ("next_steps",)
-NUMERIC = {*NUMBERS, "adjusted_p_value"}  # columns of numbers
-for quantity in ("A", "B", "agreement"):
-    NUMERIC |= {quantity, f"{quantity}_ci_low", f"{quantity}_ci_high"}
+# Columns of numbers
+NUMERIC = NUMBERS + column_names(
+    "adjusted_p_value A A_ci_low A_ci_high B B_ci_low B_ci_high",
+    "agreement agreement_ci_low agreement_ci_high",
+)
 
 
 def summary(study: str, about: Mapping, answer: PageAnswer, verdicts: TableRows) -> dict:

@@ -230,8 +230,7 @@ def leaderboard_section(
         is_within &= number_in(row, "rank_low") <= before[model] <= number_in(row, "rank_high")
     top, old = ([model for model in models if ranks[model] == 1] for ranks in (after, before))
     humans = where(tables.get("mean_scores", ()), judge=HUMAN, dimension="")
-    notes = [row["note"] for row in as_people.values()]
-    doubts = [note for note in notes if code(note) in UNDECLARED]
+    doubts = [row["note"] for row in as_people.values() if code(row["note"]) in UNDECLARED]
     return PageSection.from_template(
         "ranking",
         models=models,

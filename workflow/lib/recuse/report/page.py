@@ -108,7 +108,7 @@ def report(
         if name in tables:
             file = relpath(paths[name], folder) if name in paths else ""
             parts.append(shown(name, excerpt, tables[name], file, words))
-    data = [*inputs["pages"], *inputs["tables"], *inputs["estimates"]]
+    data = [path for kind in ("pages", "tables", "estimates") for path in inputs[kind]]
     html = rendered(
         inputs["template"][0],
         about=about,

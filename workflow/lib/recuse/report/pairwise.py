@@ -87,17 +87,19 @@ def _caveats(verdicts: TableRows, choices: TableRows, noise: TableRows) -> Itera
     for reason in OF_REASONS:
         if reason in dict(reasons):
             yield said("caveat_on", reason=reason)
-    shares = {(row["quantity"], row["term"]): row for row in where(verdicts, kind="shares")}
+    shares = {
+        (row["quantity"], row["term"]): row
+        for row in where(verdicts, kind="shares")
+        if row["estimate"]
+    }
     names = [row["term"] for row in choices if _may_be_errors(row, shares)]
     if names:
         yield said("errors", names=[*dict.fromkeys(names)])
     for row in where(noise, origin="votes")[:1]:
         yield said("votes", row=row)
-    changes = []
-    for row in noise:
-        verdict = shares.get((row["quantity"], row["term"]))
-        if verdict and verdict["estimate"] and row["changes_at"]:
-            changes.append(row)
+    changes = [
+        row for row in noise if row["changes_at"] and (row["quantity"], row["term"]) in shares
+    ]
     if changes:
         first = min(changes, key=lambda row: number_in(row, "changes_at"))
         yield said("changes", row=first, answers=WHAT[first["quantity"]])

@@ -44,6 +44,7 @@ SHOWN = {
     "check": lambda row: row["level"] != "fine" or row["topic"] == "verdict",
 }
 Values = Mapping[str, Sequence[str]]
+Words = Mapping[str, Mapping[str, str]]  # what stands for a name, by column
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def shown(
     excerpt: Excerpt,
     rows: Iterable[Row],
     file: str,
-    words: Mapping[str, Mapping[str, str]],
+    words: Words,
 ) -> dict[str, object]:
     """What a page shows of the table `name`: columns with some value, and the excerpt's rows, but
     for those of a file with more than MOST.
@@ -173,7 +174,7 @@ def _cell(
     row: Row,
     numeric: Mapping[str, bool],
     coded: str,
-    words: Mapping[str, Mapping[str, str]],
+    words: Words,
 ) -> tuple[str, str]:
     """What is shown of a cell, and the full value of a rounded number."""
     text = row[column]

@@ -467,8 +467,16 @@ def table_as_texts(answer: PageAnswer) -> PageSection:
 
 
 # What a summary has of an answer as it is
-SUMMARISED = ("headline", "truth", "further", "pooled", "wordings", "untested", "caveats")
-SUMMARISED += ("next_steps",)
+SUMMARISED = (
+    "headline",
+    "truth",
+    "further",
+    "pooled",
+    "wordings",
+    "untested",
+    "caveats",
+    "next_steps",
+)
 # Columns of numbers
 NUMERIC = NUMBERS + column_names(
     "adjusted_p_value A A_ci_low A_ci_high B B_ci_low B_ci_high",

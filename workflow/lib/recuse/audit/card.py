@@ -123,7 +123,7 @@ class Card:
 
     def size(self, row: EffectRow, column: str = "estimate") -> str:
         """An effect in the unit of the card."""
-        return f"{self.unit.text(row[column])}{self.unit.mark}"
+        return self.unit.size(row[column])
 
     def what_it_does(self, row: EffectRow) -> str:
         """What a judge with the effect does."""
@@ -139,7 +139,7 @@ class Card:
         elif self.worsens(row):
             words = "does not clearly mark such answers down"
         elif not interval_side(row) and row["detectable"]:
-            least = f"{self.unit.text(row['detectable'], sign=False)}{self.unit.mark}"
+            least = self.unit.size(row["detectable"], sign=False)
             is_too_large = float(row["detectable"]) >= 1
             what = "no effect" if is_too_large else f"only an effect of {least} or more"
             words = f"{what} would reliably show"
@@ -172,7 +172,7 @@ class Card:
                 for end in ("ci_low", "ci_high")
                 if not self.worsens(row)
             ]
-            most = f"{self.unit.text(max(ends, default=0.0), sign=False)}{self.unit.mark}"
+            most = self.unit.size(max(ends, default=0.0), sign=False)
             allowed = f"; the intervals allow at most {most}" if ends else ""
             return f"No bias is established in {judges}{allowed}."
         # judge -> what it does -> the largest size, as several contrasts may show the same

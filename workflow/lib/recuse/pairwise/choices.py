@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.database import Connection, create_table, exists, text
+from recuse.base.database import Connection, create_table, exists, text, values_in
 from recuse.base.tables import column_names
 from recuse.data.verdicts import CONTROL, PLACES
 from recuse.inference.gold import GRID
@@ -137,12 +137,10 @@ def count_choices(connection: Connection, families: Mapping[str, str]) -> Choice
         union all {first}""")
     counts = ", ".join(f'coalesce({sql}, 0) as "{name}"' for name, sql in COUNTS.items())
     query = f"select quantity, term, model, item, {counts} from choices group by all order by all"
-    judges = dict(
-        connection.execute(
-            f"select judge, bool_and({ONE_MODEL}) from compared group by 1 order by 1"
-        ).fetchall()
+    judges = values_in(connection, "select distinct judge from compared order by 1")
+    of_one_model = values_in(
+        connection, f"select judge from compared group by 1 having bool_and({ONE_MODEL})"
     )
-    of_one_model = frozenset(judge for judge, has_one in judges.items() if has_one)
     agreeing = connection.execute(
         """
         select coalesce(sum((humans_a * (humans_a - 1) + humans_b * (humans_b - 1)) / 2), 0)::bigint,
@@ -150,7 +148,7 @@ def count_choices(connection: Connection, families: Mapping[str, str]) -> Choice
         from (select distinct experiment, condition, item, model_a, model_b, humans_a, humans_b from compared)"""
     ).fetchone()
     groups = read_groups(connection, query, ("quantity", "term", "model"), COUNTS)
-    return Choices(groups, [*judges], of_one_model, labelled, agreeing)
+    return Choices(groups, judges, frozenset(of_one_model), labelled, agreeing)
 
 
 def _scale(group: Group, labelled: bool) -> float:
@@ -253,46 +251,39 @@ def label_noise(of: Choices, *, confidence: float, seed: int) -> Iterator[dict]:
     probability (1 - p)^2 + p^2 = agreement, a share of vote_pairs, and flip_rate is p. Intervals
     take the rate as known.
     """
-    groups = [
-        group
-        for group in of.groups
-        if of.labelled and group.names["quantity"] in (SELF, FAMILY, LONGER)
-    ]
     agree, pairs = of.agreeing
-    shown_by_votes = [(1 - math.sqrt(2 * agree / pairs - 1)) / 2] if 2 * agree > pairs else []
-    rates = [*FLIPS, *shown_by_votes]
-    flips = np.array(rates)
-    for group in groups:
+    rates = [{"origin": "assumed", "flip_rate": rate} for rate in FLIPS]
+    if 2 * agree > pairs:
+        by_votes = {"origin": "votes", "agreement": agree / pairs, "vote_pairs": pairs}
+        rates.append({"flip_rate": (1 - math.sqrt(2 * agree / pairs - 1)) / 2, **by_votes})
+    flips = np.array([rate["flip_rate"] for rate in rates])
+
+    def difference(totals: np.ndarray) -> np.ndarray:
+        judge, human, n = np.split(totals, 3, axis=-1)
+        return quotient(judge, 2 * n) - (quotient(human, 2 * n) - flips) / (1 - 2 * flips)
+
+    for group in of.groups:
         quantity = group.names["quantity"]
-        term = group.names["term"]
-        main = 3 * DRAWS.index(MAIN[quantity])
-        _, human, n = group.sums[:, main : main + 3].sum(axis=0)
+        if not of.labelled or quantity not in (SELF, FAMILY, LONGER):
+            continue
+        main = DRAWS.index(MAIN[quantity])
+        counts = group.sums.reshape(-1, len(DRAWS), 3)[:, main]  # (questions, 3)
+        _, human, n = counts.sum(axis=0)
         if not n:
             continue
-
-        def difference(totals: np.ndarray, main: int = main) -> np.ndarray:
-            judge, human, n = (totals[..., main + place, None] for place in range(3))
-            return quotient(judge, 2 * n) - (quotient(human, 2 * n) - flips) / (1 - 2 * flips)
-
-        ((low, high),) = bootstrap([group], difference, confidence=confidence, seed=seed)
-        estimates = difference(group.sums.sum(axis=0))
+        ((low, high),) = bootstrap(
+            [Group(group.names, counts)], difference, confidence=confidence, seed=seed
+        )
+        estimates = difference(counts.sum(axis=0))
         possible = flips <= min(human, 2 * n - human) / (2 * n)
         sides = (low > 0).astype(int) - (high < 0)
-        changed = [
-            rate
-            for rate, side, may in zip(FLIPS, sides, possible, strict=False)
-            if may and side != sides[0]
-        ]
+        changed = np.flatnonzero((possible & (sides != sides[0]))[: len(FLIPS)])
         for place, rate in enumerate(rates):
-            shown = {"quantity": quantity, "term": term, "origin": "assumed", "flip_rate": rate}
-            if place == len(FLIPS):
-                shown |= {"origin": "votes", "agreement": agree / pairs, "vote_pairs": pairs}
-            elif rate not in SHOWN:
+            if place < len(FLIPS) and FLIPS[place] not in SHOWN:
                 continue
+            row = {"quantity": quantity, "term": group.names["term"], **rate}
             if possible[place]:
-                shown |= {
-                    "estimate": estimates[place],
-                    "ci_low": low[place],
-                    "ci_high": high[place],
-                }
-            yield shown | ({"changes_at": changed[0] if changed else None} if rate == 0 else {})
+                row |= {"estimate": estimates[place], "ci_low": low[place], "ci_high": high[place]}
+            if place == 0:
+                row["changes_at"] = FLIPS[changed[0]] if changed.size else None
+            yield row

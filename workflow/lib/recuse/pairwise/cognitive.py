@@ -142,8 +142,8 @@ def cognitive_biases(comparisons: str, *, confidence: float, seed: int) -> Itera
             "bias": bias,
             "origin": "computed",
             **against_random(bias, biased / n if n else None, chosen / n if n else 1.0),
-            "ci_low": share.ci_low,
-            "ci_high": share.ci_high,
+            "ci_low": share.interval["ci_low"],
+            "ci_high": share.interval["ci_high"],
             "biased": biased,
             "n": n,
             "left_out": concerned - n,
@@ -158,13 +158,11 @@ def against_random(bias: str, share: float | None, chosen: float = 1.0) -> dict:
     chosen: share of the comparisons with a choice in both orders.
     """
     random = CLOSED_FORM[bias]
-    row = {"share": share, "random": random, "chance": None, "above_random": None}
-    if share is None:
-        return row
-    return row | {
-        "chance": random * chosen,
-        "above_random": "yes" if share > random * chosen else "no",
-    }
+    chance = above = None
+    if share is not None:
+        chance = random * chosen
+        above = "yes" if share > chance else "no"
+    return {"share": share, "random": random, "chance": chance, "above_random": above}
 
 
 def judges_without_answers(comparisons: str) -> list[tuple[str, str]]:

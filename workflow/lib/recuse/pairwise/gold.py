@@ -32,8 +32,7 @@ def create_marks_of_pairs(connection: Connection, comparisons: str) -> list[str]
         select * from {comparisons}
         where right_a is not null and right_b is not null and {UNSWAYED.format(table=comparisons)}"""
     )
-    query = "select distinct judge from keyed order by 1"
-    judges = values_in(connection, query)
+    judges = values_in(connection, "select distinct judge from keyed order by 1")
     if not judges:
         raise DataError(
             "no comparison has a key; write columns right_a and right_b (true or false), or leave"

@@ -4,14 +4,14 @@ the questions.
 Comparisons of one question are alike, so questions, not comparisons, are resampled.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from recuse.base.database import Connection, connect, create_table, files, name
+from recuse.base.database import Connection, connect, create_table, files, name, values_in
 from recuse.base.errors import ConfigError
 from recuse.base.log import steps
 
@@ -68,10 +68,7 @@ def open_pairs(comparisons: str, pools: Mapping[str, Sequence[str]]) -> Connecti
     """
     connection = connect()
     create_pairs(connection, comparisons)
-    conditions = [
-        row[0]
-        for row in connection.execute("select distinct condition from pairs order by 1").fetchall()
-    ]
+    conditions = values_in(connection, "select distinct condition from pairs order by 1")
     listed = ", ".join(filter(None, conditions)) or "none with a condition"
     for pool, named in pools.items():
         if pool in conditions:
@@ -131,11 +128,10 @@ def read_groups(
     table = connection.execute(query).fetchnumpy()
     sums = np.stack([table[column].astype(float) for column in columns], axis=1)
     keys = list(zip(*(table[column].tolist() for column in names), strict=True))
-    starts = [row for row, key in enumerate(keys) if row == 0 or key != keys[row - 1]]
-    return [
-        Group(dict(zip(names, keys[start], strict=True)), sums[start:end])
-        for start, end in pairwise([*starts, len(keys)])
-    ]
+    rows: dict[tuple, list[int]] = {}
+    for row, key in enumerate(keys):
+        rows.setdefault(key, []).append(row)
+    return [Group(dict(zip(names, key, strict=True)), sums[at]) for key, at in rows.items()]
 
 
 def quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
@@ -151,9 +147,7 @@ class VoteShare(NamedTuple):
     names: dict[str, str]
     statistic: str
     totals: dict[str, int]  # of the group's columns
-    value: float
-    ci_low: float
-    ci_high: float
+    interval: dict[str, float]  # value, ci_low, ci_high
     questions: int  # that have a share of their own
 
 
@@ -184,7 +178,8 @@ def shares(
         for statistic, value, low, high, questions in zip(
             statistics, quotients(totals), *intervals, strict=True
         ):
-            yield VoteShare(group.names, statistic, by_name, value, low, high, int(questions))
+            interval = {"value": value, "ci_low": low, "ci_high": high}
+            yield VoteShare(group.names, statistic, by_name, interval, int(questions))
 
 
 def share_intervals(
@@ -257,27 +252,21 @@ def bootstrap(
     statistic maps totals (..., k) to values (..., m). Judges with equally many questions share the
     resamples.
     """
-    by_size: dict[int, list[int]] = {}
-    for number, group in enumerate(groups):
-        by_size.setdefault(len(group.sums), []).append(number)
     intervals = {}
-    for numbers in by_size.values():
+    sizes = [len(group.sums) for group in groups]
+    for size in dict.fromkeys(sizes):
+        numbers = np.flatnonzero(np.array(sizes) == size)
         # (questions, groups, k)
         sums = np.stack([groups[number].sums for number in numbers], axis=1)
 
         def statistics(totals: np.ndarray, shape: tuple[int, int] = sums.shape[1:]) -> np.ndarray:
             return statistic(totals.reshape(-1, *shape)).reshape(len(totals), -1)
 
-        ends = percentile_intervals(
-            sums.reshape(len(sums), -1), statistics, confidence=confidence, seed=seed
+        low, high = percentile_intervals(
+            sums.reshape(size, -1), statistics, confidence=confidence, seed=seed
         )
-        intervals.update(
-            zip(
-                numbers,
-                zip(*(end.reshape(len(numbers), -1) for end in ends), strict=True),
-                strict=True,
-            )
-        )
+        ends = zip(*np.reshape([low, high], (2, len(numbers), -1)), strict=True)
+        intervals |= dict(zip(numbers, ends, strict=True))
     return [intervals[number] for number in range(len(groups))]
 
 
@@ -328,22 +317,15 @@ def _weights(questions: int, seed: int, replicates: int) -> Iterator[np.ndarray]
     rows = max(1, BLOCK // questions)
     for start in range(0, replicates, rows):
         count = min(rows, replicates - start)
-        drawn = (
-            generator.integers(questions, size=(count, questions))
-            + questions * np.arange(count)[:, None]
-        )
-        yield (
-            np.bincount(drawn.ravel(), minlength=count * questions)
-            .reshape(count, questions)
-            .astype(float)
-        )
+        drawn = generator.integers(questions, size=(count, questions))
+        places = drawn + questions * np.arange(count)[:, None]
+        weights = np.bincount(places.ravel(), minlength=count * questions)
+        yield weights.reshape(count, questions).astype(float)
 
 
 def ranks(values: Sequence[float | None]) -> list[int | None]:
     """Return 1 + the number of lower values for each of `values`; None for None, which ranks
     nowhere.
     """
-    present = [value for value in values if value is not None]
-    return [
-        None if value is None else 1 + sum(other < value for other in present) for value in values
-    ]
+    present = sorted(value for value in values if value is not None)
+    return [None if value is None else 1 + bisect_left(present, value) for value in values]

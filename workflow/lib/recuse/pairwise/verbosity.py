@@ -7,11 +7,12 @@ Every table has a row by experiment, condition or pool, and judge; connections a
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from itertools import product
 
 import numpy as np
 
-from recuse.base.database import Connection, text
+from recuse.base.database import Connection, records, text
 from recuse.base.tables import column_names
 from recuse.data.registry import HUMAN
 from recuse.pairwise.questions import OWN, bootstrap, exact_interval, quotient, shares, summed
@@ -67,13 +68,12 @@ PREFERRED = """case when human is null then 'no_human' when human = 'tie' then '
                     when length_a is null or length_b is null then 'no_length' when length_a = length_b then 'equal_lengths'
                     when (human = 'a') = (length_a < length_b) then 'shorter' else 'longer' end"""
 FEW = 10  # questions
+SIDES = ("shorter", "longer")  # of the answer that the humans prefer
 KINDS = {"wrong": "{} not in (human, 'tie', 'error')", "right": "{} = human", "draws": "{} = 'tie'"}
 COUNTED = {
-    f"{kind}_{side}": f"side = '{side}' and {sql}"
-    for side in ("shorter", "longer")
-    for kind, sql in KINDS.items()
+    f"{kind}_{side}": f"side = '{side}' and {sql}" for side in SIDES for kind, sql in KINDS.items()
 }
-SIDES = len(COUNTED)  # counts of a rule that are of verdicts on a side
+ON_SIDES = len(COUNTED)  # counts of a rule that are of verdicts on a side
 COUNTED |= {reason: f"side = '{reason}' and {{}} <> 'error'" for reason in REASONS}
 COUNTED |= {
     "no_human": "human is null and {} is not null",
@@ -119,34 +119,31 @@ def verbosity(connection: Connection, *, confidence: float, seed: int) -> Iterat
     for group, (low, high) in zip(labelled, ends, strict=True):
         totals = group.sums.sum(axis=0)
         bias, wrong, n = _bias(totals)
-        on_side = _bias(group.sums)[2] > 0  # (questions, rules, treatments, sides)
-        questions = on_side.any(axis=-1).sum(axis=0)  # (rules, treatments)
+        on_side = _bias(group.sums)[2] > 0  # (questions, rules x treatments, sides)
+        questions = on_side.any(axis=-1).sum(axis=0)
         fewest = on_side.sum(axis=0).min(axis=-1)
-        for number, (rule, treatment) in enumerate(np.ndindex(n.shape[:2])):
-            counts = dict(zip(COUNTED, _by_rule(totals)[rule].astype(int).tolist(), strict=True))
-            varies = fewest[rule, treatment] > 1 and low[number] < high[number]
-            rates = {}
-            for side, errors, verdicts in zip(
-                ("shorter", "longer"), wrong[rule, treatment], n[rule, treatment], strict=True
-            ):
-                rates[f"rate_{side}"] = float(errors / verdicts) if verdicts else None
-                # Draws may count half
-                rates[f"wrong_{side}"] = int(errors) if errors == int(errors) else float(errors)
-                rates[f"n_{side}"] = int(verdicts)
-            yield {
+        for place, (rule, treatment) in enumerate(product(RULES, TREATMENTS)):
+            counted = _by_rule(totals)[place // len(TREATMENTS)].astype(int)
+            counts = dict(zip(COUNTED, counted.tolist(), strict=True))
+            varies = fewest[place] > 1 and low[place] < high[place]
+            row = {
                 **group.names,
-                "order": tuple(RULES)[rule],
-                "draws": tuple(TREATMENTS)[treatment],
-                "verbosity_bias": bias[number],
-                "ci_low": low[number] if varies else None,
-                "ci_high": high[number] if varies else None,
-                "few": "yes" if fewest[rule, treatment] < FEW else "no",
-                "accuracy_parity_gap": abs(bias[number]),
-                **rates,
-                "judge_draws": counts["draws_shorter"] + counts["draws_longer"],
-                **{reason: counts[reason] for reason in REASONS},
-                "questions": int(questions[rule, treatment]),
+                "order": rule,
+                "draws": treatment,
+                "verbosity_bias": bias[place],
+                "ci_low": low[place] if varies else None,
+                "ci_high": high[place] if varies else None,
+                "few": "yes" if fewest[place] < FEW else "no",
+                "accuracy_parity_gap": abs(bias[place]),
             }
+            for side, errors, count in zip(SIDES, wrong[place], n[place], strict=True):
+                row[f"rate_{side}"] = errors / count if count else None
+                # Draws may count half
+                row[f"wrong_{side}"] = int(errors) if errors == int(errors) else errors
+                row[f"n_{side}"] = int(count)
+            row["judge_draws"] = counts["draws_shorter"] + counts["draws_longer"]
+            row |= {reason: counts[reason] for reason in REASONS}
+            yield row | {"questions": questions[place]}
 
 
 def _by_rule(totals: np.ndarray) -> np.ndarray:
@@ -155,17 +152,18 @@ def _by_rule(totals: np.ndarray) -> np.ndarray:
 
 
 def _bias(totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the bias (..., rules x treatments) and wrong and n (..., rules, treatments, sides) of
+    """Return the bias (..., rules x treatments) and wrong and n (..., rules x treatments, sides) of
     totals (..., k).
     """
-    counts = _by_rule(totals)[..., :SIDES]
+    counts = _by_rule(totals)[..., :ON_SIDES]
     # Each (..., rules, 1, sides)
     wrong, right, draws = np.moveaxis(counts.reshape(*counts.shape[:-1], 1, 2, 3), -1, 0)
     in_wrong, in_n = np.array(list(TREATMENTS.values())).T[..., None]  # each (treatments, 1)
-    wrong, n = wrong + in_wrong * draws, wrong + right + in_n * draws
+    shape = (*totals.shape[:-1], -1, 2)
+    n = (wrong + right + in_n * draws).reshape(shape)
+    wrong = (wrong + in_wrong * draws).reshape(shape)
     rates = quotient(wrong, n)
-    bias = rates[..., 0] - rates[..., 1]
-    return bias.reshape(*bias.shape[:-2], -1), wrong, n
+    return rates[..., 0] - rates[..., 1], wrong, n
 
 
 # Comparisons with a verdict in both orders: `ab` shows the answer of model_a first, `ba` that of
@@ -240,14 +238,8 @@ def position(connection: Connection, *, confidence: float, seed: int) -> Iterato
         for share in shares(groups, counts, statistics, confidence=confidence, seed=seed):
             n = share.totals[statistics[share.statistic][1]]
             if n or rows == BOTH:
-                interval = {"value": share.value, "ci_low": share.ci_low, "ci_high": share.ci_high}
-                yield {
-                    **share.names,
-                    "statistic": share.statistic,
-                    **interval,
-                    "n": n,
-                    "questions": share.questions,
-                }
+                names = {**share.names, "statistic": share.statistic}
+                yield {**names, **share.interval, "n": n, "questions": share.questions}
 
 
 AGREEMENT = {"agree": "{} = human", "n": "{} <> 'error'", "errors": "{} = 'error'"}
@@ -266,18 +258,16 @@ def human_agreement(connection: Connection, *, confidence: float, seed: int) -> 
     groups = summed(connection, counts, rows="(select * from pairs where human is not null)")
     statistics = {rule: (f"{rule} agree", f"{rule} n") for rule in RULES}
     for share in shares(groups, counts, statistics, confidence=confidence, seed=seed):
-        agree, n, errors = (share.totals[f"{share.statistic} {count}"] for count in AGREEMENT)
-        if n + errors:
+        totals = {count: share.totals[f"{share.statistic} {count}"] for count in AGREEMENT}
+        verdicts = totals["n"] + totals["errors"]
+        if verdicts:
             yield {
                 **share.names,
                 "order": share.statistic,
-                "value": agree / n if n else None,
-                "ci_low": share.ci_low,
-                "ci_high": share.ci_high,
-                "agree": agree,
-                "n": n,
-                "errors": errors,
-                "value_errors_wrong": agree / (n + errors),
+                **share.interval,
+                "value": totals["agree"] / totals["n"] if totals["n"] else None,
+                **totals,
+                "value_errors_wrong": totals["agree"] / verdicts,
                 "questions": share.questions,
             }
 
@@ -307,7 +297,8 @@ def score_curves(connection: Connection) -> Iterator[dict]:
     """
     binned = BIN.format(length="length_a", other="length_b")
     columns = (
-        f"experiment, condition, judge, '{{rule}}' as rule, {binned} as bin, {{rule}} as verdict"
+        f"experiment, condition, judge, '{{rule}}' as \"order\", {binned} as bin,"
+        " {rule} as verdict"
     )
     judged = [
         f"select {columns.format(rule=rule)} from pairs where {rule} <> 'error'"
@@ -317,12 +308,11 @@ def score_curves(connection: Connection) -> Iterator[dict]:
         select experiment, condition, {text(HUMAN)}, '', {binned}, human
         from (select distinct on (experiment, condition, item, model_a, model_b) * from pairs where human is not null)"""
     rows = " union all ".join([*judged, labelled])
-    for rule, row, (n, first, second) in _binned(
-        connection, rows, ("true", "verdict = 'a'", "verdict = 'b'")
-    ):
+    for row in _binned(connection, rows, {"a": "verdict = 'a'", "b": "verdict = 'b'"}):
+        first, second, n = row.pop("a"), row.pop("b"), row["n"]
         mean = (first - second) / n
         std_dev = math.sqrt(max(0.0, first + second - n * mean**2) / (n - 1)) if n > 1 else None
-        yield {**row, "order": rule, "mean": mean, "std_dev": std_dev, "n": n}
+        yield {**row, "mean": mean, "std_dev": std_dev}
 
 
 def alignment_curves(connection: Connection, *, confidence: float) -> Iterator[dict]:
@@ -335,44 +325,33 @@ def alignment_curves(connection: Connection, *, confidence: float) -> Iterator[d
     """
     chosen, rejected = (f"if(human = '{label}', length_a, length_b)" for label in "ab")
     rows = f"""
-        select experiment, condition, judge, 'debiased' as rule, human, debiased,
+        select experiment, condition, judge, 'debiased' as "order", human, debiased,
                {BIN.format(length="chosen", other="rejected")} as bin
         from (select *, {chosen} as chosen, {rejected} as rejected from pairs
               where human in ('a', 'b') and debiased in ('a', 'b'))"""
-    for _, row, (n, agree) in _binned(connection, rows, ("true", "debiased = human")):
-        low, high = exact_interval(agree, n, confidence)
-        yield {
-            **row,
-            "agreement": agree / n,
-            "ci_low": low,
-            "ci_high": high,
-            "agree": agree,
-            "n": n,
-        }
+    for row in _binned(connection, rows, {"agree": "debiased = human"}):
+        del row["order"]
+        low, high = exact_interval(row["agree"], row["n"], confidence)
+        yield {**row, "agreement": row["agree"] / row["n"], "ci_low": low, "ci_high": high}
 
 
-def _binned(
-    connection: Connection, rows: str, counts: Sequence[str]
-) -> Iterator[tuple[str, dict, Sequence[int]]]:
-    """Yield the order rule; experiment, condition or pool, judge, ends of the bin in percent and
-    no_length; and `counts`.
+def _binned(connection: Connection, rows: str, counts: Mapping[str, str]) -> list[dict]:
+    """Experiment, condition or pool, judge, order rule, ends of the bin in percent, no_length, n
+    and `counts`, of each bin.
 
-    rows: SQL of experiment, condition, judge, rule (empty for the humans), bin and the columns of
+    rows: SQL of experiment, condition, judge, order (empty for the humans), bin and the columns of
     `counts`, SQL conditions.
     """
-    counted = ", ".join(
-        f"count(*) filter (where {sql}) as count{number}" for number, sql in enumerate(counts)
-    )
+    counted = ", ".join(f"count(*) filter (where {sql}) as {name}" for name, sql in counts.items())
     binned = connection.execute(
         f"""
         with by_bin as (
-            select experiment, place, label, judge, rule, bin, count(*) as n, {counted}
+            select experiment, place, label, judge, "order", bin, count(*) as n, {counted}
             from ({rows}) join members using (condition) group by all)
-        select experiment, label, judge, {WIDTH} * bin - 110, if(bin < {LAST}, {WIDTH} * (bin + 1) - 110, null),
-               coalesce(sum(n) filter (where bin is null) over (partition by experiment, place, rule, judge), 0)::bigint,
-               rule, columns('count.*')
-        from by_bin qualify bin is not null order by experiment, place, rule = '', judge, rule, bin"""
-    ).fetchall()
-    names = ("experiment", "condition", "judge", "bin_low", "bin_high", "no_length")
-    for *values, rule, counted in ((*row[:7], row[7:]) for row in binned):
-        yield rule, dict(zip(names, values, strict=True)), counted
+        select experiment, label as condition, judge, "order", {WIDTH} * bin - 110 as bin_low,
+               if(bin < {LAST}, {WIDTH} * (bin + 1) - 110, null) as bin_high,
+               coalesce(sum(n) filter (where bin is null) over (partition by experiment, place, "order", judge), 0)::bigint
+               as no_length, n, {", ".join(counts)}
+        from by_bin qualify bin is not null order by experiment, place, "order" = '', judge, "order", bin"""
+    )
+    return records(binned)

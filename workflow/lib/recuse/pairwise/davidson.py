@@ -113,12 +113,11 @@ class PairCells:
         self.sign = np.where(present % 2, 1.0, -1.0)
         family = verdicts.family_of_judge[self.judge]
         model = verdicts.model_of_judge[self.judge]
-        sides = [
-            (side == model, (verdicts.family_of_model[side] == family))
-            for side in (self.first, self.second)
-        ]
-        self.own = sides[0][0] * 1.0 - sides[1][0]
-        self.of_family = (sides[0][1] & ~sides[0][0]) * 1.0 - (sides[1][1] & ~sides[1][0])
+        sides = np.stack([self.first, self.second])
+        is_own = sides == model  # (2, groups), as is the next
+        is_sibling = (verdicts.family_of_model[sides] == family) & ~is_own
+        self.own = is_own[0] * 1.0 - is_own[1]
+        self.of_family = is_sibling[0] * 1.0 - is_sibling[1]
         self.counts = np.stack(
             [np.bincount(self.group, verdicts.outcome == of, len(present)) for of in OUTCOMES]
         )
@@ -192,11 +191,10 @@ class State:
         """coefficients: (terms,)."""
         self.cells, self.entries = cells, cells.entries(coefficients)
         eta = cells.eta(coefficients, self.entries)
-        nu = np.where(cells.has_ties[cells.judge], np.exp(coefficients[cells.places[7]]), 0.0)
         log_nu = coefficients[cells.places[7]]
+        nu = np.where(cells.has_ties[cells.judge], np.exp(log_nu), 0.0)
         if cells.has_lengths:
-            nu = nu[cells.group]
-            log_nu = log_nu[cells.group]
+            nu, log_nu = nu[cells.group], log_nu[cells.group]
         # Weights over that of the likelier answer: 1, half^2 and nu half
         half = np.exp(-np.abs(eta) / 2)
         total = 1 + half * (half + nu)

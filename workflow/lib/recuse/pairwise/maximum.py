@@ -22,9 +22,6 @@ import numpy as np
 from recuse.base.errors import DataError
 from recuse.model.least_squares import IDENTIFIED, RANK_TOLERANCE
 from recuse.pairwise.davidson import (
-    A_WINS,
-    B_WINS,
-    LINEAR,
     OUTCOMES,
     POSITION,
     SENSITIVITY,
@@ -41,7 +38,7 @@ CONVERGED = 1e-14
 UNCERTAIN = 1e-5
 SMALL = 1e-7  # a difference below it is rounding of the linear program
 # Change of the logarithm of an outcome's weight by eta and by log nu.
-WEIGHTS = {A_WINS: (0.5, 0.0), B_WINS: (-0.5, 0.0), TIED: (0.0, 1.0)}
+WEIGHTS = np.array([(0.5, 0.0), (-0.5, 0.0), (0.0, 1.0)])  # (outcomes, 2)
 NOT_CONVERGED = "the regression of verdicts has not converged; leave `regression` out of `analyses`"
 
 
@@ -119,15 +116,12 @@ def fit_maximum(
     bilinear = {STRENGTH, SENSITIVITY} <= {*free}
     while True:
         estimated = terms.mask(free) & cells.present
-        fitted = None
+        begin = start
         # From the fit without sensitivities: where strengths are alike, there are none to find
         if bilinear:
-            fitted = _maximised(
-                cells, estimated & ~terms.mask([SENSITIVITY]), start, prior, bilinear=False
-            )
-        fitted = _maximised(
-            cells, estimated, fitted.coefficients if fitted else start, prior, bilinear=bilinear
-        )
+            without = estimated & ~terms.mask([SENSITIVITY])
+            begin = _maximised(cells, without, start, prior, bilinear=False).coefficients
+        fitted = _maximised(cells, estimated, begin, prior, bilinear=bilinear)
         bounded = {*free} <= {*(precision or {})}
         certain = None if bounded or not is_suspect(fitted) else separation(fitted)
         if certain is None or not certain.any():
@@ -152,13 +146,11 @@ def _maximised(
 
     for _ in range(STEPS):
         gradient = basis.T @ (state.gradient - prior * (coefficients - default))
-        inverse, _, definite = inverse_information(
-            basis.T @ (state.information() + np.diag(prior)) @ basis
-        )
-        if not definite:
-            inverse, _, _ = inverse_information(
-                basis.T @ (state.information(observed=False) + np.diag(prior)) @ basis
-            )
+        for observed in (True, False):  # the expected information is never negative
+            information = state.information(observed=observed) + np.diag(prior)
+            inverse, _, definite = inverse_information(basis.T @ information @ basis)
+            if definite:
+                break
         step = inverse @ gradient
         gain = float(gradient @ step)
         before = objective(state, coefficients)
@@ -245,48 +237,40 @@ def separation(fitted: MaximumFit) -> np.ndarray:
     Sensitivities that are estimated together with strengths stay as they are.
     """
     from scipy.optimize import linprog
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, vstack
 
     cells, terms = fitted.cells, fitted.cells.terms
     verdicts = cells.verdicts
-    entries = cells.entries(fitted.coefficients)
     moving = fitted.free & ~(terms.mask([SENSITIVITY]) & fitted.free[terms.places(STRENGTH)].any())
-    rows = []
-    places = []
-    values = []
-    of = []
-    count = 0
+    groups = np.arange(len(cells.judge))
+    shape = len(groups), terms.count
+    entries = zip(cells.entries(fitted.coefficients), cells.places, strict=True)
+    # (groups, terms) each
+    *linear, by_x, by_log_nu = (
+        csr_array((entry, (groups, places)), shape) for entry, places in entries
+    )
+    by_eta = sum(linear)
+    blocks = []
+    certain = []
     for outcome in OUTCOMES:
-        for end in (np.minimum, np.maximum) if cells.has_lengths else (np.minimum,):
-            seen = verdicts.outcome == outcome
-            x = np.full(len(cells.judge), np.inf if end is np.minimum else -np.inf)
+        seen = verdicts.outcome == outcome
+        for end in (np.fmin, np.fmax) if cells.has_lengths else (np.fmin,):
+            x = np.full(len(groups), np.nan)
             end.at(x, cells.group[seen], verdicts.x[seen])
-            groups = np.flatnonzero(np.isfinite(x))
-            has_ties = cells.has_ties[cells.judge[groups]]
             for other in OUTCOMES:
-                if other == outcome:
-                    continue
-                chosen = groups[has_ties] if TIED in (outcome, other) else groups
-                of_eta, of_tie = (WEIGHTS[outcome][at] - WEIGHTS[other][at] for at in range(2))
-                multiples = [
-                    *[np.full(len(chosen), of_eta)] * LINEAR,
-                    of_eta * x[chosen],
-                    np.full(len(chosen), of_tie),
-                ]
-                for place, entry, multiple in zip(cells.places, entries, multiples, strict=True):
-                    rows.append(count + np.arange(len(chosen)))
-                    places.append(place[chosen])
-                    values.append(entry[chosen] * multiple)
-                of.append(np.stack([chosen, np.full(len(chosen), outcome)]))
-                count += len(chosen)
-    shape = (count, terms.count)
-    matrix = csr_array(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(places))), shape=shape
-    )[:, moving]
-    gain = np.asarray(matrix.sum(axis=0)).ravel()
-    found = linprog(-gain, A_ub=-matrix, b_ub=np.zeros(count), bounds=(-1, 1), method="highs")
-    slack = matrix @ found.x
-    groups, outcomes = np.concatenate(of, axis=1)[:, slack > SMALL]
+                chosen = np.isfinite(x) & (outcome != other)
+                if TIED in (outcome, other):
+                    chosen &= cells.has_ties[cells.judge]
+                of_eta, of_tie = WEIGHTS[outcome] - WEIGHTS[other]
+                moved = by_eta[chosen] + by_x[chosen].multiply(x[chosen, None])
+                blocks.append(of_eta * moved + of_tie * by_log_nu[chosen])
+                certain.append(groups[chosen] * len(OUTCOMES) + outcome)
+    matrix = vstack(blocks, format="csr")[:, moving]
+    gain = matrix.sum(axis=0)
+    found = linprog(
+        -gain, A_ub=-matrix, b_ub=np.zeros(matrix.shape[0]), bounds=(-1, 1), method="highs"
+    )
     return np.isin(
-        cells.group * len(OUTCOMES) + verdicts.outcome, groups * len(OUTCOMES) + outcomes
+        cells.group * len(OUTCOMES) + verdicts.outcome,
+        np.concatenate(certain)[matrix @ found.x > SMALL],
     )

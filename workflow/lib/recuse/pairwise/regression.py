@@ -113,9 +113,8 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
         return values_in(connection, f"select distinct * from ({query}) order by 1")
 
     def place(column: str, names: Sequence[str]) -> str:
-        return (
-            f"coalesce(list_position([{', '.join(map(text, names))}]::varchar[], {column}), 0) - 1"
-        )
+        listed_names = ", ".join(map(text, names))
+        return f"coalesce(list_position([{listed_names}]::varchar[], {column}), 0)::bigint - 1"
 
     judges = listed("select judge from chosen")
     models = listed("select model_a from chosen union select model_b from chosen")
@@ -127,20 +126,20 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
         select {place("judge", judges)} as judge, {place("model_a", models)} as first, {place("model_b", models)} as second,
                {place("wording", wordings)} as wording, dense_rank() over (order by item) - 1 as item,
                experiment, human, outcome, humans_a, humans_b, humans_tie,
-               if("order" = 'ab', 1.0, -1.0) as sign, length_a - length_b as longer
+               if("order" = 'ab', 1, -1)::double as sign, length_a - length_b as longer
         from chosen""")
     rows = connection.execute("""
-        select judge, first, second, item, sign, case outcome when 'a' then 0 when 'b' then 1 else 2 end::tinyint as outcome,
-               human is not null as labelled, coalesce(longer, 0) as longer, wording
+        select judge, first, second, item, sign, case outcome when 'a' then 0 when 'b' then 1 else 2 end::bigint as outcome,
+               human is not null as labelled, coalesce(longer, 0)::double as longer, wording
         from rows_coded where outcome <> 'error'
         order by judge, item, first, second, sign, outcome, longer, wording""").fetchnumpy()
     # Each human vote on a pair is a verdict of its own, or else the label is.
     labels = connection.execute(f"""
         with labels as (
-            select distinct experiment, item, first, second, coalesce(longer, 0) as longer, human, {VOTES} > 0 as voted,
+            select distinct experiment, item, first, second, coalesce(longer, 0)::double as longer, human, {VOTES} > 0 as voted,
                    humans_a, humans_b, humans_tie
             from rows_coded where human is not null)
-        select item, 0 as judge, first, second, 1.0 as sign, longer, unnest([0, 1, 2]) as outcome,
+        select item, 0::bigint as judge, first, second, 1::double as sign, longer, unnest([0, 1, 2])::bigint as outcome,
                unnest([if(voted, humans_a, (human = 'a')::integer), if(voted, humans_b, (human = 'b')::integer),
                        if(voted, coalesce(humans_tie, 0), (human = 'tie')::integer)]) as votes
         from labels order by all""").fetchnumpy()
@@ -157,27 +156,23 @@ def read_compared(comparisons: str, families: Mapping[str, str]) -> Compared:
     def verdicts(
         names: Sequence[str], families: Sequence[int], columns: Mapping[str, np.ndarray]
     ) -> Verdicts:
-        codes = {
-            key: np.asarray(columns[key]).astype(np.int64)
-            for key in ("judge", "first", "second", "outcome", "item")
-        }
-        x = np.tanh(np.asarray(columns["longer"], dtype=float) / (spread or 1.0))
         return Verdicts(
             names,
             family_of_judge=np.array(families, dtype=np.int64),
-            sign=np.asarray(columns["sign"], dtype=float),
-            x=x,
-            **codes,
+            x=np.tanh(columns["longer"] / (spread or 1.0)),
+            **{
+                key: columns[key] for key in ("judge", "first", "second", "sign", "outcome", "item")
+            },
             **shared,
         )
 
     return Compared(
         verdicts(judges, [family[of[name]] for name in judges], rows),
-        np.asarray(rows["labelled"]).astype(bool),
+        rows["labelled"],
         verdicts([HUMAN], [-1], labels) if len(labels["item"]) else None,
         {"errors": errors, "no_length": lengthless},
         wordings,
-        np.asarray(rows["wording"]),
+        rows["wording"],
     )
 
 
@@ -280,47 +275,43 @@ def preference_table(verdicts: Verdicts) -> CellMeans:
     """
     from recuse.inference.judge_model import CellMeans, CellVariances
 
-    names, means, moved, asked, counts = [], [], [], [], []
+    fits, asked = [], []
     for code, judge in enumerate(verdicts.judges):
-        rows = verdicts.judge == code
-        own = {"judges": [judge], "family_of_judge": verdicts.family_of_judge[[code]]}
-        alone = PairCells(
-            replace(verdicts.among(rows), judge=np.zeros(rows.sum(), dtype=np.int64), **own)
-        )
-        fitted = fit_maximum(alone, WEAK, precision=WEAK)
-        strengths = alone.terms.places(STRENGTH)
-        models = np.flatnonzero(fitted.identified[strengths])
-        names += [(code, model) for model in models]
-        means.append(fitted.coefficients[strengths[models]])
-        moved.append(fitted.influence[:, strengths[models]])
-        asked.append(np.bincount(alone.verdicts.item, minlength=verdicts.items) > 0)
-        sides = (
-            np.concatenate([alone.verdicts.first, alone.verdicts.second]),
-            np.tile(alone.verdicts.item, 2),
-        )
-        pairs = np.unique(sides[0] * verdicts.items + sides[1])
-        counts.append(np.bincount(pairs // verdicts.items, minlength=len(verdicts.models))[models])
-    judge, model = np.array(names, dtype=np.int64).reshape(-1, 2).T
-    of = {"judge": np.array(verdicts.judges)[judge], "model": np.array(verdicts.models)[model]}
-    of |= {"judge_family": np.array(verdicts.families)[verdicts.family_of_judge[judge]]}
-    of |= {"model_family": np.array(verdicts.families)[verdicts.family_of_model[model]]}
-    mean = np.concatenate(means)
-    questions = np.array([each.sum() for each in asked])[judge]
+        own = verdicts.among(verdicts.judge == code)
+        family = verdicts.family_of_judge[[code]]
+        alone = replace(own, judges=[judge], judge=np.zeros_like(own.judge), family_of_judge=family)
+        fits.append(fit_maximum(PairCells(alone), WEAK, precision=WEAK))
+        shown = np.zeros((verdicts.items, len(verdicts.models)), dtype=bool)
+        shown[own.item, own.first] = shown[own.item, own.second] = True
+        asked.append(shown)
+    strengths = fits[0].cells.terms.places(STRENGTH)
+    judge, model = np.nonzero([fitted.identified[strengths] for fitted in fits])
+    families = np.array(verdicts.families)
+    mean = np.array([fitted.coefficients[strengths] for fitted in fits])[judge, model]
+    prompts = np.array([shown.sum(axis=0) for shown in asked])[judge, model]
+    has_verdict = np.array([shown.any(axis=1) for shown in asked])[judge].T  # (items, cells)
+    questions = has_verdict.sum(axis=0)
     cells = np.arange(len(judge))
-    kinds = {
-        "cell_of_kind": cells,
-        "level": mean,
-        "slopes": np.zeros((len(cells), 0)),
-        "kind_of_group": cells,
-    }
-    variances = CellVariances(CellMeans(**of, mean=mean, n=questions * 1.0, **kinds))
-    width = [len(each) for each in means]
+    means = CellMeans(
+        judge=np.array(verdicts.judges)[judge],
+        model=np.array(verdicts.models)[model],
+        judge_family=families[verdicts.family_of_judge[judge]],
+        model_family=families[verdicts.family_of_model[model]],
+        mean=mean,
+        n=questions * 1.0,
+        cell_of_kind=cells,
+        level=mean,
+        slopes=np.zeros((len(cells), 0)),
+        kind_of_group=cells,
+    )
+    variances = CellVariances(means)
+    moved = [fitted.influence[:, strengths][:, fitted.identified[strengths]] for fitted in fits]
     for start in range(0, verdicts.items, AT_ONCE):
         at = np.arange(start, min(start + AT_ONCE, verdicts.items))
-        present = np.repeat(np.array(asked)[:, at], width, axis=0).T * 1.0  # (items, cells)
+        present = has_verdict[at] * 1.0
         values = np.concatenate([each[at] for each in moved], axis=1) * questions + mean
         variances.add(at, np.stack([present, present * values], axis=1))
-    return replace(variances.result(), prompts=np.concatenate(counts).astype(float))
+    return replace(variances.result(), prompts=prompts.astype(float))
 
 
 def probability(log_odds: float) -> float:
@@ -349,32 +340,33 @@ def regression_rows(of: Regression, *, confidence: float) -> Iterator[dict]:
 
 
 def _of_fit(answered: Answered, confidence: float) -> Iterator[dict]:
-    cells, terms = answered.cells, answered.cells.terms
+    for code, row in _terms(answered.cells, answered.question, OF_JUDGES):
+        quantity = row["quantity"]
+        questions = row["questions"]
+        reason = _reason(answered, quantity, code, row["n"])
+        if not reason:
+            place = answered.cells.terms.start[quantity] + code
+            estimate = answered.fit.coefficients[place]
+            row |= estimate_columns(estimate, answered.std_error[place], questions - 1, confidence)
+            reason = _refusal(answered, quantity, code, questions, confidence)
+        yield row | {"reason": reason}
+
+
+def _terms(
+    cells: PairCells, question: str, quantities: Sequence[str]
+) -> Iterator[tuple[int, dict]]:
+    """Code of each judge or family that may have a term, and the columns of which term it is and
+    what carries it.
+    """
     verdicts = cells.verdicts
-    for quantity in OF_JUDGES:
-        names = verdicts.families if quantity == FAMILY else verdicts.judges
-        wanted = range(len(names)) if quantity != FAMILY else _families_of_judges(verdicts)
-        carried = np.transpose(carrying(cells, quantity)).tolist()
-        for code in wanted:
-            place = terms.start[quantity] + code
-            n, questions = carried[code]
-            row = {
-                "question": answered.question,
-                "quantity": quantity,
-                "term": names[code],
-                "n": n,
-                "questions": questions,
-            }
-            reason = _reason(answered, quantity, code, n)
-            if not reason:
-                row |= estimate_columns(
-                    answered.fit.coefficients[place],
-                    answered.std_error[place],
-                    questions - 1,
-                    confidence,
-                )
-                reason = _refusal(answered, quantity, code, questions, confidence)
-            yield row | {"reason": reason}
+    for quantity in quantities:
+        names, codes = verdicts.judges, range(len(verdicts.judges))
+        if quantity == FAMILY:
+            names, codes = verdicts.families, _families_of_judges(verdicts)
+        n, questions = (counts.tolist() for counts in carrying(cells, quantity))
+        for code in codes:
+            term = {"question": question, "quantity": quantity, "term": names[code]}
+            yield code, {**term, "n": n[code], "questions": questions[code]}
 
 
 def _families_of_judges(verdicts: Verdicts) -> list[int]:
@@ -436,41 +428,29 @@ def _refusal(
     # Else there are no strengths to follow
     if answered.p_value <= 1 - confidence and quantity in BIASES:
         verdicts = answered.cells.verdicts
-        terms = answered.cells.terms
-        judges = [code] if quantity == SELF else np.flatnonzero(verdicts.family_of_judge == code)
-        slopes = [terms.start[SENSITIVITY] + judge for judge in judges]
+        judges = [code] if quantity == SELF else verdicts.family_of_judge == code
         half = quantile(confidence, answered.fit.questions - 1)
-        if any(
-            answered.fit.coefficients[at] <= half * answered.std_error[at]
-            for at in slopes
-            if answered.fit.identified[at]
-        ):
+        not_above_0 = answered.fit.coefficients <= half * answered.std_error
+        slopes = answered.cells.terms.places(SENSITIVITY)[judges]
+        if (not_above_0 & answered.fit.identified)[slopes].any():
             return because(Reason.DISAGREES_WITH_PEOPLE)
     return ""
 
 
 def _of_table(of: Regression, confidence: float) -> Iterator[dict]:
     """The rows of C."""
-    verdicts = of.verdicts
-    cells = of.cells
-    tests = (
-        {}
-        if of.preferences is None
-        else {(test.quantity, test.term): test for test in of.preferences.tests()}
-    )
-    terms = [(SELF, code, judge) for code, judge in enumerate(verdicts.judges)]
-    terms += [(FAMILY, code, verdicts.families[code]) for code in _families_of_judges(verdicts)]
-    carried = {quantity: np.transpose(carrying(cells, quantity)).tolist() for quantity in BIASES}
-    for quantity, code, term in terms:
-        n, questions = carried[quantity][code]
-        row = {"question": C, "quantity": quantity, "term": term, "n": n, "questions": questions}
-        test = tests.get((quantity, term))
-        if test is None or not n:
-            yield row | {"reason": because(Reason.ONE_JUDGE if n else ABSENT[quantity])}
+    tests = {}
+    if of.preferences is not None:
+        tests = {(test.quantity, test.term): test for test in of.preferences.tests()}
+    for _, row in _terms(of.cells, C, BIASES):
+        quantity = row["quantity"]
+        test = tests.get((quantity, row["term"]))
+        if test is None or not row["n"]:
+            yield row | {"reason": because(Reason.ONE_JUDGE if row["n"] else ABSENT[quantity])}
             continue
         if not math.isnan(test.estimate) and test.std_error > 0:
             row |= estimate_columns(test.estimate, test.std_error, test.df, confidence)
-            row["spread"] = _spread(of.preferences, term, quantity)
+            row["spread"] = _spread(of.preferences, row["term"], quantity)
         yield row | {"reason": test.reason, "doubt": test.doubt}
     whole = tests.get((SELF, ALL_JUDGES))
     if whole is not None and not whole.reason:

@@ -33,6 +33,7 @@ STRENGTHS = column_names(
 EQUAL_LENGTH = "equal_length"
 DRAWS = 1000
 QUANTILES = tuple((2 * place + 1) / 18 for place in range(9))
+WIN_RATES = {"win_rate": "strength", "win_rate_low": "ci_low", "win_rate_high": "ci_high"}
 JUDGED = (SENSITIVITY, POSITION, LENGTH)
 
 
@@ -113,19 +114,13 @@ def _standardised(fitted: MaximumFit, *, lengths: bool) -> Strengths:
     sensitivity, position, length = (values[terms.places(of)] for of in JUDGED)  # (judges,) each
     # (items, judges) each
     moved = [np.where(known, fitted.influence, 0.0)[:, terms.places(of)] for of in JUDGED]
-    sides = (
-        np.concatenate([verdicts.first, verdicts.second]),
-        np.concatenate([verdicts.x, -verdicts.x]),
-    )
-    count = np.maximum(np.bincount(sides[0], minlength=len(verdicts.models)), 1)
-    mean = np.bincount(*sides, len(verdicts.models)) / count
-    by_item = (
-        np.bincount(
-            np.tile(verdicts.item, 2) * len(mean) + sides[0], each, verdicts.items * len(mean)
-        )
-        for each in (sides[1], None)
-    )
-    sums, counts = (each.reshape(verdicts.items, -1) for each in by_item)
+    answers = np.tile(verdicts.item, 2), np.concatenate([verdicts.first, verdicts.second])
+    lengths_of_answers = np.concatenate([verdicts.x, -verdicts.x])
+    sums, counts = np.zeros((2, verdicts.items, len(verdicts.models)))
+    np.add.at(sums, answers, lengths_of_answers)
+    np.add.at(counts, answers, 1)
+    count = np.maximum(counts.sum(axis=0), 1)
+    mean = np.bincount(answers[1], lengths_of_answers, len(count)) / count
     moved_mean = lengths * (sums - counts * mean) / count  # (items, models)
     left = verdicts.x - mean[verdicts.first] + mean[verdicts.second]
     of_judges = np.bincount(verdicts.judge, minlength=len(verdicts.judges)) / len(verdicts.judge)
@@ -152,44 +147,38 @@ def _rows(
     raw: Strengths, strengths: Strengths, questions: int, confidence: float, seed: int
 ) -> Iterator[dict]:
     """Yield the columns of each model."""
-    models, values, influence = strengths
-    change = values - raw.values
-    moved = np.linalg.norm(influence - raw.influence, axis=0)
-    correction = np.sqrt(questions / (questions - 1)) if questions > 1 else np.nan
-    errors = correction * np.linalg.norm(influence, axis=0)
-    half = quantile(confidence, max(1, questions - 1))
-    sets = None
-    if questions > 1 and models.sum() > 1:
-        root = np.linalg.qr(influence[:, models], mode="r")  # whose square is the covariance
-        normal = np.random.default_rng(np.random.SeedSequence(seed)).standard_normal(
-            (DRAWS, len(root))
+    models = strengths.models
+    values = strengths.values[models]
+    change = np.where(raw.models, strengths.values - raw.values, np.nan)[models]
+    columns = {"strength": values, "rank": score_ranks(values)}
+    has_change = strengths is not raw
+    if has_change:
+        columns["change"] = change
+    if questions > 1 and len(values) > 1:
+        half = quantile(confidence, questions - 1)
+        correction = np.sqrt(questions / (questions - 1))
+        errors = correction * np.linalg.norm(strengths.influence, axis=0)[models]
+        columns |= _interval("ci", values, half * errors) | {"std_error": errors}
+        # Its square is the covariance
+        root = np.linalg.qr(strengths.influence[:, models], mode="r")
+        normal = np.random.default_rng(seed).standard_normal((DRAWS, len(root)))
+        columns["rank_low"], columns["rank_high"] = rank_sets(
+            values, values + normal @ root, prompts=questions, confidence=confidence
         )
-        sets = rank_sets(
-            values[models], values[models] + normal @ root, prompts=questions, confidence=confidence
-        )
-    place = np.cumsum(models) - 1
-    rank = score_ranks(values[models])
-    for model, value in enumerate(values):
-        if not models[model]:
+        if has_change:
+            moved = np.linalg.norm(strengths.influence - raw.influence, axis=0)[models]
+            columns |= _interval("change_ci", change, half * correction * moved)
+    rows = zip(*columns.values(), strict=True)
+    for has_strength in models:
+        if not has_strength:
             yield {"note": because(Reason.NO_STRENGTH)}
             continue
-        row = {"strength": value, "win_rate": probability(value), "rank": int(rank[place[model]])}
-        has_change = strengths is not raw and raw.models[model]
-        if has_change:
-            row["change"] = change[model]
-        if sets is not None:
-            low = value - half * errors[model]
-            high = value + half * errors[model]
-            row |= {
-                "std_error": errors[model],
-                "ci_low": low,
-                "ci_high": high,
-                "win_rate_low": probability(low),
-                "win_rate_high": probability(high),
-                "rank_low": int(sets[0][place[model]]),
-                "rank_high": int(sets[1][place[model]]),
-            }
-        if sets is not None and has_change:
-            reach = half * correction * moved[model]
-            row |= {"change_ci_low": change[model] - reach, "change_ci_high": change[model] + reach}
+        row = dict(zip(columns, next(rows), strict=True))
+        for rate, log_odds in WIN_RATES.items():
+            if log_odds in row:
+                row[rate] = probability(row[log_odds])
         yield row
+
+
+def _interval(name: str, values: np.ndarray, reach: np.ndarray) -> dict[str, np.ndarray]:
+    return {f"{name}_low": values - reach, f"{name}_high": values + reach}

@@ -8,7 +8,16 @@ import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pkgutil import resolve_name
 
-from recuse.base.database import Connection, connect, create_table, exists, name, text, write_rows
+from recuse.base.database import (
+    Connection,
+    connect,
+    create_table,
+    exists,
+    name,
+    records,
+    text,
+    write_rows,
+)
 from recuse.base.database import files as parquet
 from recuse.base.errors import DataError
 from recuse.base.outputs import empty_folder, work_folder
@@ -30,11 +39,19 @@ PAIRWISE_COMPLETENESS = column_names(
     "study experiment condition judge comparisons verdicts errors one_order no_human no_length"
 )
 
-COMPARISON = ("experiment", "condition", "judge", "item", "model_a", "model_b", "wording", "vote")
-REQUIRED = ("judge", "item", "model_a", "model_b", "order", "outcome")
+COMPARISON = column_names("experiment condition judge item model_a model_b wording vote")
+REQUIRED = COMPARISONS[:6]
 OPTIONAL = tuple(column for column in COMPARISONS if column not in REQUIRED)
 NAMED = ("judge", "model_a", "model_b")
-NUMBERED = ("length_a", "length_b", "vote", "humans_a", "humans_b", "humans_tie")
+# Columns of numbers, and what they are called when they are read as such
+NUMBERS = {
+    "length_a": "words_a",
+    "length_b": "words_b",
+    "humans_a": "votes_a",
+    "humans_b": "votes_b",
+    "humans_tie": "votes_tie",
+    "vote": "vote_number",
+}
 MARKED = ("right_a", "right_b")
 SIDES = ("a", "b", "tie")  # of human votes
 TRUE, FALSE = "true", "false"
@@ -70,7 +87,7 @@ def select_stored(
         picked = ", ".join(
             f"{stored.get(column, 'null::varchar')} as {name(column)}" for column in COMPARISONS
         )
-        texts = as_texts({column: name(column) for column in COMPARISONS}, COMPARISONS, NUMBERED)
+        texts = as_texts({column: name(column) for column in COMPARISONS}, COMPARISONS, [*NUMBERS])
         texts = {column: f"trim({value})" for column, value in texts.items()}
         sources.append((path, f"select {file.origin}, {picked} from {file.relation}", texts))
     return sources
@@ -185,14 +202,14 @@ def normalise(
     create_sorted(connection)
     check_unique(connection)
     check_same_answers(connection)
-    counts = _completeness(connection, study)
+    counts = _completeness(connection)
     if both_orders and not any(ORDER_DRAWN in RawFile.open(path).columns for path in raw):
         check_both_orders(connection, sum(row["one_order"] for row in counts))
     # Each comparison has its orders together
     votes = connection.execute("select max(vote) from sorted").fetchone() != (1,)
     order = f' order by {", ".join(COMPARISON[:-1])}, "order", vote' if votes else ""
     write_rows(connection, CANONICAL + order, comparisons)
-    write_table(completeness, PAIRWISE_COMPLETENESS, counts)
+    write_table(completeness, PAIRWISE_COMPLETENESS, counts, study=study)
 
 
 # A column of texts is an enum, whose values rise as the texts do: it is compared and sorted as a
@@ -203,17 +220,9 @@ KINDS = {
     "person": NAMED,
     "question": ("item",),
     "word": ("order", "outcome", "human", "favoured", *MARKED),
-    "figure": NUMBERED,
+    "figure": (*NUMBERS,),
 }
 KIND_OF = {column: kind for kind, columns in KINDS.items() for column in columns}
-NUMBERS = {
-    "length_a": "words_a",
-    "length_b": "words_b",
-    "humans_a": "votes_a",
-    "humans_b": "votes_b",
-    "humans_tie": "votes_tie",
-    "vote": "vote_number",
-}
 
 
 def create_typed(connection: Connection, sources: Iterable[tuple], folder: str) -> None:
@@ -373,26 +382,18 @@ def create_sorted(connection: Connection) -> None:
     `again` is whether a row is about the comparison of the row before, and `twice` whether it has
     its order, too.
     """
-    columns = (
-        "order",
-        "outcome",
-        "human",
-        "words_a",
-        "words_b",
-        "favoured",
-        "votes_a",
-        "votes_b",
-        "votes_tie",
-        *MARKED,
+    columns = column_names(
+        "order outcome human words_a words_b favoured votes_a votes_b votes_tie right_a right_b"
     )
     counts = ", ".join(f"count({name(column)})" for column in columns)
     counted = connection.execute(f"select {counts} from verdicts").fetchone()
-    kept = [
-        *COMPARISON,
-        *(name(column) for column, count in zip(columns, counted, strict=True) if count),
-    ]
-    empty = [column for column, count in zip(columns, counted, strict=True) if not count]
-    nulls = [f"null::{KIND_OF.get(column, 'double')} as {column}" for column in empty]
+    kept = [*COMPARISON]
+    nulls = []
+    for column, count in zip(columns, counted, strict=True):
+        if count:
+            kept.append(name(column))
+        else:
+            nulls.append(f"null::{KIND_OF.get(column, 'double')} as {column}")
     same = " and ".join(f"{column} = lag({column}) over ()" for column in COMPARISON)
     connection.execute(f"""
         create temp table sorted as
@@ -448,43 +449,32 @@ FACTS = " union all ".join(
 )
 
 
+# Pairs with two labels or lengths, then answers with two lengths or marks.
+DIFFERING = """
+    (select 1 from answers group by experiment, condition, item, model_a, model_b having count(*) > 1)
+    union all
+    (select 1 from (select experiment, condition, item, model_a as model, words_a as words from answers
+                    union all select experiment, condition, item, model_b, words_b from answers)
+     where words >= 0 group by experiment, condition, item, model having min(words) <> max(words))
+    union all
+    (select 1 from (select experiment, condition, item, model_a as model, right_a as mark from verdicts
+                    union all select experiment, condition, item, model_b, right_b from verdicts)
+     where mark is not null group by experiment, condition, item, model having min(mark) <> max(mark))"""
+
+
 def check_same_answers(connection: Connection) -> None:
     """DataError if rows about the same answers, under one condition of an experiment, differ in the
     human label or a length.
 
     Likewise in the mark of one answer; a row without it is no contradiction.
     """
-    scores = {"human": "enum_code(human)", "words_a": "words_a", "words_b": "words_b"}
-    ends = ", ".join(
-        f"{end}(coalesce({value}, -1)) as {end}_{name}"
-        for name, value in scores.items()
-        for end in ("min", "max")
-    )
-    connection.execute(f"""
+    connection.execute("""
         create temp table answers as
-        select experiment, condition, item, model_a, model_b, {ends} from verdicts group by all""")
-    lengths = " union all ".join(
-        f"select experiment, condition, item, model_{a} as model, unnest([min_words_{a},"
-        f" max_words_{a}]) as words from answers"
-        for a in "ab"
-    )
-    marks = " union all ".join(
-        f"select experiment, condition, item, model_{side} as model, right_{side} as mark from"
-        " verdicts"
-        for side in "ab"
-    )
-    differ = " or ".join(f"min_{name} <> max_{name}" for name in scores)
-    answer = "experiment, condition, item, model"
-    differing = f"""
-        select 1 from answers where {differ} union all
-        (select 1 from ({lengths}) where words >= 0 group by {answer} having min(words) <> max(words))"""
-    if connection.execute("select count(right_a) + count(right_b) from verdicts").fetchone() != (
-        0,
-    ):
-        differing += (
-            f" union all (select 1 from ({marks}) group by {answer} having min(mark) <> max(mark))"
-        )
-    if not exists(connection, differing):
+        select experiment, condition, item, model_a, model_b, coalesce(enum_code(human), -1) as human,
+               coalesce(words_a, -1) as words_a, coalesce(words_b, -1) as words_b
+        from verdicts group by all""")
+    # Much faster than to look for the first
+    if not exists(connection, DIFFERING):
         return
     key = ("experiment", "condition", "item", "model_a", "model_b", "about")
     contradiction = connection.execute(f"""
@@ -537,21 +527,17 @@ def _among(experiment: str, condition: str = "", wording: str = "") -> str:
     return "".join(f", {name} '{value}'" for name, value in named.items() if value)
 
 
-def _completeness(connection: Connection, study: str) -> list[dict]:
+def _completeness(connection: Connection) -> list[dict]:
     """One row per experiment, condition and judge: how many comparisons there are, and what some of
     them lack.
 
     The rows of a comparison lack the same, as `check_same_answers` has found, and are one or, in
     both orders, two.
     """
-    rows = connection.execute("""
-        with counts as (
-            select experiment, condition, judge, count(*) filter (not again) as comparisons, count(*) as verdicts,
-                   count(*) filter (outcome = 'error') as errors, count(*) filter (not again and human is null) as no_human,
-                   count(*) filter (not again and (words_a is null or words_b is null)) as no_length
-            from canonical group by all)
-        select experiment, condition, judge, comparisons, verdicts, errors, 2 * comparisons - verdicts, no_human, no_length
-        from counts order by all""").fetchall()
-    return [
-        {"study": study, **dict(zip(PAIRWISE_COMPLETENESS[1:], row, strict=True))} for row in rows
-    ]
+    counts = connection.execute("""
+        select experiment, condition, judge, count(*) filter (not again) as comparisons, count(*) as verdicts,
+               count(*) filter (outcome = 'error') as errors, 2 * comparisons - verdicts as one_order,
+               count(*) filter (not again and human is null) as no_human,
+               count(*) filter (not again and (words_a is null or words_b is null)) as no_length
+        from canonical group by all order by all""")
+    return records(counts)

@@ -24,6 +24,8 @@ from recuse.base.errors import DataError
 LEVELS = "levels"  # key of the metadata in the footer
 AXES = ("dimension", "judge", "model", "dataset")  # of a group, in the order of its code
 FACTORS = ("dimension", "dataset", "task_type", "judge", "model", "judge_family", "model_family")
+# Factor -> its level in each group of rows, (groups,) of str
+Factors = Mapping[str, np.ndarray]
 COUNT = "count_"  # with a rating, the column of its counts
 ARRAY_BITS = 24  # of the number of entries of an array of 8 bytes each
 
@@ -70,7 +72,7 @@ class Levels:
         """Code of each combination of places, (codes,)."""
         return np.ravel_multi_index((dimension, judge, model, dataset), self.sizes)
 
-    def group_codes(self, factors: Mapping[str, np.ndarray]) -> np.ndarray:
+    def group_codes(self, factors: Factors) -> np.ndarray:
         """Code of each group by the names of its factors, (groups,) of str each."""
         return self.code(
             *(
@@ -336,7 +338,7 @@ def cells_of_rows(blocks: Iterable[str], levels: Levels, *, by: str = "null") ->
 
 
 def cells_of_counts(
-    levels: Levels, rows: Mapping[str, np.ndarray], further: Mapping[str, np.ndarray] | None = None
+    levels: Levels, rows: Mapping[str, np.ndarray], further: Factors | None = None
 ) -> Cells:
     """Cells of counts n by group_code, reference or its code, rating and, with a further factor,
     the `level` of its names.

@@ -6,7 +6,7 @@ covariates of a row, reference and length, are the completion's: among completio
 judges rated, the mean of a regressor over the rows of each is one linear function of these.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from recuse.base.database import connect, literal_path
 from recuse.base.log import steps
-from recuse.data.cells import Cells, Levels, read_levels
+from recuse.data.cells import Cells, Factors, Levels, read_levels
 from recuse.data.selection import REFERENCE_FAMILY
 
 ROWS = 1_000_000  # of a block, if no prompt has more
@@ -53,7 +53,7 @@ class RowBlock:
 def row_blocks(
     ratings: Sequence[str],
     rows_in: Callable[[PromptRange], str],
-    factors: Mapping[str, np.ndarray],
+    factors: Factors,
     *,
     by: Sequence[str] = (),
 ) -> Iterator[RowBlock]:
@@ -255,9 +255,7 @@ def moments_of_rows(blocks: Iterable[str], levels: Levels) -> Moments:
     )
 
 
-def moments_of_blocks(
-    blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], *, covariates: int
-) -> Moments:
+def moments_of_blocks(blocks: Iterable[RowBlock], factors: Factors, *, covariates: int) -> Moments:
     """Sum rows over their groups, without empty groups; there may be none.
 
     factors: of the groups of the blocks, (groups,) of str each. covariates: how many a row has.
@@ -313,7 +311,7 @@ JUDGED_BY = "judged_by"
 WORD = 52  # judges whose bits a double holds exactly
 
 
-def number_completions(factors: Mapping[str, np.ndarray]) -> np.ndarray:
+def number_completions(factors: Factors) -> np.ndarray:
     """Number the kinds of completions of groups of rows, (groups,): groups of one kind differ only
     in the judge.
 
@@ -330,9 +328,7 @@ def number_completions(factors: Mapping[str, np.ndarray]) -> np.ndarray:
     return np.unique(codes, axis=0, return_inverse=True)[1]
 
 
-def moments_by_judges(
-    blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], *, covariates: int
-) -> Moments:
+def moments_by_judges(blocks: Iterable[RowBlock], factors: Factors, *, covariates: int) -> Moments:
     """Sum the rows over their groups, split by the judges that rated the completion; there may be
     none.
 
@@ -363,7 +359,7 @@ def moments_by_judges(
 
 
 def blocks_by_judges(
-    blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray], split: Mapping[str, np.ndarray]
+    blocks: Iterable[RowBlock], factors: Factors, split: Factors
 ) -> Iterator[RowBlock]:
     """Yield the rows with the place of their group in `split`, the groups of
     `moments_by_judges`.
@@ -378,9 +374,7 @@ def blocks_by_judges(
         yield replace(block, group=order[np.searchsorted(keys[order], key)])
 
 
-def less_completion_means(
-    blocks: Iterable[RowBlock], factors: Mapping[str, np.ndarray]
-) -> Iterator[RowBlock]:
+def less_completion_means(blocks: Iterable[RowBlock], factors: Factors) -> Iterator[RowBlock]:
     """Yield the rows with the rating less its mean over the rows of the completion; factors: of
     their groups.
     """
@@ -400,7 +394,7 @@ def _completion_of_rows(block: RowBlock, kinds: np.ndarray) -> np.ndarray:
     return np.unique(np.stack([completion, block.occasion]), axis=1, return_inverse=True)[1]
 
 
-def _places(split: Mapping[str, np.ndarray], factors: Mapping[str, np.ndarray]) -> np.ndarray:
+def _places(split: Factors, factors: Factors) -> np.ndarray:
     """The group in `factors` with the names of each group in `split`, (groups of split,)."""
     groups = zip(*(names.tolist() for names in factors.values()), strict=True)
     places = {names: place for place, names in enumerate(groups)}
@@ -408,7 +402,7 @@ def _places(split: Mapping[str, np.ndarray], factors: Mapping[str, np.ndarray]) 
     return np.array([places[names] for names in wanted], dtype=np.int64)
 
 
-def _patterns(block: RowBlock, factors: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _patterns(block: RowBlock, factors: Factors) -> tuple[np.ndarray, np.ndarray]:
     """The values of JUDGED_BY in a block, and each row's place among them, (rows,)."""
     completion = _completion_of_rows(block, number_completions(factors))
     judges, judge = np.unique(factors["judge"], return_inverse=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recuse.base.database import files, text
-from recuse.data.cells import Levels
+from recuse.data.cells import Factors, Levels
 
 # A spec's `length` -> the columns that identify the set over which mean and standard deviation (n -
 # 1) are taken, and whether a completion counts once in it or once per row. Then x = tanh((length -
@@ -48,7 +48,7 @@ class Selection:
     absorb: str | None = None
     asked: tuple[str, str] | None = None
 
-    def absent_from(self, factors: Mapping[str, np.ndarray]) -> dict[str, list[str]]:
+    def absent_from(self, factors: Factors) -> dict[str, list[str]]:
         """The values in the subset that a study does not have, by key of the subset."""
         columns = {key: factors["model" if key == DROPPED else key] for key in self.subset}
         missing = {
@@ -72,7 +72,7 @@ class Selection:
             )
         return f"select * from {files(ratings)} where {' and '.join(conditions or ['true'])}"
 
-    def slices(self, factors: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
+    def slices(self, factors: Factors) -> Iterator[tuple[str, np.ndarray]]:
         """Yield (label, mask over the entries of `factors`) of each slice: the whole first, with
         label "", then by alphabet.
 
@@ -100,7 +100,7 @@ class Selection:
                 yield str(level), kept & (factors[self.slice] == level)
 
 
-def _without(factors: Mapping[str, np.ndarray], models: Sequence[str]) -> np.ndarray:
+def _without(factors: Factors, models: Sequence[str]) -> np.ndarray:
     return ~np.isin(factors["judge"], models) & ~np.isin(factors["model"], models)
 
 

@@ -1,6 +1,6 @@
 """The tables of one study, read as fits need them: as cells, moments and rows."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from recuse.base.database import connect, files, text
 from recuse.base.reasons import Reason, code
-from recuse.data.cells import Cells, Levels, cells_of_rows, read_cells, read_levels
+from recuse.data.cells import Cells, Factors, Levels, cells_of_rows, read_cells, read_levels
 from recuse.data.doubts import Doubt, answers_by_judge, doubts
 from recuse.data.moments import (
     Blocks,
@@ -183,9 +183,7 @@ class StudyTables:
             ("moments", id(cells), by_cell), lambda: moments_of_cells(cells, by_cell=by_cell)
         )
 
-    def row_blocks(
-        self, selection: Selection, factors: Mapping[str, np.ndarray]
-    ) -> Iterator[RowBlock]:
+    def row_blocks(self, selection: Selection, factors: Factors) -> Iterator[RowBlock]:
         """Yield the rows of `moments`, some prompts at a time; their groups are numbered as in
         `factors` of these.
         """
@@ -229,7 +227,7 @@ class StudyTables:
         self,
         kind: str,
         selection: Selection,
-        factors: Mapping[str, np.ndarray],
+        factors: Factors,
         read: Callable[[], Iterable[RowBlock]],
     ) -> Iterator[RowBlock]:
         """The blocks of this view's latest selection of this kind, kept if they are few; slices

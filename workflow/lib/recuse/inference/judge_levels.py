@@ -6,13 +6,14 @@ standard errors. Ratings are on the unit scale. An answer is a model's to a prom
 rated in one dimension.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from recuse.base.errors import check_known
+from recuse.data.cells import Factors
 from recuse.data.moments import RowBlock
 from recuse.data.selection import EVERY_ROW
 from recuse.data.study import StudyTables
@@ -43,7 +44,7 @@ class Crossing:
     @classmethod
     def of(
         cls,
-        factors: Mapping[str, np.ndarray],
+        factors: Factors,
         judges: Sequence[str],
         folds: int,
         *,

@@ -17,7 +17,7 @@ import numpy as np
 from recuse.base.database import Connection, connect, create_table, records, text, write_rows
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
-from recuse.data.cells import read_levels
+from recuse.data.cells import Factors, read_levels
 from recuse.data.files import ASKED
 from recuse.data.moments import Moments
 from recuse.data.study import LEAST_SCORED, StudyTables
@@ -407,7 +407,7 @@ def _of_models(columns: Mapping[str, np.ndarray], kept: np.ndarray) -> Iterator[
 def bias_of_pairs(
     spec: Spec,
     pairs: SlicePairs,
-    factors: Mapping[str, np.ndarray],
+    factors: Factors,
     removed: Biases,
     *,
     replicates: int,

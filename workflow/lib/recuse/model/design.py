@@ -2,12 +2,13 @@
 and the design matrix.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from recuse.base.reasons import Reason, because
+from recuse.data.cells import Factors
 from recuse.data.moments import Moments, number_completions
 from recuse.model.prompt_sums import SliceCells
 from recuse.model.spec import EQUATION_1, Spec
@@ -17,6 +18,7 @@ ALL_JUDGES = "all judges"  # level of an intercept or a slope that they share
 BY_JUDGE = ("intercept", "slope", "length")
 # Quantities that are the same in all rows of a completion
 BY_COMPLETION = ("dimension", "model", "model_dimension")
+TermGroups = dict[str, np.ndarray]  # level of a term -> the groups that carry it, (groups,) of bool
 # Why a bias has no term
 NO_ROWS = {"self_bias": Reason.NO_OWN_ANSWERS, "family_bias": Reason.NO_SIBLINGS}
 
@@ -37,30 +39,30 @@ class Term:
 def _each(factor: str, first: int = 0) -> Callable:
     """Of each level of a factor, from the `first` on, which groups have it."""
 
-    def levels_and_groups(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def levels_and_groups(factors: Factors) -> TermGroups:
         levels, code = np.unique(factors[factor], return_inverse=True)
         return {str(levels[place]): code == place for place in range(first, len(levels))}
 
     return levels_and_groups
 
 
-def _all_judges(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _all_judges(factors: Factors) -> TermGroups:
     return {ALL_JUDGES: np.ones(len(factors["judge"]), dtype=bool)}
 
 
-def _self(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _self(factors: Factors) -> TermGroups:
     is_own = factors["model"] == factors["judge"]
     return {judge: rows & is_own for judge, rows in _each("judge")(factors).items()}
 
 
-def _same_family(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _same_family(factors: Factors) -> TermGroups:
     siblings = (factors["model_family"] == factors["judge_family"]) & (
         factors["model"] != factors["judge"]
     )
     return {family: rows & siblings for family, rows in _each("judge_family")(factors).items()}
 
 
-def _model_by_dimension(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _model_by_dimension(factors: Factors) -> TermGroups:
     """Each model against the first one of the dimension."""
     model, dimension = factors["model"], factors["dimension"]
     return {
@@ -72,7 +74,7 @@ def _model_by_dimension(factors: Mapping[str, np.ndarray]) -> dict[str, np.ndarr
 
 # The terms that a spec may name -> quantity, regressor, and level -> groups that carry it; in the
 # order of the tables.
-TERMS: dict[str, tuple[str, int, Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]]] = {
+TERMS: dict[str, tuple[str, int, Callable[[Factors], TermGroups]]] = {
     "intercept": ("intercept", CONSTANT, _all_judges),
     "judge": ("intercept", CONSTANT, _each("judge")),
     "reference": ("slope", REFERENCE, _all_judges),
@@ -87,7 +89,7 @@ JUDGE_LENGTH = ("length", LENGTH, _each("judge"))
 
 
 def design_terms(
-    factors: Mapping[str, np.ndarray], *, names: Collection[str] = EQUATION_1, length: bool = False
+    factors: Factors, *, names: Collection[str] = EQUATION_1, length: bool = False
 ) -> list[Term]:
     """List the terms of a model for groups of rows with these factors, each an array (groups,) of
     str.
@@ -109,14 +111,14 @@ def design_terms(
     ]
 
 
-def estimable_terms(spec: Spec, factors: Mapping[str, np.ndarray]) -> list[Term]:
+def estimable_terms(spec: Spec, factors: Factors) -> list[Term]:
     """List the terms of a spec that some of these groups of rows carry and its fixed effects
     leave.
     """
     return [term for term, reason in _with_reasons(spec, factors) if not reason]
 
 
-def absent_terms(spec: Spec, factors: Mapping[str, np.ndarray]) -> list[tuple[str, str, str]]:
+def absent_terms(spec: Spec, factors: Factors) -> list[tuple[str, str, str]]:
     """List (quantity, term, reason) of the other terms; self and family terms that no row carries
     come first.
     """
@@ -128,7 +130,7 @@ def absent_terms(spec: Spec, factors: Mapping[str, np.ndarray]) -> list[tuple[st
     return sorted(absent, key=lambda row: row[0] not in NO_ROWS)
 
 
-def _with_reasons(spec: Spec, factors: Mapping[str, np.ndarray]) -> Iterator[tuple[Term, str]]:
+def _with_reasons(spec: Spec, factors: Factors) -> Iterator[tuple[Term, str]]:
     """Yield each term of a spec and why it has no coefficient, or "".
 
     `absorb` removes what does not vary among the rows of a completion, and the intercept and slopes
@@ -164,7 +166,7 @@ def design_layout(spec: Spec, terms: list[Term], rows: Moments) -> np.ndarray:
     return within_completions(layout, rows.factors)
 
 
-def within_completions(layout: np.ndarray, factors: Mapping[str, np.ndarray]) -> np.ndarray:
+def within_completions(layout: np.ndarray, factors: Factors) -> np.ndarray:
     """A layout, (groups, v - 1, terms), less its means over the judges of a completion."""
     kind = number_completions(factors)
     means = np.zeros((kind.max(initial=-1) + 1, *layout.shape[1:]))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from recuse.base.reasons import Reason, because
-from recuse.data.cells import Cells
+from recuse.data.cells import Cells, Factors
 from recuse.data.doubts import Doubt
 from recuse.data.moments import Moments
 from recuse.data.selection import DROPPED
@@ -70,9 +70,7 @@ def study_for(spec: Spec, study: StudyTables) -> StudyTables:
     return study.scored if needs_human_scores(spec) else study.independent
 
 
-def biases_without_judges(
-    doubts: Iterable[Doubt], factors: Mapping[str, np.ndarray]
-) -> dict[tuple[str, str], str]:
+def biases_without_judges(doubts: Iterable[Doubt], factors: Factors) -> dict[tuple[str, str], str]:
     """Why doubted judges that have none of the rows with these factors leave no bias to estimate:
     (quantity, judge or family) -> reason.
 

@@ -25,7 +25,7 @@ from recuse.inference.mixed import CellTable, ContrastErrors, MixedFit, Pooled, 
 from recuse.model.design import ALL_JUDGES, NO_ROWS
 from recuse.model.estimable import biases_without_judges
 from recuse.model.least_squares import ALONE, quantile, wald_columns, wald_p_value
-from recuse.model.spec import BIASES, C, Spec, bias_quantities
+from recuse.model.spec import BIASES, BiasKey, C, Spec, bias_quantities
 
 IDIOSYNCRASY = column_names(
     "study spec slice estimand quantity term",
@@ -77,7 +77,7 @@ class Bias:
     shifts: tuple[float, float] = (0.0, 0.0)
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> BiasKey:
         """What it is a bias of."""
         return self.quantity, self.term
 
@@ -341,7 +341,7 @@ class Idiosyncrasy:
         return np.zeros(len(self.cells.n)) if self.cells.rating is None else missing_own(self.cells)
 
     @cached_property
-    def posteriors(self) -> dict[tuple[str, str], Posterior]:
+    def posteriors(self) -> dict[BiasKey, Posterior]:
         """What the hierarchical model says about each bias, by quantity and term; empty without a
         fit.
         """

@@ -36,7 +36,7 @@ from recuse.model.estimable import spec_moments
 from recuse.model.least_squares import quantile
 from recuse.model.prompt_sums import SliceCells, add_prompts, products
 from recuse.model.resampling import ResampledTotals
-from recuse.model.spec import BIASES, FAMILY, SELF, C, Spec, bias_quantities, estimand_name
+from recuse.model.spec import BIASES, FAMILY, SELF, BiasKey, C, Spec, bias_quantities, estimand_name
 
 LEADERBOARD = column_names(
     "study spec slice scores estimand model judges score std_error ci_low ci_high",
@@ -59,7 +59,7 @@ REGRESSION = "regression"  # the setting that subtracts a spec's own coefficient
 SHRUNK = f"{C}, shrunk"
 # A bias, as (self_bias, judge) or (family_bias, family) -> its size and standard error, NaN where
 # it is not estimable.
-Biases: TypeAlias = Mapping[tuple[str, str], tuple[float, float]]
+Biases: TypeAlias = Mapping[BiasKey, tuple[float, float]]
 
 
 @dataclass(frozen=True)

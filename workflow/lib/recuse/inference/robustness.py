@@ -17,7 +17,7 @@ from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import detectable_bias, with_reaches
 from recuse.inference.verdict import Reply
 from recuse.model.covariance import COVARIANCES, FEW
-from recuse.model.spec import BIASES, Errors, in_place
+from recuse.model.spec import BIASES, BiasKey, Errors, in_place
 
 CONCLUSIONS = column_names(
     "study slice quantity term check spec estimand estimate ci_low ci_high p_value",
@@ -249,7 +249,7 @@ class Tables:
         self._rows: dict[tuple, Mapping[str, str]] = {}
         self._reasons: dict[tuple, str] = {}
         # Of each spec and slice of the estimates
-        self.biases: dict[tuple[str, str], set[tuple[str, str]]] = {}
+        self.biases: dict[tuple[str, str], set[BiasKey]] = {}
         for name, rows in (*tables.items(), (ESTIMATES, not_estimable)):
             for row in rows:
                 key = _key(row)
@@ -272,9 +272,7 @@ class Tables:
             key[:2] == (table, spec) for key in self._rows
         )
 
-    def find(
-        self, check: RobustnessCheck, spec: str, label: str, bias: tuple[str, str]
-    ) -> Estimate:
+    def find(self, check: RobustnessCheck, spec: str, label: str, bias: BiasKey) -> Estimate:
         """The estimate of a bias in a check, or the reason that the table gives, else that of the
         spec, why there is none.
         """
@@ -351,7 +349,7 @@ def conclusions(
     specs = [name for check in robustness.checks for name in check.specs]
     labels = dict.fromkeys(label for name in specs for spec, label in tables.biases if spec == name)
 
-    def place(bias: tuple[str, str]) -> tuple[int, int, str]:
+    def place(bias: BiasKey) -> tuple[int, int, str]:
         quantity, term = bias
         names = order.get(quantity, [])
         return BIASES.index(quantity), names.index(term) if term in names else len(names), term

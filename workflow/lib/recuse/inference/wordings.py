@@ -22,7 +22,7 @@ from recuse.inference.robustness import ESTIMATES, OF_C, RobustnessCheck
 from recuse.model.estimable import estimable_specs, sliced_by, study_for
 from recuse.model.fit import fitted_slices
 from recuse.model.least_squares import quantile, wald_columns
-from recuse.model.spec import BIASES, C, Spec, estimand_name
+from recuse.model.spec import BIASES, BiasKey, C, Spec, estimand_name
 
 WORDINGS = column_names(
     "study check spec estimand quantity term wordings replicates",
@@ -35,7 +35,6 @@ NOTES = {
     1: "asked in one wording: nothing is known of others",
     2: "two wordings: t has one degree of freedom at most, and the interval is very wide",
 }
-_Bias = tuple[str, str]  # quantity, term
 
 
 class Part(NamedTuple):
@@ -230,7 +229,7 @@ def _whole_study_spec(
     return [spec.changed(slice=None, whole=False, bootstrap=None, wild=None) for spec in estimable]
 
 
-def _biases(spec: Spec, study: StudyTables, estimand: str) -> dict[_Bias, Part]:
+def _biases(spec: Spec, study: StudyTables, estimand: str) -> dict[BiasKey, Part]:
     """The biases that the rows of a spec determine, with their errors."""
     if estimand == C:
         (each,) = idiosyncrasies(spec, study)

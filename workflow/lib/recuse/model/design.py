@@ -19,6 +19,7 @@ BY_JUDGE = ("intercept", "slope", "length")
 # Quantities that are the same in all rows of a completion
 BY_COMPLETION = ("dimension", "model", "model_dimension")
 TermGroups = dict[str, np.ndarray]  # level of a term -> the groups that carry it, (groups,) of bool
+NotEstimable = tuple[str, str, str]  # quantity, term, and why it has no coefficient
 # Why a bias has no term
 NO_ROWS = {"self_bias": Reason.NO_OWN_ANSWERS, "family_bias": Reason.NO_SIBLINGS}
 
@@ -118,7 +119,7 @@ def estimable_terms(spec: Spec, factors: Factors) -> list[Term]:
     return [term for term, reason in _with_reasons(spec, factors) if not reason]
 
 
-def absent_terms(spec: Spec, factors: Factors) -> list[tuple[str, str, str]]:
+def absent_terms(spec: Spec, factors: Factors) -> list[NotEstimable]:
     """List (quantity, term, reason) of the other terms; self and family terms that no row carries
     come first.
     """

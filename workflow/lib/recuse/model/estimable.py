@@ -11,7 +11,7 @@ from recuse.data.moments import Moments
 from recuse.data.selection import DROPPED
 from recuse.data.study import LEAST_SCORED, StudyTables
 from recuse.model.covariance import COVARIANCES
-from recuse.model.spec import BIASES, ON_HUMAN_SCORES, Spec, against_judges, in_place
+from recuse.model.spec import BIASES, ON_HUMAN_SCORES, BiasKey, Spec, against_judges, in_place
 
 LEFT_OUT = (
     "without the slopes on human scores, as {} has one: biases are relative to the other judges"
@@ -70,14 +70,14 @@ def study_for(spec: Spec, study: StudyTables) -> StudyTables:
     return study.scored if needs_human_scores(spec) else study.independent
 
 
-def biases_without_judges(doubts: Iterable[Doubt], factors: Factors) -> dict[tuple[str, str], str]:
+def biases_without_judges(doubts: Iterable[Doubt], factors: Factors) -> dict[BiasKey, str]:
     """Why doubted judges that have none of the rows with these factors leave no bias to estimate:
     (quantity, judge or family) -> reason.
 
     A family has one if no other judge of it has rows.
     """
     judges, families, models = (factors[name] for name in ("judge", "judge_family", "model"))
-    left_out: dict[tuple[str, str], str] = {}
+    left_out: dict[BiasKey, str] = {}
     for judge, family, reason in doubts:
         if judge in judges:
             continue

@@ -25,15 +25,22 @@ from recuse.model.covariance import (
     TwoWay,
     fit_least_squares,
 )
-from recuse.model.design import Term, absent_terms, design_layout, estimable_terms, slice_designs
+from recuse.model.design import (
+    NotEstimable,
+    Term,
+    absent_terms,
+    design_layout,
+    estimable_terms,
+    slice_designs,
+)
 from recuse.model.estimable import spec_moments, spec_slices
 from recuse.model.gam import Curve, GamFit, fit_gam
 from recuse.model.least_squares import LeastSquares, Solution, solve
 from recuse.model.ordinal import fit_ordinal
 from recuse.model.prompt_sums import RowsOfCells, add_prompts
 from recuse.model.resampling import SUMS, PromptBootstrap, WildBootstrap, WildTest, joined_to
-from recuse.model.spec import BIASES, Spec
-from recuse.model.stand_in import biases_of_all_ratings
+from recuse.model.spec import BIASES, BiasKey, Spec
+from recuse.model.stand_in import BiasNumbers, biases_of_all_ratings
 
 ONE_PROMPT = "no bootstrap: all rows are of one prompt"
 NOT_POSITIVE = (
@@ -76,7 +83,7 @@ class Fitted:
     slice: str
     n: int  # rows
     coefficients: list[Coefficient] = field(default_factory=list)
-    not_estimable: list[tuple[str, str, str]] = field(default_factory=list)
+    not_estimable: list[NotEstimable] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
 
@@ -126,9 +133,7 @@ def uses_all_ratings(spec: Spec, study: StudyTables) -> bool:
     )
 
 
-def with_biases(
-    fitted: Fitted, biases: Mapping[tuple[str, str], tuple[float, float, int]]
-) -> Fitted:
+def with_biases(fitted: Fitted, biases: Mapping[BiasKey, BiasNumbers]) -> Fitted:
     """The fit with these estimates, standard errors and degrees of freedom of biases, which no
     bootstrap draws; a note says so where one was asked for.
     """
@@ -174,12 +179,12 @@ def fit_slice(
     return replace(fitted, not_estimable=[*absent, *missing_coefficients(fitted.coefficients)])
 
 
-def missing_coefficients(coefficients: Iterable[Coefficient]) -> list[tuple[str, str, str]]:
+def missing_coefficients(coefficients: Iterable[Coefficient]) -> list[NotEstimable]:
     """(quantity, term, note) of coefficients without numbers."""
     return [(row.quantity, row.term, row.note) for row in coefficients if math.isnan(row.estimate)]
 
 
-def without_terms(label: str, n: int = 0, absent: Sequence[tuple[str, str, str]] = ()) -> Fitted:
+def without_terms(label: str, n: int = 0, absent: Sequence[NotEstimable] = ()) -> Fitted:
     """The fit of a slice of n rows, perhaps none, that carry no term."""
     return Fitted(
         label,

@@ -14,6 +14,7 @@ from recuse.model.least_squares import connected_parts, determined, inverted
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
+Places = tuple[np.ndarray, np.ndarray]  # rows and columns of entries of a matrix
 ENTRIES = 2**20  # prompts x design cells summed at a time: bounds memory
 
 
@@ -189,7 +190,7 @@ def image_weights(
 
 
 def gram_and_score_weights(
-    layouts: np.ndarray, places: tuple[np.ndarray, np.ndarray], estimate: np.ndarray
+    layouts: np.ndarray, places: Places, estimate: np.ndarray
 ) -> "csr_array":
     """Weights, (products x cells, entries + terms), of a prompt's sums in the entries of its X'X at
     `places`, then its score.
@@ -213,7 +214,7 @@ def square_weights(layouts: np.ndarray, directions: np.ndarray) -> np.ndarray:
     return np.concatenate(weights)
 
 
-def gram_places(layouts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def gram_places(layouts: np.ndarray) -> Places:
     """Rows and columns of the entries of X'X that can differ from 0, of terms that share a cell,
     and of the whole diagonal.
     """
@@ -224,7 +225,7 @@ def gram_places(layouts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.nonzero(np.triu((used.T @ used).toarray() + np.eye(used.shape[1])))
 
 
-def joined_blocks(places: tuple[np.ndarray, np.ndarray], terms: int) -> np.ndarray:
+def joined_blocks(places: Places, terms: int) -> np.ndarray:
     """Number of the block of X'X of each term, (terms,); between blocks X'X and its inverse are
     0.
     """
@@ -251,9 +252,7 @@ def unlinked_terms(joined: np.ndarray) -> np.ndarray:
     return unlinked
 
 
-def solved_shifts(
-    totals: np.ndarray, places: tuple[np.ndarray, np.ndarray], null: np.ndarray
-) -> np.ndarray:
+def solved_shifts(totals: np.ndarray, places: Places, null: np.ndarray) -> np.ndarray:
     """Solve each replicate's G shift = s, (replicates, terms); NaN where G does not determine it.
 
     totals: (replicates, entries + terms), the entries of G at `places`, on and above its diagonal,
@@ -324,9 +323,7 @@ def solved_shifts(
     return shifts
 
 
-def _singular_shift(
-    entries: np.ndarray, places: tuple[np.ndarray, np.ndarray], score: np.ndarray
-) -> np.ndarray:
+def _singular_shift(entries: np.ndarray, places: Places, score: np.ndarray) -> np.ndarray:
     gram = np.zeros((len(score),) * 2)
     gram[places], gram[places[::-1]] = entries, entries
     inverse, null = inverted(gram)

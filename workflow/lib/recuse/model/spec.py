@@ -10,6 +10,7 @@ from recuse.model.covariance import COVARIANCES
 EQUATION_1 = ("judge", "judge:reference", "self", "same_family", "dimension")
 ON_HUMAN_SCORES = ("reference", "judge:reference")  # terms with the reference as regressor
 SELF, FAMILY = BIASES = ("self_bias", "family_bias")
+BiasKey = tuple[str, str]  # (self_bias, judge) or (family_bias, family)
 
 
 @dataclass(frozen=True)

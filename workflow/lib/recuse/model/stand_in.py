@@ -12,7 +12,9 @@ from recuse.model.design import slice_designs
 from recuse.model.estimable import spec_moments
 from recuse.model.least_squares import Solution, solve
 from recuse.model.prompt_sums import add_prompts, mapped, score_weights
-from recuse.model.spec import BIASES, Spec
+from recuse.model.spec import BIASES, BiasKey, Spec
+
+BiasNumbers = tuple[float, float, int]  # estimate, standard error and degrees of freedom
 
 
 class Influences:
@@ -45,9 +47,7 @@ class BiasFit:
     influence: np.ndarray  # (prompts of the study,)
 
 
-def bias_fits(
-    spec: Spec, study: StudyTables
-) -> Iterator[tuple[str, dict[tuple[str, str], BiasFit]]]:
+def bias_fits(spec: Spec, study: StudyTables) -> Iterator[tuple[str, dict[BiasKey, BiasFit]]]:
     """Yield label and biases, by (quantity, term), of each slice of a least-squares spec that
     carries a term.
     """
@@ -74,7 +74,7 @@ def bias_fits(
 
 def biases_of_all_ratings(
     spec: Spec, scored: StudyTables, scored_by_panel: StudyTables, all_by_panel: StudyTables
-) -> dict[str, dict[tuple[str, str], tuple[float, float, int]]]:
+) -> dict[str, dict[BiasKey, BiasNumbers]]:
     """Estimate the biases of a spec against people from few human scores and all ratings: slice ->
     (quantity, term) -> estimate, standard error and degrees of freedom.
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from recuse.base.outputs import replacing
 
+Row = Mapping[str, str]  # of a table, texts as in a CSV file
+
 
 def write_table(
     path: str | Path | int,

@@ -16,7 +16,7 @@ import numpy as np
 
 from recuse.base.database import Connection, connect, create_table, records, text, write_rows
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import column_names
+from recuse.base.tables import Row, column_names
 from recuse.data.cells import Factors, read_levels
 from recuse.data.files import ASKED
 from recuse.data.moments import Moments
@@ -76,7 +76,7 @@ class Removed:
 
 
 def removed_biases(
-    spec: Spec, rows: Iterable[Mapping[str, str]], *, debias: str, instead: Mapping[str, str]
+    spec: Spec, rows: Iterable[Row], *, debias: str, instead: Mapping[str, str]
 ) -> Removed:
     """The biases that the setting `debias` subtracts from ratings.
 
@@ -557,7 +557,7 @@ FITTED = ("intercept", "slope", "dimension", "model", SELF)
 def judgment_rows(
     spec: Spec,
     study: StudyTables,
-    estimates: Iterable[Mapping[str, str]],
+    estimates: Iterable[Row],
     removed: Removed,
 ) -> list[dict]:
     """The ratings of its own answers that carry each judge's self-bias most, at most

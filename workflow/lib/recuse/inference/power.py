@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import column_names
+from recuse.base.tables import Row, column_names
 from recuse.data.moments import REFERENCE, Moments
 from recuse.data.study import StudyTables
 from recuse.inference.hierarchy import LEAST, MEAN_BIAS, SPREADS, TAILS, TAU
@@ -567,7 +567,7 @@ def size(estimate: Expected, *, confidence: float) -> float:
 def power_rows(
     spec: Spec,
     study: StudyTables,
-    reliability: Sequence[Mapping[str, str]],
+    reliability: Sequence[Row],
     *,
     self_bias: float,
     power: float,
@@ -718,7 +718,7 @@ def reordered(
     return replace(preferences, spread=found[0], effects=found[1])
 
 
-def over_dimensions(reliability: Sequence[Mapping[str, str]]) -> tuple[float, float] | None:
+def over_dimensions(reliability: Sequence[Row]) -> tuple[float, float] | None:
     """Means over dimensions of the reliability and the number of raters; None where no reliability
     is known.
     """

@@ -9,7 +9,7 @@ import numpy as np
 
 from recuse.base.database import connect, files, text
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import column_names, read_table
+from recuse.base.tables import Row, column_names, read_table
 from recuse.data.cells import occasion_in
 from recuse.data.registry import RATERS
 from recuse.data.study import StudyTables
@@ -120,7 +120,7 @@ def reliability_of_alphas(path: str, *, raters: int) -> dict[str, Reliability]:
     }
 
 
-def mean_reliability(rows: Iterable[Mapping[str, str]]) -> float:
+def mean_reliability(rows: Iterable[Row]) -> float:
     """The mean over dimensions of the reliability of the mean human score, between 0 and 1; 1 where
     none is known.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.reasons import WITHOUT_PEOPLE, Reason, because, code
-from recuse.base.tables import column_names
+from recuse.base.tables import Row, column_names
 from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import detectable_bias, with_reaches
 from recuse.inference.verdict import Reply
@@ -140,7 +140,7 @@ class Robustness:
         return replace(self, checks=checks or self.checks)
 
     def for_tables(
-        self, tables: "Tables", not_estimable: "_Rows", *, instead: Mapping[str, str]
+        self, tables: "Tables", not_estimable: Iterable[Row], *, instead: Mapping[str, str]
     ) -> "Robustness":
         """The same for the study of these tables, which may have no human scores.
 
@@ -156,7 +156,7 @@ class Robustness:
         return self.without_human_scores(specs)
 
 
-def without_human_scores(not_estimable: Iterable[Mapping[str, str]]) -> str:
+def without_human_scores(not_estimable: Iterable[Row]) -> str:
     """The reason that a study has no human scores, or too few, in its table of what is not
     estimable; "" if it has enough.
     """
@@ -186,7 +186,7 @@ class Estimate(Reply):
     estimand: str = ""
     reach: float = 1.0  # critical values of its test that it has to reach
 
-    def over_wordings(self, row: Mapping[str, str]) -> "Estimate":
+    def over_wordings(self, row: Row) -> "Estimate":
         """The same with the interval of a row of the table of wordings, where that is wider."""
         wider = {"ci_low": min, "ci_high": max, "p_value": max}
         columns = {
@@ -229,15 +229,18 @@ SMALL_SAMPLE = "{prompts} prompts, fewer than {few}: standard errors may be too 
 OWN_SPECS = (ESTIMATES, "multiplicity", OF_C)  # tables in which no spec replaces another
 BY_PROMPTS = (ESTIMATES, "measurement_error")  # tables whose column df is of the errors
 
-_Rows = Iterable[Mapping[str, str]]
-
 
 class Tables:
     """Rows of a study's tables, texts as in a CSV file, looked up by spec, slice, quantity and
     term.
     """
 
-    def __init__(self, tables: Mapping[str, _Rows], not_estimable: _Rows, wordings: _Rows = ()):
+    def __init__(
+        self,
+        tables: Mapping[str, Iterable[Row]],
+        not_estimable: Iterable[Row],
+        wordings: Iterable[Row] = (),
+    ):
         """Index the tables by name; ESTIMATES are those of all specs. wordings: rows whose
         intervals replace narrower ones.
         """
@@ -246,7 +249,7 @@ class Tables:
             for row in wordings
             if row["ci_low"]
         }
-        self._rows: dict[tuple, Mapping[str, str]] = {}
+        self._rows: dict[tuple, Row] = {}
         self._reasons: dict[tuple, str] = {}
         # Of each spec and slice of the estimates
         self.biases: dict[tuple[str, str], set[BiasKey]] = {}
@@ -294,15 +297,15 @@ class Tables:
         return replace(estimate, wordings=1) if over is None else estimate.over_wordings(over)
 
 
-def _key(row: Mapping[str, str]) -> tuple[str, str, str, str]:
+def _key(row: Row) -> tuple[str, str, str, str]:
     return row["spec"], row["slice"], row["quantity"], row["term"]
 
 
-def _number(row: Mapping[str, str], column: str) -> float:
+def _number(row: Row, column: str) -> float:
     return float(row[column]) if row.get(column) else math.nan
 
 
-def _estimate(check: RobustnessCheck, row: Mapping[str, str], *, note: str) -> Estimate:
+def _estimate(check: RobustnessCheck, row: Row, *, note: str) -> Estimate:
     """What a row says; note: that of the bias in the table of estimates."""
     decision = TABLES[check.table].by[check.by]
     estimate, p_value = _number(row, "estimate"), _number(row, decision.p_value)

@@ -11,10 +11,10 @@ import yaml
 
 from recuse.base.places import WORKFLOW
 from recuse.base.reasons import in_words, parse
+from recuse.base.tables import Row
 from recuse.base.words import number
 
 DECLARED = WORKFLOW / "report" / "tables.yaml"
-Row = Mapping[str, str]
 TableRows = Sequence[Row]
 Tables = Mapping[str, TableRows]
 

@@ -401,10 +401,9 @@ def correct(
     takers, fits = [], []
     for label, rows, design in slice_designs(spec, moments, apart="dimension"):
         where = {"spec": spec.name, "slice": label, "estimand": estimand_name(spec)}
-        for quantity, term, reason in absent_terms(spec, rows.factors) if len(rows.n) else ():
+        for quantity, term, reason in absent_terms(spec, rows.factors):
             yield where | {"quantity": quantity, "term": term, "reason": reason}
         if design is None:
-            yield where | {"reason": because(Reason.NO_TERM if len(rows.n) else Reason.NO_ROWS)}
             continue
         cells = _with_others(design, moments)
         plain = solve(rows, design.regressors)

@@ -122,22 +122,27 @@ def estimable_terms(spec: Spec, factors: Factors) -> list[Term]:
 def absent_terms(spec: Spec, factors: Factors) -> list[NotEstimable]:
     """List (quantity, term, reason) of the other terms; self and family terms that no row carries
     come first.
+
+    If no term is left, the last one says so, or that there are no rows, without quantity and term.
     """
-    absent = [
-        (term.quantity, term.term, reason)
-        for term, reason in _with_reasons(spec, factors)
-        if reason
-    ]
-    return sorted(absent, key=lambda row: row[0] not in NO_ROWS)
+    reasons = list(_with_reasons(spec, factors))
+    absent = [(term.quantity, term.term, reason) for term, reason in reasons if reason]
+    absent.sort(key=lambda row: row[0] not in NO_ROWS)
+    if len(absent) == len(reasons):
+        nothing = Reason.NO_TERM if len(factors["judge"]) else Reason.NO_ROWS
+        absent.append(("", "", because(nothing)))
+    return absent
 
 
 def _with_reasons(spec: Spec, factors: Factors) -> Iterator[tuple[Term, str]]:
-    """Yield each term of a spec and why it has no coefficient, or "".
+    """Yield each term of a spec and why it has no coefficient, or ""; none without rows.
 
     `absorb` removes what does not vary among the rows of a completion, and the intercept and slopes
     of the first judge in alphabetical order, as those of all judges together do not vary.
     """
     absorbs, judges = spec.selection.absorb is not None, np.unique(factors["judge"])
+    if not len(judges):
+        return
     for term in design_terms(
         factors, names=spec.model.terms, length=spec.selection.length is not None
     ):
@@ -234,7 +239,7 @@ def slice_designs(
     """
     for label, mask in spec.selection.slices(moments.factors):
         rows, group, design = moments.select(mask), np.flatnonzero(mask), None
-        if terms := estimable_terms(spec, rows.factors) if len(group) else []:
+        if terms := estimable_terms(spec, rows.factors):
             layout = design_layout(spec, terms, rows)
             kinds, cell = distinct_layouts(layout, None if apart is None else rows.factors[apart])
             design = SliceDesign(

@@ -164,12 +164,10 @@ def fit_slice(
     """Fit the spec's model to the rows of one slice; errors: of a spec by prompt, if rows carry a
     term.
     """
-    if not len(rows.n):
-        return without_terms(label)
     n, absent = round(float(rows.n.sum())), absent_terms(spec, rows.factors)
     terms = estimable_terms(spec, rows.factors)
     if not terms:
-        return without_terms(label, n, absent)
+        return Fitted(label, n, not_estimable=absent)
     try:
         fitted = ESTIMATORS[spec.model.estimator](spec, label, rows, terms, errors)
     except DesignError as error:
@@ -182,15 +180,6 @@ def fit_slice(
 def missing_coefficients(coefficients: Iterable[Coefficient]) -> list[NotEstimable]:
     """(quantity, term, note) of coefficients without numbers."""
     return [(row.quantity, row.term, row.note) for row in coefficients if math.isnan(row.estimate)]
-
-
-def without_terms(label: str, n: int = 0, absent: Sequence[NotEstimable] = ()) -> Fitted:
-    """The fit of a slice of n rows, perhaps none, that carry no term."""
-    return Fitted(
-        label,
-        n,
-        not_estimable=[*absent, ("", "", because(Reason.NO_TERM if n else Reason.NO_ROWS))],
-    )
 
 
 def prompt_errors(spec: Spec, study: StudyTables, *, seed: int | None) -> list[PromptErrors | None]:

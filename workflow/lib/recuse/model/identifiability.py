@@ -117,16 +117,10 @@ def identifiability(spec: Spec, study: StudyTables) -> Iterator[dict]:
     """
     for label, moments in spec_slices(spec, study):
         where = {"spec": spec.name, "slice": label, "estimand": estimand_name(spec)}
-        if not len(moments.n):
-            yield {**where, "reason": because(Reason.NO_ROWS)}
-            continue
         for quantity, term, reason in absent_terms(spec, moments.factors):
             yield {**where, "quantity": quantity, "term": term, "reason": reason}
-        terms = estimable_terms(spec, moments.factors)
-        if not terms:
-            yield {**where, "reason": because(Reason.NO_TERM)}
-            continue
-        yield from ({**where, **row} for row in _of_design(spec, moments, terms))
+        if terms := estimable_terms(spec, moments.factors):
+            yield from ({**where, **row} for row in _of_design(spec, moments, terms))
 
 
 def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict]:

@@ -16,7 +16,6 @@ from recuse.model.fit import (
     missing_coefficients,
     named_coefficients,
     shared_by_judges,
-    without_terms,
 )
 from recuse.model.least_squares import LeastSquares
 from recuse.model.ordinal import OrdinalFit
@@ -66,15 +65,8 @@ def fits_by_formula(spec: Spec, study: StudyTables) -> Iterator[Fitted]:
     frame = connect().execute(rows).df()
     values = {factor: frame[factor].to_numpy(dtype=str) for factor in factors}
     for label, mask in selection.slices(values):
-        if mask.any():
-            yield _fit(
-                spec,
-                label,
-                frame[mask],
-                {factor: column[mask] for factor, column in values.items()},
-            )
-        else:
-            yield without_terms(label)
+        of_slice = {factor: column[mask] for factor, column in values.items()}
+        yield _fit(spec, label, frame[mask], of_slice)
 
 
 def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitted:
@@ -84,7 +76,7 @@ def _fit(spec: Spec, label: str, frame, factors: dict[str, np.ndarray]) -> Fitte
     terms = estimable_terms(spec, factors)
     absent = absent_terms(spec, factors)
     if not terms:
-        return without_terms(label, len(frame), absent)
+        return Fitted(label, len(frame), not_estimable=absent)
     coded, codes = _coded(factors)
     listed = spec.model.terms
     length = ["x"] if spec.selection.length else []

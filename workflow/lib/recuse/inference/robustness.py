@@ -359,9 +359,10 @@ def conclusions(
 
     for label in sorted(labels, key=lambda name: name != ""):
         checks = [
-            (check, check.spec_with_slice(label, robustness.specs)) for check in robustness.checks
+            (check, name)
+            for check in robustness.checks
+            if (name := check.spec_with_slice(label, robustness.specs))
         ]
-        checks = [(check, name) for check, name in checks if name]
         biases = sorted(
             {bias for _, name in checks for bias in tables.biases.get((name, label), ())}, key=place
         )

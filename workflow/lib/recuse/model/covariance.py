@@ -183,11 +183,8 @@ class EffectiveClusters(ByPrompt):
     def __init__(self, layouts: np.ndarray, solution: Solution, places: Sequence[int]) -> None:
         """Start without prompts; layouts: (cells, w, terms), of the slice; places: of the terms."""
         super().__init__(layouts, solution)
-        self._places, self._total, self._squares = (
-            places,
-            np.zeros(len(places)),
-            np.zeros(len(places)),
-        )
+        self._places = places
+        self._total, self._squares = np.zeros((2, len(places)))
 
     @cached_property
     def _weights(self) -> np.ndarray:
@@ -325,13 +322,10 @@ class TwoWay(ByPrompt):
             sum(meat * small_sample_factor(number, n, rank) for meat, number in parts)
         )
         if refused(result.covariance[np.ix_(result.identified, result.identified)]):
-            block = (
-                np.ix_(shared, shared)
-                if (shared := np.flatnonzero(result.identified & self._shared)).size
-                else None
-            )
+            shared = np.flatnonzero(result.identified & self._shared)
+            block = np.ix_(shared, shared)
             covariance = np.full_like(result.covariance, np.nan)
-            if block is not None and np.isfinite(result.covariance[block]).all():
+            if shared.size and np.isfinite(result.covariance[block]).all():
                 covariance[block] = positive_part(result.covariance[block])
             result = replace(result, covariance=covariance)
         return replace(result, df=min(self.prompts, judges) - 1)

@@ -122,16 +122,13 @@ def estimate(spec: Spec, study: StudyTables, *, confidence: float, seed: int = 0
             for reference, value, error in np.column_stack(
                 [curve.reference, curve.value, curve.std_error]
             ).tolist():
-                point = {
-                    "judge": curve.judge,
-                    "reference": reference,
-                    "value": value,
-                    "std_error": error,
-                }
                 tables.smooths.append(
                     {
                         **where,
-                        **point,
+                        "judge": curve.judge,
+                        "reference": reference,
+                        "value": value,
+                        "std_error": error,
                         "ci_low": value - half * error,
                         "ci_high": value + half * error,
                     }

@@ -305,7 +305,7 @@ class ResampledTotals(Pieces):
     def __init__(self, quantities: int, *, prompts: int, replicates: int, seed: int) -> None:
         """Start without prompts; prompts: how many the study has."""
         self._totals = np.zeros((replicates, quantities))
-        self._resamples = resamples(prompts, replicates, seed)
+        self._resamples = resamples(prompts, replicates=replicates, seed=seed)
 
     def totals(self) -> np.ndarray:
         """Totals of each replicate after the last prompt, (replicates, quantities)."""
@@ -395,10 +395,8 @@ class Resamples:
         self._totals.append(totals)
 
 
-@lru_cache(maxsize=4)
-def resamples(prompts: int, replicates: int, seed: int) -> Resamples:
-    """The resamples of a study, which all its slices and specs share."""
-    return Resamples(prompts, replicates=replicates, seed=seed)
+# The resamples of a study, which all its slices and specs share
+resamples = lru_cache(maxsize=4)(Resamples)
 
 
 # As a name it would import numpy.random for every fit

@@ -331,11 +331,10 @@ def named_coefficients(
             round(float(n)),
             float(estimate),
             float(error),
-            note,
+            "" if identified else because(Reason.COLLINEAR),
             df=result.df,
         )
         for term, n, estimate, error, identified in numbers
-        for note in ["" if identified else because(Reason.COLLINEAR)]
     ]
 
 
@@ -348,15 +347,17 @@ def _ordinal_logit(
         for term, n in zip(terms, _rows_with(cells, terms), strict=True)
     ]
     names += [("threshold", threshold, result.n) for threshold in result.threshold_labels]
-    columns = [
-        column.tolist()
-        for column in (result.estimate, result.std_error, result.effect, result.effect_std_error)
-    ]
+    numbers = zip(
+        result.estimate.tolist(),
+        result.std_error.tolist(),
+        result.notes,
+        result.effect.tolist(),
+        result.effect_std_error.tolist(),
+        strict=True,
+    )
     coefficients = [
-        Coefficient(*name, estimate, error, note, effect, effect_error, df=result.df)
-        for name, note, estimate, error, effect, effect_error in zip(
-            names, result.notes, *columns, strict=True
-        )
+        Coefficient(*name, *of_name, df=result.df)
+        for name, of_name in zip(names, numbers, strict=True)
     ]
     if result.reference is not None:
         del coefficients[result.reference]
@@ -385,12 +386,9 @@ def _gam(
 
 def _few_clusters(spec: Spec, df: float) -> list[str]:
     """A remark if errors are of few clusters."""
-    few = 0 < df < FEW - 1
-    return (
-        [FEW_CLUSTERS.format(covariance=spec.errors.covariance, clusters=df + 1, few=FEW)]
-        if few
-        else []
-    )
+    if not 0 < df < FEW - 1:
+        return []
+    return [FEW_CLUSTERS.format(covariance=spec.errors.covariance, clusters=df + 1, few=FEW)]
 
 
 def _rows_with(cells: Cells, terms: Sequence[Term]) -> list[float]:

@@ -166,6 +166,24 @@ class Moments:
         """Rows in each group, (groups,)."""
         return self.tensor[:, 0, 0, 0, 0]
 
+    @property
+    def regressors(self) -> list[int]:
+        """Places in u of w = (1, reference[, length]), all but the rating."""
+        return [place for place in range(self.tensor.shape[1]) if place != RATING]
+
+    @property
+    def regressor_sums(self) -> np.ndarray:
+        """Sums of w w' over the rows of each group, (groups, v - 1, v - 1)."""
+        return self.tensor[:, 0, 0][:, self.regressors][:, :, self.regressors]
+
+    def reference_sums(self, code: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Rows, and sums of the reference and its square, by the code of each group, (codes,)
+        each; code: (groups,).
+        """
+        sums = self.tensor[:, 0, 0]
+        parts = (sums[:, 0, 0], sums[:, 0, REFERENCE], sums[:, REFERENCE, REFERENCE])
+        return tuple(np.bincount(code, part) for part in parts)
+
     def select(self, mask: np.ndarray) -> "Moments":
         """Keep the groups where `mask`, (groups,) of bool, is true."""
         return Moments(
@@ -182,7 +200,7 @@ class Moments:
         variables = self.tensor.shape[1]
         change = np.broadcast_to(np.eye(variables), (len(self.tensor), variables, variables)).copy()
         change[:, RATING] = 0.0
-        change[:, RATING, [i for i in range(variables) if i != RATING]] = expected
+        change[:, RATING, self.regressors] = expected
         tensor = np.einsum(
             "gai,gbj,gck,gdl,gijkl->gabcd", *[change] * 4, self.tensor, optimize=True
         )

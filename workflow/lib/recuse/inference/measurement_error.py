@@ -21,7 +21,6 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.data.cells import occasion_in
 from recuse.data.moments import LENGTH as LENGTH_OF_ROW
-from recuse.data.moments import REFERENCE as REFERENCE_OF_ROW
 from recuse.data.moments import Moments, PromptRange, RowBlock, moments_of_blocks, row_blocks
 from recuse.data.registry import RATERS
 from recuse.data.study import StudyTables
@@ -246,12 +245,7 @@ class KnownReliability:
         """
         # (dimensions,), as all below
         self.dimension, place = np.unique(moments.factors["dimension"], return_inverse=True)
-        sums = moments.tensor[:, 0, 0]
-        columns = (
-            sums[:, a, b]
-            for a, b in ((0, 0), (0, REFERENCE_OF_ROW), (REFERENCE_OF_ROW, REFERENCE_OF_ROW))
-        )
-        self.rows, total, squares = (np.bincount(place, column) for column in columns)
+        self.rows, total, squares = moments.reference_sums(place)
         self.mean = total / self.rows  # of the reference
         self.variance = np.maximum(squares / self.rows - self.mean**2, 0.0)
         # Of the variance that is error

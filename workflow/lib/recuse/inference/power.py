@@ -13,7 +13,7 @@ import numpy as np
 
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import Row, column_names
-from recuse.data.moments import REFERENCE, Moments
+from recuse.data.moments import Moments
 from recuse.data.study import StudyTables
 from recuse.inference.hierarchy import LEAST, MEAN_BIAS, SPREADS, TAILS, TAU
 from recuse.inference.idiosyncrasy import (
@@ -653,12 +653,8 @@ def study_like(
     if not len(moments.n):
         return None
     factors = moments.factors
-    sums = moments.tensor[:, 0, 0]
     models, first, model = np.unique(factors["model"], return_index=True, return_inverse=True)
-    rows, total, squares = (
-        np.bincount(model, sums[:, a, b])
-        for a, b in ((0, 0), (0, REFERENCE), (REFERENCE, REFERENCE))
-    )
+    rows, total, squares = moments.reference_sums(model)
     quality = total / rows
     variance = float((squares - rows * quality**2).sum() / rows.sum())
     noise, slopes = _noise_and_slopes(spec, moments)

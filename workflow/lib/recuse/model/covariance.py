@@ -19,7 +19,6 @@ from recuse.model.least_squares import (
     LeastSquares,
     Solution,
     determined,
-    others_than_rating,
     small_sample_factor,
     solve,
     weighted_squares,
@@ -93,8 +92,7 @@ def by_leverage(
     The rows of each group have one reference, as by moments_of_cells by cell, else DesignError. NaN
     for coefficients that a single row determines. Source: MacKinnon and White (1985).
     """
-    others = others_than_rating(moments)
-    second = moments.tensor[:, 0, 0][:, others][:, :, others]  # (groups, v - 1, v - 1)
+    second = moments.regressor_sums  # (groups, v - 1, v - 1)
     means = second[:, 0] / moments.n[:, None]  # (groups, v - 1): of w
     size = np.einsum("gaa->ga", second) / moments.n[:, None]
     if (size - means**2 > 1e3 * ROUNDING * np.maximum(size, 1.0)).any():

@@ -14,7 +14,7 @@ from recuse.data.moments import Moments
 from recuse.data.study import StudyTables
 from recuse.model.design import Term, absent_terms, design_layout, estimable_terms
 from recuse.model.estimable import spec_slices
-from recuse.model.least_squares import IDENTIFIED, Solution, others_than_rating, solve
+from recuse.model.least_squares import IDENTIFIED, Solution, solve
 from recuse.model.spec import BIASES, Spec, estimand_name
 
 IDENTIFIABILITY = column_names(
@@ -130,10 +130,10 @@ def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict
     names, first, cell = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     cells = CellWords(*names.T, kin=(factors["judge_family"] == factors["model_family"])[first])
     # (groups, v - 1, terms)
-    weights, others = layout @ solution.inverse, others_than_rating(moments)
+    weights = layout @ solution.inverse
     squares = np.zeros((len(names), len(terms)))  # sums over the rows of each cell
-    gram = moments.tensor[:, 0, 0][:, others][:, :, others]
-    np.add.at(squares, cell, np.einsum("gwt,gwt->gt", weights, gram @ weights))
+    sums = moments.regressor_sums @ weights
+    np.add.at(squares, cell, np.einsum("gwt,gwt->gt", weights, sums))
     rows = np.bincount(cell, moments.n)
     for place, term in enumerate(terms):
         carried = np.bincount(cell, term.carried) > 0

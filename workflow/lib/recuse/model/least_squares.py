@@ -87,23 +87,18 @@ def solve(moments: Moments, regressors: np.ndarray) -> Solution:
     determine are not identified; the others do not depend on them.
     """
     groups, width, terms = regressors.shape
-    others = others_than_rating(moments)
-    second = moments.tensor[:, 0, 0]  # (groups, v, v): sums of u u'
-    gram = second[:, others][:, :, others]  # (groups, v - 1, v - 1)
+    gram = moments.regressor_sums  # (groups, v - 1, v - 1)
     flat = regressors.reshape(groups * width, terms)
     total = flat.T @ (gram @ regressors).reshape(groups * width, terms)
     inverse, null = inverted(total)
-    cross = second[:, others, RATING]  # (groups, v - 1): sums of regressor * rating
+    cross = moments.tensor[:, 0, 0][
+        :, moments.regressors, RATING
+    ]  # (groups, v - 1): sums of regressor * rating
     estimate = inverse @ (flat.T @ cross.ravel())
     # One step of refinement on the residual sums gives the precision of a QR decomposition.
     fitted = (gram @ (regressors @ estimate)[..., None])[..., 0]
     estimate = estimate + inverse @ (flat.T @ (cross - fitted).ravel())
     return Solution(estimate, inverse, null, round(float(moments.n.sum())), total)
-
-
-def others_than_rating(moments: Moments) -> list[int]:
-    """Places in u of all but the rating."""
-    return [place for place in range(moments.tensor.shape[1]) if place != RATING]
 
 
 def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -139,11 +134,8 @@ def weighted_squares(moments: Moments, regressors: np.ndarray, solution: Solutio
     """Sum over each group's rows of w w' e^2, (groups, v - 1, v - 1); w = (1, reference[, length]),
     e = rating - fitted w.
     """
-    tensor, others, fitted = (
-        moments.tensor,
-        others_than_rating(moments),
-        regressors @ solution.estimate,
-    )
+    tensor, others = moments.tensor, moments.regressors
+    fitted = regressors @ solution.estimate
     residual = np.empty((len(tensor), tensor.shape[1]))  # e as a linear function of u
     residual[:, RATING] = 1.0
     residual[:, others] = -fitted

@@ -199,13 +199,13 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
     ]
     if not tested:
         return []
-    p_values = [_p_value(row) for _, row in tested]
+    p_values = [wald_p_value(row.estimate, row.std_error, row.df) for _, row in tested]
     bh = benjamini_hochberg(p_values)
     columns = {
         "p_value": p_values,
         "holm_p_value": np.maximum(holm(p_values), bh).tolist(),  # smaller by rounding alone
         "bh_p_value": bh.tolist(),
-        **simultaneous([row for _, row in tested], confidence=confidence),
+        **simultaneous([row for _, row in tested], p_values, confidence=confidence),
     }
     rows = []
     for (label, row), *numbers in zip(tested, *columns.values(), strict=True):
@@ -217,9 +217,12 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
     return rows
 
 
-def simultaneous(coefficients: Sequence[Coefficient], *, confidence: float) -> dict[str, list]:
-    """Columns of `max_t` of coefficients that have errors; none unless each has a wild
-    bootstrap.
+def simultaneous(
+    coefficients: Sequence[Coefficient], p_values: Sequence[float], *, confidence: float
+) -> dict[str, list]:
+    """Columns of `max_t` of coefficients that have errors; none unless each has a wild bootstrap.
+
+    p_values: of the coefficients.
     """
     tests = [row.wild for row in coefficients]
     if None in tests:
@@ -231,17 +234,11 @@ def simultaneous(coefficients: Sequence[Coefficient], *, confidence: float) -> d
     single = [quantile(confidence, row.df) for row in coefficients]
     reach = np.maximum(critical * np.array([test.std_error for test in tests]), single * error)
     return {
-        "max_t_p_value": np.maximum(
-            adjusted_p_values, [_p_value(row) for row in coefficients]
-        ).tolist(),
+        "max_t_p_value": np.maximum(adjusted_p_values, p_values).tolist(),
         "simultaneous_ci_low": (estimate - reach).tolist(),
         "simultaneous_ci_high": (estimate + reach).tolist(),
         "replicates": [len(tests[0].squares)] * len(tests),
     }
-
-
-def _p_value(row: Coefficient) -> float:
-    return wald_p_value(row.estimate, row.std_error, row.df)
 
 
 def max_t(tests: Sequence[WildTest], *, confidence: float) -> tuple[np.ndarray, float]:

@@ -17,7 +17,7 @@ from recuse.inference.measurement_error import BY_RATERS, METHODS
 from recuse.inference.power import detectable_bias, with_reaches
 from recuse.inference.verdict import Reply
 from recuse.model.covariance import COVARIANCES, FEW
-from recuse.model.spec import BIASES, BiasKey, Errors, in_place
+from recuse.model.spec import BIASES, BiasKey, Errors, Settings, in_place
 
 CONCLUSIONS = column_names(
     "study slice quantity term check spec estimand estimate ci_low ci_high p_value",
@@ -91,11 +91,11 @@ class RobustnessCheck:
     by: str = "ci"
 
     @classmethod
-    def from_config(cls, checks: Mapping[str, Mapping]) -> list["RobustnessCheck"]:
+    def from_config(cls, checks: Settings) -> list["RobustnessCheck"]:
         """The checks of config, in its order."""
         return [cls(name, **settings) for name, settings in checks.items()]
 
-    def spec_with_slice(self, label: str, specs: Mapping[str, Mapping]) -> str | None:
+    def spec_with_slice(self, label: str, specs: Settings) -> str | None:
         """The spec that has this slice, "" for the whole study, by the settings of `specs`; None if
         there is none.
         """
@@ -123,7 +123,7 @@ class Robustness:
     """
 
     checks: Sequence[RobustnessCheck]
-    specs: Mapping[str, Mapping]
+    specs: Settings
     confidence: float
     power: float
 

@@ -22,7 +22,7 @@ from recuse.inference.robustness import ESTIMATES, OF_C, RobustnessCheck
 from recuse.model.estimable import estimable_specs, sliced_by, study_for
 from recuse.model.fit import fitted_slices
 from recuse.model.least_squares import quantile, wald_columns
-from recuse.model.spec import BIASES, BiasKey, C, Spec, estimand_name
+from recuse.model.spec import BIASES, BiasKey, C, Settings, Spec, estimand_name
 
 WORDINGS = column_names(
     "study check spec estimand quantity term wordings replicates",
@@ -151,8 +151,8 @@ def ways_asked(study: StudyTables) -> dict[str, list[str]]:
 
 
 def wording_rows(
-    checks: Mapping[str, Mapping],
-    specs: Mapping[str, Mapping],
+    checks: Settings,
+    specs: Settings,
     study: StudyTables,
     *,
     confidence: float,
@@ -216,9 +216,7 @@ def _bias_rows(
         yield {"estimand": estimand, "quantity": bias[0], "term": bias[1], **row}
 
 
-def _whole_study_spec(
-    check: RobustnessCheck, specs: Mapping[str, Mapping], study: StudyTables
-) -> list[Spec]:
+def _whole_study_spec(check: RobustnessCheck, specs: Settings, study: StudyTables) -> list[Spec]:
     """The spec that a check has of the whole study, without bootstraps, in a list; none if it
     cannot be fitted.
     """

@@ -11,7 +11,15 @@ from recuse.data.moments import Moments
 from recuse.data.selection import DROPPED
 from recuse.data.study import LEAST_SCORED, StudyTables
 from recuse.model.covariance import COVARIANCES
-from recuse.model.spec import BIASES, ON_HUMAN_SCORES, BiasKey, Spec, against_judges, in_place
+from recuse.model.spec import (
+    BIASES,
+    ON_HUMAN_SCORES,
+    BiasKey,
+    Settings,
+    Spec,
+    against_judges,
+    in_place,
+)
 
 LEFT_OUT = (
     "without the slopes on human scores, as {} has one: biases are relative to the other judges"
@@ -21,7 +29,7 @@ OF_HUMAN_SCALE = (*ON_HUMAN_SCORES, "self", "same_family")
 
 
 def estimable_specs(
-    specs: Mapping[str, Mapping],
+    specs: Settings,
     names: Iterable[str],
     study: StudyTables,
     *,
@@ -35,7 +43,7 @@ def estimable_specs(
     return [fitted_to(spec, study) for spec in candidates if not_estimable(spec, study) is None]
 
 
-def sliced_by(specs: Mapping[str, Mapping], names: Iterable[str], study: StudyTables) -> list[Spec]:
+def sliced_by(specs: Settings, names: Iterable[str], study: StudyTables) -> list[Spec]:
     """The named specs of config's `specs` whose slices the study has, whatever their terms."""
     candidates = Spec.from_config({name: specs[name] for name in names})
     return [spec for spec in candidates if without_rows(spec, study) is None]

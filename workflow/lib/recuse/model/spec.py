@@ -7,6 +7,7 @@ from recuse.base.words import enumerated
 from recuse.data.selection import Selection
 from recuse.model.covariance import COVARIANCES
 
+Settings = Mapping[str, Mapping]  # of config, by the name of a spec or a robustness check
 EQUATION_1 = ("judge", "judge:reference", "self", "same_family", "dimension")
 ON_HUMAN_SCORES = ("reference", "judge:reference")  # terms with the reference as regressor
 SELF, FAMILY = BIASES = ("self_bias", "family_bias")
@@ -62,7 +63,7 @@ class Spec:
         return cls(name, Selection(), Model(), Errors()).changed(**settings)
 
     @classmethod
-    def from_config(cls, specs: Mapping[str, Mapping]) -> "list[Spec]":
+    def from_config(cls, specs: Settings) -> "list[Spec]":
         """Read config's `specs`."""
         return [cls.of(name, **settings) for name, settings in specs.items()]
 

@@ -116,10 +116,10 @@ def without_rows(spec: Spec, study: StudyTables) -> str | None:
     if spec.selection.slice == "task_type" and not factors["task_type"].astype(bool).any():
         return because(Reason.NO_TASK_TYPES)
     absent = spec.selection.absent_from(factors)
-    without_any = [
-        key for key, values in absent.items() if len(values) == len(spec.selection.subset[key])
-    ]
-    return missing(without_any[0], absent[without_any[0]]) if without_any else None
+    for key, values in absent.items():
+        if len(values) == len(spec.selection.subset[key]):
+            return missing(key, values)
+    return None
 
 
 def missing(key: str, values: Iterable[str]) -> str:

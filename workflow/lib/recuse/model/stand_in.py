@@ -51,7 +51,7 @@ def bias_fits(spec: Spec, study: StudyTables) -> Iterator[tuple[str, dict[BiasKe
     """Yield label and biases, by (quantity, term), of each slice of a least-squares spec that
     carries a term.
     """
-    moments, slices = spec_moments(spec, study), []
+    moments, slices, takers = spec_moments(spec, study), [], []
     for label, rows, design in slice_designs(spec, moments):
         if design is None:
             continue
@@ -62,12 +62,12 @@ def bias_fits(spec: Spec, study: StudyTables) -> Iterator[tuple[str, dict[BiasKe
             if term.quantity in BIASES and solution.identified[place]
         ]
         influences = Influences(design.layouts, solution, places, study.prompts)
-        slices.append((label, design, solution.estimate[places], places, influences))
-    takers = [(design, [influences]) for _, design, _, _, influences in slices]
+        keys = [(design.terms[place].quantity, design.terms[place].term) for place in places]
+        slices.append((label, keys, solution.estimate[places], influences))
+        takers.append((design, [influences]))
     blocks = study.row_blocks(spec.selection, moments.factors) if slices else ()
     add_prompts(takers, blocks, len(moments.n))
-    for label, design, estimate, places, influences in slices:
-        keys = [(design.terms[place].quantity, design.terms[place].term) for place in places]
+    for label, keys, estimate, influences in slices:
         fits = map(BiasFit, influences.prompts.tolist(), estimate.tolist(), influences.values.T)
         yield label, dict(zip(keys, fits, strict=True))
 

@@ -536,8 +536,12 @@ def _pooled_columns(biases: Sequence[Bias], whole: Pooled, confidence: float) ->
     estimate, error, df = whole.unweighted
     plain = wald_columns(estimate, error, df=df, confidence=confidence)
     lowest, highest = np.mean([bias.shifts for bias in biases], axis=0)
-    columns |= {"unweighted": estimate, "unweighted_ci_low": plain["ci_low"] + lowest}
-    return columns | {"unweighted_ci_high": plain["ci_high"] + highest, "tau": whole.tau}
+    return columns | {
+        "unweighted": estimate,
+        "unweighted_ci_low": plain["ci_low"] + lowest,
+        "unweighted_ci_high": plain["ci_high"] + highest,
+        "tau": whole.tau,
+    }
 
 
 def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
@@ -562,8 +566,12 @@ def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Itera
             errors = each.fit.single_errors(contrasts)
             for place, residual, (variance, df) in zip(places, residuals, errors, strict=True):
                 error = math.sqrt(variance)
-                columns[place] = {"residual": residual, "std_error": error, "df": df}
-                columns[place]["band"] = quantile(confidence, df) * error
+                columns[place] = {
+                    "residual": residual,
+                    "std_error": error,
+                    "df": df,
+                    "band": quantile(confidence, df) * error,
+                }
         every = zip(cells.judge, cells.model, cells.relation, cells.n, columns, strict=True)
         for judge, model, relation, n, numbers in every:
             row = {"judge": judge, "model": model, "relation": relation, "n": round(n)}

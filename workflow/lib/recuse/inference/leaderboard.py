@@ -492,10 +492,13 @@ def _rows(
         note = because(Reason.SHORT_INTERVALS, prompts=prompts, few=FEW)
     if len(drawn) > 1 and compared.any():
         share = tail(confidence, prompts)
-        columns["std_error"] = scores[drawn].std(axis=0, ddof=1) * np.sqrt(prompts / (prompts - 1))
-        columns["replicates"] = np.full(compared.sum(), len(drawn))
         low, high = rank_sets(scores[0], scores[drawn], prompts=prompts, confidence=confidence)
-        columns |= {"rank_low": low, "rank_high": high}
+        columns |= {
+            "std_error": scores[drawn].std(axis=0, ddof=1) * np.sqrt(prompts / (prompts - 1)),
+            "replicates": np.full(compared.sum(), len(drawn)),
+            "rank_low": low,
+            "rank_high": high,
+        }
         for prefix, values in shown.items():
             ends = np.quantile(values[drawn], [share, 1 - share], axis=0)
             columns[f"{prefix}ci_low"], columns[f"{prefix}ci_high"] = ends

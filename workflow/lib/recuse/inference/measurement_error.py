@@ -187,8 +187,7 @@ def breakdowns(rows: Iterable[Mapping]) -> Iterator[dict]:
     for key, unsorted in curves.items():
         curve = sorted(unsorted, key=lambda row: -row["reliability"])
         signs = [(row["ci_low"] > 0) - (row["ci_high"] < 0) for row in curve]
-        row = dict(zip(KEYS, key, strict=True))
-        row |= {
+        row = dict(zip(KEYS, key, strict=True)) | {
             "sign_at_1": signs[0],
             "sign_at_lowest": signs[-1],
             "lowest": curve[-1]["reliability"],
@@ -411,8 +410,12 @@ def correct(
     for columns, terms, fit in fits:
         result = fit.result()
         for place, term in enumerate(terms):
-            row = columns | {"quantity": term.quantity, "term": term.term}
-            row |= {"n": result.n, "prompts": fit.prompts}
+            row = columns | {
+                "quantity": term.quantity,
+                "term": term.term,
+                "n": result.n,
+                "prompts": fit.prompts,
+            }
             if result.identified[place]:
                 error = result.std_error[place]
                 df = result.df

@@ -479,8 +479,9 @@ def power_by_judge(
                 "floor": estimate.floor,
                 "bias": estimate.bias,
                 "limit": estimate.limit(power, confidence),
+                "prompts_needed": needed[judge],
+                "size_needed": math.nan,
             }
-            row |= {"prompts_needed": needed[judge], "size_needed": math.nan}
             if most < math.inf:
                 row["size_needed"] = size(
                     estimate.with_prompts(most / plan.prompts), confidence=confidence
@@ -490,12 +491,12 @@ def power_by_judge(
                 yield row | {"reason": reason}
                 continue
             planned = estimate.with_prompts(count / plan.prompts)
-            row |= {
+            yield row | {
                 "std_error": planned.std_error,
                 "df": planned.t_df,
                 "size": size(planned, confidence=confidence),
+                "detectable": planned.detectable(power, confidence),
             }
-            yield row | {"detectable": planned.detectable(power, confidence)}
 
 
 def _prompts_needed(
@@ -611,8 +612,10 @@ def power_rows(
                 "estimand": estimand,
                 "judges": len(larger.judges),
                 "models": len(larger.models),
+                "dimensions": plan.dimensions,
+                "raters": number or None,
+                "prompts": count,
             }
-            design |= {"dimensions": plan.dimensions, "raters": number or None, "prompts": count}
             yield design | target | _of_every_judge(rows, preferences_known, 1 - confidence)
 
 
@@ -625,9 +628,11 @@ def _of_every_judge(rows: Sequence[Mapping], preferences_known: bool, level: flo
     def largest(name: str) -> float:
         return max(row[name] for row in estimable)
 
-    numbers = {"detectable": largest("detectable")}
-    numbers["detectable_least"] = min(row["detectable"] for row in estimable)
-    numbers["bias"] = max((row["bias"] for row in estimable), key=abs)
+    numbers = {
+        "detectable": largest("detectable"),
+        "detectable_least": min(row["detectable"] for row in estimable),
+        "bias": max((row["bias"] for row in estimable), key=abs),
+    }
     if not preferences_known:
         return numbers | {"reason": because(Reason.UNKNOWN_PREFERENCES)}
     numbers |= {"size": largest("size"), "floor": largest("limit")}

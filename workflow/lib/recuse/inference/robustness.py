@@ -404,10 +404,13 @@ def _columns(check: RobustnessCheck, spec: str, estimate: Estimate, robustness: 
     """The columns of a bias in one check, by the spec of its slice; words: those of a lost
     conclusion.
     """
-    row = {name: getattr(estimate, name) for name in COLUMNS}
-    row |= {"check": check.name, "spec": spec, "words": check.lost}
-    row["conclusion"] = concluded(estimate, confidence=robustness.confidence)
-    row["note"] = _note(check, check.errors(robustness.specs[spec]), estimate)
+    row = {name: getattr(estimate, name) for name in COLUMNS} | {
+        "check": check.name,
+        "spec": spec,
+        "words": check.lost,
+        "conclusion": concluded(estimate, confidence=robustness.confidence),
+        "note": _note(check, check.errors(robustness.specs[spec]), estimate),
+    }
     if estimate.std_error > 0:
         asked = {"power": robustness.power, "confidence": robustness.confidence}
         found = detectable_bias(estimate.std_error, estimate.t_df, reach=estimate.reach, **asked)

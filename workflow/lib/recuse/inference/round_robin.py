@@ -227,8 +227,13 @@ def _schemes(names: str, sums: PlanSums, bias: float | None) -> Iterator[dict]:
     ):
         variance = contrast_variance(covariance)
         error = math.sqrt(variance)
-        row = shared | {"scheme": scheme, "ratings": ratings, "bias_left": bias}
-        row |= {"saved": 1 - ratings / sums.ratings, "std_error": error}
+        row = shared | {
+            "scheme": scheme,
+            "ratings": ratings,
+            "bias_left": bias,
+            "saved": 1 - ratings / sums.ratings,
+            "std_error": error,
+        }
         if base > 0:
             row["factor"] = variance / base
         if bias is not None:

@@ -122,10 +122,14 @@ def _rows_of_slice(
         half = quantile(confidence, result.df) * error if error > 0 else math.nan
         t = abs(estimate / classical)
         f = t / math.sqrt(df)
-        row |= {"classical_std_error": classical, "df": df}
-        row |= {"partial_r2": f**2 / (1 + f**2), "robustness_value": robustness_value(f)}
         left = (t - half / classical) / math.sqrt(df)
-        row["robustness_value_significance"] = robustness_value(left)
+        row |= {
+            "classical_std_error": classical,
+            "df": df,
+            "partial_r2": f**2 / (1 + f**2),
+            "robustness_value": robustness_value(f),
+            "robustness_value_significance": robustness_value(left),
+        }
         if spec.selection.length is not None:
             row |= _as_length(
                 _strength_of_length(rows, terms, place, solution, residual),
@@ -145,8 +149,11 @@ def _as_length(length: Strength, estimate: float, half: float, classical: float,
     if (strength := as_strong_as(length)) is None:
         return row | {"reason": because(Reason.LENGTH_LIKE_HALF)}
     moved = bias_in_errors(strength, df) * classical
-    row |= {"as_length_ci_low": estimate - moved - half, "bias_as_length": moved}
-    return row | {"as_length_ci_high": estimate + moved + half}
+    return row | {
+        "bias_as_length": moved,
+        "as_length_ci_low": estimate - moved - half,
+        "as_length_ci_high": estimate + moved + half,
+    }
 
 
 def _strength_of_length(

@@ -248,8 +248,12 @@ def verdicts_on_ratings(
     for row in verdict_rows(KINDS["ratings"], BIASES[0], of_judges, confidence=confidence):
         if row["term"] in agreement:
             value, low, high = agreement[row["term"]]
-            row |= {"agreement": value, "agreement_ci_low": low, "agreement_ci_high": high}
-            row["agreement_least"] = least
+            row |= {
+                "agreement": value,
+                "agreement_ci_low": low,
+                "agreement_ci_high": high,
+                "agreement_least": least,
+            }
             if high < least or not low > 0:
                 row["disagreement"] = because(Reason.HARDLY_AGREES)
         if row["term"] in astray:

@@ -256,9 +256,8 @@ def _columns(
     row = {
         f"one_{name}": as_asked.get(name) for name in ("std_error", "ci_low", "ci_high", "p_value")
     }
-    row |= {column + "s": max(1, len(parts[column])) for column in ASKED} | {
-        "estimate": whole.estimate
-    }
+    row |= {column + "s": max(1, len(parts[column])) for column in ASKED}
+    row["estimate"] = whole.estimate
     if wordings is not None:
         error, df = wordings.generalised()
         row |= wald_columns(whole.estimate, error, df=df, confidence=confidence)

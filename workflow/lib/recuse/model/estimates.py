@@ -161,8 +161,12 @@ def _numbers(coefficient: Coefficient, confidence: float) -> dict:
         columns["note"] = because(Reason.NO_STANDARD_ERROR)
     if not math.isnan(effect := coefficient.effect):
         half = quantile(confidence, coefficient.df) * coefficient.effect_std_error
-        columns |= {"effect": effect, "effect_std_error": coefficient.effect_std_error}
-        columns |= {"effect_ci_low": effect - half, "effect_ci_high": effect + half}
+        columns |= {
+            "effect": effect,
+            "effect_std_error": coefficient.effect_std_error,
+            "effect_ci_low": effect - half,
+            "effect_ci_high": effect + half,
+        }
     return columns
 
 
@@ -209,9 +213,14 @@ def adjusted(spec: Spec, slices: Sequence[Fitted], *, confidence: float) -> list
     }
     rows = []
     for (label, row), *numbers in zip(tested, *columns.values(), strict=True):
-        about = {"slice": label, "estimand": estimand_name(spec), "tests": len(tested)}
-        about |= {
-            name: getattr(row, name) for name in ("quantity", "term", "estimate", "std_error")
+        about = {
+            "slice": label,
+            "estimand": estimand_name(spec),
+            "tests": len(tested),
+            "quantity": row.quantity,
+            "term": row.term,
+            "estimate": row.estimate,
+            "std_error": row.std_error,
         }
         rows.append(about | dict(zip(columns, numbers, strict=True)))
     return rows

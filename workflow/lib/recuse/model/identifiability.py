@@ -141,8 +141,9 @@ def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict
             "quantity": term.quantity,
             "term": term.term,
             "n_term": round(moments.n[term.carried].sum()),
+            "n": solution.n,
+            "rank_deficiency": solution.null.shape[1],
         }
-        row |= {"n": solution.n, "rank_deficiency": solution.null.shape[1]}
         named = term.quantity in BIASES
         if solution.identified[place]:
             yield row | _described(cells, carried, squares[:, place], rows, named=named)
@@ -201,8 +202,9 @@ def _described(
         for name, kind in kinds.items()
     )
     words = f"{counted(carried.sum(), 'cell')} {f'against {counts}' if against.any() else 'alone'}"
-    row = {"cells": int(carried.sum()), "carried_by": cells.listed(carried, named=named)}
-    row |= {
+    row = {
+        "cells": int(carried.sum()),
+        "carried_by": cells.listed(carried, named=named),
         "against": cells.listed(against, named=named),
         "n_against": round(rows[against].sum()),
         "words": words,

@@ -109,27 +109,25 @@ def listed_biases(
     cells, as its ratings are a copy.
     """
     nothing = np.zeros(len(cells.n), dtype=bool)
-    biases = []
-    for judge in np.unique(cells.judge).tolist():
-        biases.append(Bias("self_bias", judge, cells.is_self & (cells.judge == judge)))
-    for judge in cells.without_slope:
-        biases.append(Bias("self_bias", judge, nothing, because(Reason.NO_SLOPE)))
-    for family in np.unique(cells.judge_family).tolist():
-        biases.append(Bias("family_bias", family, _cells_of_family(cells, family)))
-    reasons = {doubt.judge: doubt.reason for doubt in doubts}
+    doubted = {doubt.judge: doubt.reason for doubt in doubts}
+
+    def bias(quantity: str, term: str, among: np.ndarray) -> Bias:
+        judges = np.unique(cells.judge[among]).tolist()
+        if not judges:
+            return Bias(quantity, term, among, because(NO_ROWS[quantity]))
+        reasons = [doubted[judge] for judge in judges if judge in doubted]
+        return Bias(quantity, term, among, _unpredicted(cells, among) or next(iter(reasons), ""))
+
     listed = []
-    for bias in biases:
-        reason = bias.reason
-        if not reason and bias.among.any():
-            judges = np.unique(cells.judge[bias.among]).tolist()
-            doubted = [reasons[judge] for judge in judges if judge in reasons]
-            reason = _unpredicted(cells, bias.among) or next(iter(doubted), "")
-        elif not reason:
-            reason = because(NO_ROWS[bias.quantity])
-        listed.append(replace(bias, reason=reason))
+    for judge in np.unique(cells.judge).tolist():
+        listed.append(bias("self_bias", judge, cells.is_self & (cells.judge == judge)))
+    for judge in cells.without_slope:
+        listed.append(Bias("self_bias", judge, nothing, because(Reason.NO_SLOPE)))
+    for family in np.unique(cells.judge_family).tolist():
+        listed.append(bias("family_bias", family, _cells_of_family(cells, family)))
     for key, reason in biases_without_judges(doubts, vars(cells)).items():
         listed.append(Bias(*key, nothing, reason))
-    return [bias for bias in listed if bias.quantity in quantities]
+    return [each for each in listed if each.quantity in quantities]
 
 
 def _cells_of_family(cells: CellMeans, family: str) -> np.ndarray:

@@ -131,29 +131,19 @@ def _rows_of_slice(
             "robustness_value_significance": robustness_value(left),
         }
         if spec.selection.length is not None:
-            row |= _as_length(
-                _strength_of_length(rows, terms, place, solution, residual),
-                estimate,
-                half,
-                classical,
-                df,
-            )
+            length = _strength_of_length(rows, terms, place, solution, residual)
+            row |= {"length_with_term": length.with_term, "length_with_rating": length.with_rating}
+            strength = as_strong_as(length)
+            if strength is None:
+                yield row | {"reason": because(Reason.LENGTH_LIKE_HALF)}
+                continue
+            moved = bias_in_errors(strength, df) * classical
+            row |= {
+                "bias_as_length": moved,
+                "as_length_ci_low": estimate - moved - half,
+                "as_length_ci_high": estimate + moved + half,
+            }
         yield row
-
-
-def _as_length(length: Strength, estimate: float, half: float, classical: float, df: int) -> dict:
-    """Columns of an omitted variable as strong as length; half: of the width of the interval, may
-    be NaN.
-    """
-    row = {"length_with_term": length.with_term, "length_with_rating": length.with_rating}
-    if (strength := as_strong_as(length)) is None:
-        return row | {"reason": because(Reason.LENGTH_LIKE_HALF)}
-    moved = bias_in_errors(strength, df) * classical
-    return row | {
-        "bias_as_length": moved,
-        "as_length_ci_low": estimate - moved - half,
-        "as_length_ci_high": estimate + moved + half,
-    }
 
 
 def _strength_of_length(

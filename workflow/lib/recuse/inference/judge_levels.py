@@ -18,7 +18,7 @@ from recuse.data.moments import RowBlock
 from recuse.data.selection import EVERY_ROW
 from recuse.data.study import StudyTables
 from recuse.model.least_squares import connected_parts
-from recuse.model.prompt_sums import SliceCells, add_prompts, products
+from recuse.model.prompt_sums import SliceCells, add_prompts, places_of_sums
 
 OCCASIONS = 2**24  # above the number of occasions of a prompt
 FOLDS = 20  # parts of the prompts, by their codes in turn, so that each dataset is in each part
@@ -75,9 +75,9 @@ class Crossing:
         """Whether there is a rating, the rating and the human score, (prompts, D, M, J) each, of
         sums by `sum_by_prompt`.
         """
-        # Of rows, rating and human score
-        places = [products(2).index(product) for product in ((0, 0), (0, 2), (0, 1))]
-        present, rating, human = (sums[:, place].reshape(-1, *self.shape) for place in places)
+        present, rating, human = (
+            sums[:, place].reshape(-1, *self.shape) for place in places_of_sums(2)
+        )
         return present > 0, rating, human
 
     def passed(self, study: StudyTables, *takers: object) -> None:

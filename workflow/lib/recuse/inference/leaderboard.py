@@ -34,7 +34,7 @@ from recuse.inference.judge_model import AdditiveFit
 from recuse.model.covariance import FEW
 from recuse.model.estimable import spec_moments
 from recuse.model.least_squares import quantile
-from recuse.model.prompt_sums import SliceCells, add_prompts, products
+from recuse.model.prompt_sums import SliceCells, add_prompts, places_of_sums
 from recuse.model.resampling import ResampledTotals
 from recuse.model.spec import BIASES, FAMILY, SELF, BiasKey, C, Spec, bias_quantities, estimand_name
 
@@ -146,7 +146,7 @@ class PairTotals(ResampledTotals):
         replicates and seed.
         """
         super().__init__(3 * pairs, **resamples)
-        self._summed = [products(width).index(product) for product in ((0, 0), (0, width), (0, 1))]
+        self._summed = places_of_sums(width)
         self._whole, self.prompts = np.zeros((1, 3 * pairs)), 0  # prompts with rows in the slice
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:

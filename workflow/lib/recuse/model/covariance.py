@@ -287,12 +287,12 @@ class TwoWay(ByPrompt):
         shared: (terms,) of bool.
         """
         super().__init__(layouts, solution)
-        cells_of_judges = [np.flatnonzero(judge == name) for name in np.unique(judge)]
-        self._by_judge = [
-            (cells, score_weights(layouts[cells], solution.estimate)) for cells in cells_of_judges
-        ]
+        self._by_judge = []
+        for name in np.unique(judge):
+            cells = np.flatnonzero(judge == name)
+            self._by_judge.append((cells, score_weights(layouts[cells], solution.estimate)))
         self._shared = shared
-        self._scores = np.zeros((len(cells_of_judges), len(solution.gram)))
+        self._scores = np.zeros((len(self._by_judge), len(solution.gram)))
         # Prompts x judges with rows in the slice
         self._pairs, self._meat_of_pairs = 0, np.zeros(solution.gram.shape)
 

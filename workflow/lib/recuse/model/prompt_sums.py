@@ -56,6 +56,11 @@ def products(width: int) -> list[tuple[int, int]]:
     return [(a, b) for a in range(width) for b in range(a, width + 1)]
 
 
+def places_of_sums(width: int) -> list[int]:
+    """Places among `products` of the rows and the sums of the rating and of the human score."""
+    return [products(width).index(product) for product in ((0, 0), (0, width), (0, 1))]
+
+
 def sum_by_prompt(
     block: RowBlock, cell_of_group: np.ndarray, cells: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -329,8 +329,16 @@ def leaderboards(
         family = np.zeros(pairs.shape, dtype=bool)
         is_related = rows.factors["judge_family"] == rows.factors["model_family"]
         family.ravel()[pairs.pair[is_related]] = True
-        sample = {"human": human if study.has_human_scores else None, "prompts": totals.prompts}
-        for row in leaderboard_rows(pairs, means, bias, family, **sample, confidence=confidence):
+        of_slice = leaderboard_rows(
+            pairs,
+            means,
+            bias,
+            family,
+            human=human if study.has_human_scores else None,
+            prompts=totals.prompts,
+            confidence=confidence,
+        )
+        for row in of_slice:
             estimand = removed.estimand if row["scores"] == DEBIASED else ""
             yield {"spec": spec.name, "slice": label, "estimand": estimand, **row}
         if study.is_partly_scored:

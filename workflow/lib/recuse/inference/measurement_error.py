@@ -417,14 +417,13 @@ def correct(
                 "prompts": fit.prompts,
             }
             if result.identified[place]:
-                error = result.std_error[place]
-                df = result.df
+                error, df = result.std_error[place], result.df
                 row |= wald_columns(result.estimate[place], error, df=df, confidence=confidence)
                 yield row | remark_by_prompt(error, df)
-            elif fit.plain.identified[place]:
-                yield row | {"reason": because(Reason.REFERENCE_TOO_NOISY)}
             else:
-                yield row | {"reason": because(Reason.COLLINEAR)}
+                is_noisy = fit.plain.identified[place]
+                reason = Reason.REFERENCE_TOO_NOISY if is_noisy else Reason.COLLINEAR
+                yield row | {"reason": because(reason)}
 
 
 def remark_by_prompt(std_error: float, df: float) -> dict[str, str]:

@@ -229,8 +229,9 @@ class Expected:
         """The self-bias that a test of the right size finds with this power, and under C the
         verdict.
         """
-        asked = {"power": power, "confidence": confidence}
-        return detectable_bias(self.std_error, self.t_df, reach=self.reach, **asked)
+        return detectable_bias(
+            self.std_error, self.t_df, power=power, confidence=confidence, reach=self.reach
+        )
 
     def limit(self, power: float, confidence: float) -> float:
         """The same with infinitely many prompts."""

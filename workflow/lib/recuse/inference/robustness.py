@@ -412,8 +412,13 @@ def _columns(check: RobustnessCheck, spec: str, estimate: Estimate, robustness: 
         "note": _note(check, check.errors(robustness.specs[spec]), estimate),
     }
     if estimate.std_error > 0:
-        asked = {"power": robustness.power, "confidence": robustness.confidence}
-        found = detectable_bias(estimate.std_error, estimate.t_df, reach=estimate.reach, **asked)
+        found = detectable_bias(
+            estimate.std_error,
+            estimate.t_df,
+            power=robustness.power,
+            confidence=robustness.confidence,
+            reach=estimate.reach,
+        )
         if check.table == OF_C and estimate.t_df < KNOWN_DF:
             found = math.nan
         least = np.fmax(found, estimate.detectable)

@@ -210,9 +210,13 @@ def _bias_rows(
         }
         row = _columns(whole, of_bias, estimand, confidence)
         if "df" in row:
-            reach = REACH if estimand == C else 1.0
-            asked = {"power": power, "confidence": confidence, "reach": reach}
-            row["detectable"] = detectable_bias(row["std_error"], row["df"], **asked)
+            row["detectable"] = detectable_bias(
+                row["std_error"],
+                row["df"],
+                power=power,
+                confidence=confidence,
+                reach=REACH if estimand == C else 1.0,
+            )
         yield {"estimand": estimand, "quantity": bias[0], "term": bias[1], **row}
 
 

@@ -94,7 +94,8 @@ def estimate(spec: Spec, study: StudyTables, *, confidence: float, seed: int = 0
     ]
     if (reduced := fitted_to(spec, study)) != spec:
         having = "not every row" if study.is_partly_scored else "no row"
-        spec, remarks = reduced, [*remarks, LEFT_OUT.format(having)]
+        spec = reduced
+        remarks.append(LEFT_OUT.format(having))
     tables.remarks.extend({**about, "slice": "", "remark": remark} for remark in remarks)
     slices = list(fitted_slices(spec, study, seed=seed))
     if spec.errors.bootstrap is not None or spec.errors.wild is not None:

@@ -236,10 +236,11 @@ def prompt_errors(spec: Spec, study: StudyTables, *, seed: int | None) -> list[P
         passes = math.ceil(3 * spec.errors.wild * joined / SUMS)
     for number in range(passes):
         drawn = len(np.unique(moments.factors["judge"])) if kind.judges_alone else study.prompts
-        draws = {"prompts": drawn, "draws": spec.errors.wild, "seed": seed}
         some = (places[number::passes] for places in tested)
         wild = [
-            WildBootstrap(of.layouts, solution, of_slice, **draws)
+            WildBootstrap(
+                of.layouts, solution, of_slice, prompts=drawn, draws=spec.errors.wild, seed=seed
+            )
             for (of, solution), of_slice in zip(fitted, some, strict=True)
         ]
         add_to(wild)
@@ -247,9 +248,15 @@ def prompt_errors(spec: Spec, study: StudyTables, *, seed: int | None) -> list[P
             of_slice |= wild.pop(0).tests()
     replicates = [None] * len(fitted)
     if spec.errors.bootstrap is not None:
-        draws = {"prompts": study.prompts, "replicates": spec.errors.bootstrap, "seed": seed}
         bootstraps = [
-            PromptBootstrap(design.layouts, solution, **draws) for design, solution in fitted
+            PromptBootstrap(
+                design.layouts,
+                solution,
+                prompts=study.prompts,
+                replicates=spec.errors.bootstrap,
+                seed=seed,
+            )
+            for design, solution in fitted
         ]
         add_to(bootstraps)
         pairs = zip(bootstraps, clusters, strict=True)
@@ -290,7 +297,8 @@ def _least_squares(
     if not remarks and kind.of_prompts and result.df > 0:
         few = [(terms[place], number) for place, number in errors.effective.items() if number < FEW]
         names = ", ".join(f"{term.quantity} of {term.term} ({number:.1f})" for term, number in few)
-        remarks += [FEW_CARRY.format(covariance=covariance, few=FEW, terms=names)] if few else []
+        if few:
+            remarks.append(FEW_CARRY.format(covariance=covariance, few=FEW, terms=names))
     if (
         kind.by_judge
         and result.df > 0

@@ -16,6 +16,7 @@ from recuse.data.cells import Cells
 from recuse.model.design import Term, distinct_layouts, term_layout
 from recuse.model.least_squares import RANK_TOLERANCE, determined, small_sample_factor
 from recuse.model.prompt_sums import RowsOfCells
+from recuse.model.spec import BIASES
 
 SEPARATION_ROUNDING = 1e-6  # of a direction's largest entry: a smaller one is 0
 # Squared distance to the maximum, in standard errors, at which Newton's method stops
@@ -24,7 +25,6 @@ LIKELIHOOD_ROUNDING = 1e-13  # of the log-likelihood: a smaller loss is none
 ITERATIONS = 200
 MOVED = 0.5  # a direction of recession moves a term by at least 1, or not at all
 FAR = 30.0  # a move of the linear predictor that leaves exp(-30) = 1e-13 of a probability
-EFFECTS = ("self_bias", "family_bias")  # quantities with a marginal effect
 UNUSED = "no row has the {ratings}: thresholds are between the ratings in use"
 SEPARATED = (
     "fitted in the limit of the terms without finite estimate, where the ratings that they predict"
@@ -664,7 +664,7 @@ def _effects(
     effects = np.full((len(notes), 2), np.nan)
     free_terms, free_thresholds = np.split(free, [len(rows.terms)])
     for place, term in enumerate(rows.terms):
-        if term.quantity in EFFECTS and notes[place] == "":
+        if term.quantity in BIASES and notes[place] == "":
             carried = rows.carried(place)
             covariates = rows.likelihood.covariates(carried)
             eta = covariates @ free_terms

@@ -19,7 +19,7 @@ from recuse.base.reasons import Reason, because
 from recuse.base.tables import column_names
 from recuse.base.words import percent
 from recuse.model.least_squares import holm
-from recuse.model.spec import BIASES
+from recuse.model.spec import FAMILY, SELF
 
 VERDICTS = column_names(
     "study kind quantity term verdict favours estimate ci_low ci_high p_value adjusted_p_value",
@@ -172,7 +172,7 @@ def verdict_rows(
     questions, where they have one. favours: `yes` for a bias in favour, `no` against.
     """
     nothing = Reply(
-        reason=because(Reason.NO_SIBLINGS if quantity == BIASES[1] else Reason.NO_OWN_ANSWERS)
+        reason=because(Reason.NO_SIBLINGS if quantity == FAMILY else Reason.NO_OWN_ANSWERS)
     )
     decisive = [each.get(kind.decisive, nothing) for each in replies.values()]
     p_values = [nan if reply.reason else reply.p_value for reply in decisive]
@@ -229,8 +229,8 @@ def verdicts_on_ratings(
     """
     letters = {check: letter for letter, check in checks.items()}
     replies: dict[str, dict[str, dict[str, Reply]]] = {
-        BIASES[0]: {judge: {} for judge in judges},
-        BIASES[1]: {},
+        SELF: {judge: {} for judge in judges},
+        FAMILY: {},
     }
     for row in conclusions:
         if not row["slice"]:
@@ -245,7 +245,7 @@ def verdicts_on_ratings(
     for judge, (_, low, _) in agreement.items():
         if judge in of_judges and not low > 0:
             of_judges[judge].pop(AGAINST_PEOPLE, None)
-    for row in verdict_rows(KINDS["ratings"], BIASES[0], of_judges, confidence=confidence):
+    for row in verdict_rows(KINDS["ratings"], SELF, of_judges, confidence=confidence):
         if row["term"] in agreement:
             value, low, high = agreement[row["term"]]
             row |= {
@@ -259,7 +259,7 @@ def verdicts_on_ratings(
         if row["term"] in astray:
             row["disagreement"] = because(Reason.HARDLY_AGREES_WITH_JUDGES)
         yield row
-    yield from verdict_rows(KINDS["ratings"], BIASES[1], of_families, confidence=confidence)
+    yield from verdict_rows(KINDS["ratings"], FAMILY, of_families, confidence=confidence)
 
 
 def _reply(row: Mapping) -> Reply:

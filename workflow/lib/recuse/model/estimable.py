@@ -12,8 +12,9 @@ from recuse.data.selection import DROPPED
 from recuse.data.study import LEAST_SCORED, StudyTables
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
-    BIASES,
+    FAMILY,
     ON_HUMAN_SCORES,
+    SELF,
     BiasKey,
     Settings,
     Spec,
@@ -90,10 +91,10 @@ def biases_without_judges(doubts: Iterable[Doubt], factors: Factors) -> dict[Bia
         if judge in judges:
             continue
         if judge in models:
-            left_out[BIASES[0], judge] = reason
+            left_out[SELF, judge] = reason
         siblings = models[factors["model_family"] == family]
         if family not in families and (siblings != judge).any():
-            left_out.setdefault((BIASES[1], family), reason)
+            left_out.setdefault((FAMILY, family), reason)
     return left_out
 
 

@@ -318,17 +318,18 @@ class Idiosyncrasy:
             variance, df = self._errors.of(np.eye(len(self._targets))[place])
             missing = float(self._missing[bias.among].max())
             rating = float(self.cells.rating[bias.among].mean()) if missing else 0.0
-            numbers = replace(
-                bias,
-                estimate=float(self._contrasts[place] @ self.cells.mean),
-                std_error=math.sqrt(variance),
-                df=df,
-                reason=refusal(self.cells, bias),
-                doubt=doubt_about_all(self.cells),
-                missing=missing,
-                shifts=(-missing * rating, missing * (1 - rating)),
+            biases.append(
+                replace(
+                    bias,
+                    estimate=float(self._contrasts[place] @ self.cells.mean),
+                    std_error=math.sqrt(variance),
+                    df=df,
+                    reason=refusal(self.cells, bias),
+                    doubt=doubt_about_all(self.cells),
+                    missing=missing,
+                    shifts=(-missing * rating, missing * (1 - rating)),
+                )
             )
-            biases.append(numbers)
         return biases
 
     @cached_property
@@ -521,9 +522,9 @@ def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterato
             whole = each.pooled(biases)
             favouring = {"favouring_at_least": each.least_favouring(biases, confidence)}
             yield row | favouring | _pooled_columns(biases, whole, confidence)
-            for left_out, weight in (
-                zip(biases, whole.weights.tolist(), strict=True) if len(biases) > 2 else ()
-            ):
+            if len(biases) == 2:
+                continue
+            for left_out, weight in zip(biases, whole.weights.tolist(), strict=True):
                 others = [bias for bias in biases if bias is not left_out]
                 row |= {"left_out": left_out.term, "biases": len(others), "weight": weight}
                 yield row | _pooled_columns(others, each.pooled(others), confidence)

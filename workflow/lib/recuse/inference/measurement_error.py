@@ -31,6 +31,7 @@ from recuse.model.estimable import spec_moments
 from recuse.model.least_squares import (
     LeastSquares,
     Solution,
+    covariance_among,
     determined,
     inverted,
     small_sample_factor,
@@ -363,9 +364,7 @@ class CorrectedFit:
         has P - 1 degrees.
         """
         factor = small_sample_factor(self.prompts, self.plain.n, self.plain.rank)
-        spread = np.where(
-            np.outer(self.identified, self.identified), self._squares * factor, np.nan
-        )
+        spread = covariance_among(self.identified, self._squares * factor)
         return LeastSquares(
             self.estimate, spread, self.identified, self.plain.n, self.plain.rank, self.prompts - 1
         )
@@ -394,8 +393,8 @@ def correct(
     takers, fits = [], []
     for label, rows, design in slice_designs(spec, moments, apart="dimension"):
         where = {"spec": spec.name, "slice": label, "estimand": estimand_name(spec)}
-        for quantity, term, reason in absent_terms(spec, rows.factors):
-            yield where | {"quantity": quantity, "term": term, "reason": reason}
+        for absent in absent_terms(spec, rows.factors):
+            yield where | absent._asdict()
         if design is None:
             continue
         cells = _with_others(design, moments)

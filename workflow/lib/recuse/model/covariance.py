@@ -18,6 +18,7 @@ from recuse.model.least_squares import (
     ROUNDING,
     LeastSquares,
     Solution,
+    covariance_among,
     determined,
     small_sample_factor,
     solve,
@@ -112,7 +113,7 @@ def by_leverage(
     # not determined.
     free = (x[alone] @ solution.inverse) * np.sqrt(solution.gram.diagonal())
     kept = determined((free / np.linalg.norm(free, axis=1, keepdims=True)).T)
-    return replace(result, covariance=np.where(np.outer(kept, kept), result.covariance, np.nan))
+    return replace(result, covariance=covariance_among(kept, result.covariance))
 
 
 def _meat(regressors: np.ndarray, squares: np.ndarray) -> np.ndarray:

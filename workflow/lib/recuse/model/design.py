@@ -4,6 +4,7 @@ and the design matrix.
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +20,16 @@ BY_JUDGE = ("intercept", "slope", "length")
 # Quantities that are the same in all rows of a completion
 BY_COMPLETION = ("dimension", "model", "model_dimension")
 TermGroups = dict[str, np.ndarray]  # level of a term -> the groups that carry it, (groups,) of bool
-NotEstimable = tuple[str, str, str]  # quantity, term, and why it has no coefficient
 # Why a bias has no term
 NO_ROWS = {"self_bias": Reason.NO_OWN_ANSWERS, "family_bias": Reason.NO_SIBLINGS}
+
+
+class NotEstimable(NamedTuple):
+    """A term without a coefficient."""
+
+    quantity: str
+    term: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -126,11 +134,11 @@ def absent_terms(spec: Spec, factors: Factors) -> list[NotEstimable]:
     If no term is left, the last one says so, or that there are no rows, without quantity and term.
     """
     reasons = list(_with_reasons(spec, factors))
-    absent = [(term.quantity, term.term, reason) for term, reason in reasons if reason]
-    absent.sort(key=lambda row: row[0] not in NO_ROWS)
+    absent = [NotEstimable(term.quantity, term.term, reason) for term, reason in reasons if reason]
+    absent.sort(key=lambda row: row.quantity not in NO_ROWS)
     if len(absent) == len(reasons):
         nothing = Reason.NO_TERM if len(factors["judge"]) else Reason.NO_ROWS
-        absent.append(("", "", because(nothing)))
+        absent.append(NotEstimable("", "", because(nothing)))
     return absent
 
 

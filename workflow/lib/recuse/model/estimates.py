@@ -11,6 +11,7 @@ import numpy as np
 from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import column_names
 from recuse.data.study import StudyTables
+from recuse.model.design import NotEstimable
 from recuse.model.estimable import (
     LEFT_OUT,
     biases_without_judges,
@@ -106,17 +107,17 @@ def estimate(spec: Spec, study: StudyTables, *, confidence: float, seed: int = 0
     if study.view.without:
         absent = biases_without_judges(study.doubts, study.cells().factors)
         left_out = [
-            (*bias, why) for bias, why in absent.items() if bias[0] in bias_quantities(spec)
+            NotEstimable(*bias, why)
+            for bias, why in absent.items()
+            if bias[0] in bias_quantities(spec)
         ]
     for fitted in slices:
         where = {**about, "slice": fitted.slice}
         tables.estimates.extend(
             {**about, **row} for row in estimate_rows(spec, fitted, confidence=confidence)
         )
-        for quantity, term, reason in (*fitted.not_estimable, *left_out):
-            tables.not_estimable.append(
-                {**where, "quantity": quantity, "term": term, "reason": reason}
-            )
+        for missing_term in (*fitted.not_estimable, *left_out):
+            tables.not_estimable.append(where | missing_term._asdict())
         tables.remarks.extend({**where, "remark": remark} for remark in fitted.remarks)
         for curve in fitted.curves:
             half = quantile(confidence, curve.df)  # in standard errors

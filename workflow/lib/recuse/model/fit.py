@@ -78,7 +78,7 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The fit of one slice; not_estimable: (quantity, term, reason)."""
+    """The fit of one slice."""
 
     slice: str
     n: int  # rows
@@ -172,14 +172,20 @@ def fit_slice(
         fitted = ESTIMATORS[spec.model.estimator](spec, label, rows, terms, errors)
     except DesignError as error:
         return Fitted(
-            label, n, not_estimable=[("", "", because(Reason.NOT_FITTED, words=str(error)))]
+            label,
+            n,
+            not_estimable=[NotEstimable("", "", because(Reason.NOT_FITTED, words=str(error)))],
         )
     return replace(fitted, not_estimable=[*absent, *missing_coefficients(fitted.coefficients)])
 
 
 def missing_coefficients(coefficients: Iterable[Coefficient]) -> list[NotEstimable]:
-    """(quantity, term, note) of coefficients without numbers."""
-    return [(row.quantity, row.term, row.note) for row in coefficients if math.isnan(row.estimate)]
+    """The coefficients without numbers, with their notes."""
+    return [
+        NotEstimable(row.quantity, row.term, row.note)
+        for row in coefficients
+        if math.isnan(row.estimate)
+    ]
 
 
 def prompt_errors(spec: Spec, study: StudyTables, *, seed: int | None) -> list[PromptErrors | None]:
@@ -284,7 +290,7 @@ def _least_squares(
     if kind.of_prompts:
         result = errors.clusters.result()
         if kind.judges_alone:
-            result = result.without_errors(~shared_by_judges(terms, rows.factors["judge"]))
+            result = result.with_errors_of(shared_by_judges(terms, rows.factors["judge"]))
     else:
         result = fit_least_squares(
             rows,

@@ -117,8 +117,8 @@ def identifiability(spec: Spec, study: StudyTables) -> Iterator[dict]:
     """
     for label, moments in spec_slices(spec, study):
         where = {"spec": spec.name, "slice": label, "estimand": estimand_name(spec)}
-        for quantity, term, reason in absent_terms(spec, moments.factors):
-            yield {**where, "quantity": quantity, "term": term, "reason": reason}
+        for absent in absent_terms(spec, moments.factors):
+            yield where | absent._asdict()
         if terms := estimable_terms(spec, moments.factors):
             yield from ({**where, **row} for row in _of_design(spec, moments, terms))
 

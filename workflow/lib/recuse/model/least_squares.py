@@ -37,9 +37,9 @@ class LeastSquares:
         errors = np.sqrt(np.clip(self.covariance.diagonal(), 0.0, None))
         return np.where(errors < NEGLIGIBLE, 0.0, errors)
 
-    def without_errors(self, terms: np.ndarray) -> "LeastSquares":
-        """The same without errors of some terms, (terms,) of bool."""
-        return replace(self, covariance=np.where(terms[:, None] | terms, np.nan, self.covariance))
+    def with_errors_of(self, kept: np.ndarray) -> "LeastSquares":
+        """The same with errors of some terms alone, (terms,) of bool."""
+        return replace(self, covariance=covariance_among(kept, self.covariance))
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Solution:
     def with_covariance(self, spread: np.ndarray) -> LeastSquares:
         """Add the covariance (terms, terms); NaN where coefficients are not identified."""
         estimate = np.where(self.identified, self.estimate, np.nan)
-        spread = np.where(np.outer(self.identified, self.identified), spread, np.nan)
+        spread = covariance_among(self.identified, spread)
         return LeastSquares(estimate, spread, self.identified, self.n, self.rank)
 
     def sandwich(self, meat: np.ndarray, factor: float = 1.0) -> LeastSquares:
@@ -121,6 +121,11 @@ def connected_parts(linked: np.ndarray) -> np.ndarray:
     from scipy.sparse.csgraph import connected_components
 
     return connected_components(linked, directed=False)[1]
+
+
+def covariance_among(kept: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """A covariance, (terms, terms), with NaN but for some terms; kept: (terms,) of bool."""
+    return np.where(np.outer(kept, kept), covariance, np.nan)
 
 
 def determined(null: np.ndarray) -> np.ndarray:

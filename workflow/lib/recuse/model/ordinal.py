@@ -14,7 +14,12 @@ from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because
 from recuse.data.cells import Cells
 from recuse.model.design import Term, distinct_layouts, term_layout
-from recuse.model.least_squares import RANK_TOLERANCE, determined, small_sample_factor
+from recuse.model.least_squares import (
+    RANK_TOLERANCE,
+    covariance_among,
+    determined,
+    small_sample_factor,
+)
 from recuse.model.prompt_sums import RowsOfCells
 from recuse.model.spec import BIASES
 
@@ -527,7 +532,7 @@ def fit_ordinal(
     finite = determined(free)
     notes = _notes(rows, finite, in_design)
     effects = _effects(rows, free, point, spread, notes)
-    spread = np.where(np.outer(finite, finite), spread, np.nan)
+    spread = covariance_among(finite, spread)
     return OrdinalFit(
         estimate=np.where(finite, point, np.nan),
         std_error=np.sqrt(spread.diagonal()),

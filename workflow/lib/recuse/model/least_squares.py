@@ -91,9 +91,8 @@ def solve(moments: Moments, regressors: np.ndarray) -> Solution:
     flat = regressors.reshape(groups * width, terms)
     total = flat.T @ (gram @ regressors).reshape(groups * width, terms)
     inverse, null = inverted(total)
-    cross = moments.tensor[:, 0, 0][
-        :, moments.regressors, RATING
-    ]  # (groups, v - 1): sums of regressor * rating
+    # (groups, v - 1): sums of regressor * rating
+    cross = moments.tensor[:, 0, 0][:, moments.regressors, RATING]
     estimate = inverse @ (flat.T @ cross.ravel())
     # One step of refinement on the residual sums gives the precision of a QR decomposition.
     fitted = (gram @ (regressors @ estimate)[..., None])[..., 0]

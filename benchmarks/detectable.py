@@ -76,7 +76,8 @@ def shares_found(world, key, studies, judges):
             continue
         errors = np.array([bias.std_error for bias in biases.values()])
         df = np.array([bias.df for bias in biases.values()])
-        reach = dict(zip(biases, reaches(errors, df, **LEVEL), strict=True))
+        estimates = np.array([bias.estimate for bias in biases.values()])
+        reach = dict(zip(biases, reaches(errors, df, estimates, **LEVEL), strict=True))
         found = []
         known = [judge for judge, bias in biases.items() if bias.df >= KNOWN_DF]
         for judge in random.permutation(known)[:judges]:

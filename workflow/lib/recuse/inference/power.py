@@ -238,25 +238,36 @@ class Expected:
         return replace(self, std_error=self.floor, df=self.floor_df).detectable(power, confidence)
 
 
-def reaches(errors: np.ndarray, df: np.ndarray, *, confidence: float) -> np.ndarray:
+def reaches(
+    errors: np.ndarray,
+    df: np.ndarray,
+    estimates: np.ndarray | None = None,
+    *,
+    confidence: float,
+) -> np.ndarray:
     """How many critical values of its own test the estimate of each judge has to reach for its bias
-    to be established, if no other judge is biased, (judges,); the same for families.
+    to be established, (judges,); the same for families.
 
-    errors, df: (judges,) of the estimates by C, in points of the unit scale. An estimate has to
-    reach one, and the value at which all judges together give a bias above 0 the probability
+    errors, df: (judges,) of the estimates by C, in points of the unit scale. estimates: the
+    others', (judges,); None for a plan, in which no other judge is biased. An estimate has to reach
+    one, and the value at which all judges together give a bias above 0 the probability
     (1 + confidence) / 2. This is by sums over the priors of `recuse.inference.hierarchy`, with
     estimates g_j in place of the cells, and their scales s_j and degrees of freedom by `moderated`:
 
         bias_j = mu + tau t_2       g_j = bias_j + s_j t, normal for the judges other than the one
 
-    The others add to the log density of (mu, tau) what they do on average over errors of either
-    sign at SCORES of s_j. The value is raised by CALIBRATION.
+    The others add to the log density of (mu, tau) what their estimates do; in a plan what they do
+    on average over errors of either sign at SCORES of s_j. The value is raised by CALIBRATION.
     """
     from scipy.special import stdtrit
 
     scale, known = (each[:, None, None] for each in moderated(errors, df))
     variance = (scale**2)[..., None] + STRETCHES * SCALES**2  # (judges, 1, tau, stretches)
-    gap = (scale * np.concatenate([SCORES, -SCORES]) - MEANS)[..., None, None]
+    if estimates is None:
+        known_others = scale * np.concatenate([SCORES, -SCORES])
+    else:
+        known_others = estimates[:, None, None]
+    gap = (known_others - MEANS)[..., None, None]
     parts = np.exp(-0.5 * gap**2 / variance[:, None]) / np.sqrt(variance[:, None])
     density = np.log(parts.mean(axis=-1)).mean(axis=1)  # (judges, mu, tau)
     prior = np.log(SCALES) - 0.5 * (SCALES / TAU) ** 2 - 0.5 * (MEANS / MEAN_BIAS) ** 2
@@ -300,16 +311,20 @@ def moderated(errors: np.ndarray, df: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return np.exp(mean), 1 / (2 * (weight * left).sum(axis=0))
 
 
-def with_reaches(estimates: Mapping, judges: int = 0, *, confidence: float) -> dict:
+def with_reaches(
+    estimates: Mapping, judges: int = 0, *, is_plan: bool = True, confidence: float
+) -> dict:
     """The estimates by C of some judges, or families, with their `reaches` where they have an
-    error; judges: how many have an estimate, the others like these.
+    error; judges: how many have an estimate, the others like these. is_plan: whether there are no
+    data yet.
     """
     known = {key: each for key, each in estimates.items() if each.std_error > 0}
     if not known:
         return {**estimates}
     numbers = np.array([(each.std_error, each.t_df) for each in known.values()])
     of_all = np.resize(numbers, (judges or len(numbers), 2)).T
-    reach = reaches(*of_all, confidence=confidence).tolist()
+    values = None if is_plan else np.array([each.estimate for each in known.values()])
+    reach = reaches(*of_all, values, confidence=confidence).tolist()
     pairs = zip(known.items(), reach, strict=False)
     return {**estimates} | {key: replace(each, reach=own) for (key, each), own in pairs}
 

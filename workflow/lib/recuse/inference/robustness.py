@@ -375,7 +375,9 @@ def conclusions(
                 of_quantity = {
                     bias: each for bias, each in found[check.name].items() if bias[0] == quantity
                 }
-                found[check.name] |= with_reaches(of_quantity, confidence=robustness.confidence)
+                found[check.name] |= with_reaches(
+                    of_quantity, is_plan=False, confidence=robustness.confidence
+                )
         for bias in biases:
             rows = []
             for check, name in checks:

@@ -244,6 +244,16 @@ def test_the_bias_that_is_established_is_found_with_that_power(first):
     assert found.mean() == pytest.approx(0.8, abs=0.06)
 
 
+@pytest.mark.parametrize("others", [(0.0, 0.0, 0.0), (0.02, -0.01, 0.01), (0.05, -0.05, 0.0)])
+def test_the_estimate_to_reach_follows_from_those_of_the_others(others):
+    errors = np.array([0.02, 0.02, 0.025, 0.018])
+    estimates = np.array([0.3, *others])  # its own does not matter
+    (reach, *_) = reaches(errors, np.full(4, 1e5), estimates, confidence=0.9)
+    assert reach > CALIBRATION
+    gaps = np.array([[reach / CALIBRATION * 1.645 * errors[0], *others]])
+    assert supports(gaps, errors, draws=200_000) == pytest.approx(0.95, abs=0.01)
+
+
 def test_what_has_to_be_reached_has_a_limit_as_degrees_of_freedom_increase():
     errors = np.array([0.01, 0.02, 0.03])
     many, most = (reaches(errors, np.full(3, df), confidence=0.9) for df in (1e5, 1e18))

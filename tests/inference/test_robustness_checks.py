@@ -188,9 +188,11 @@ def test_what_a_check_detects_is_found_with_that_power():
     from scipy.stats import nct, t
 
     errors = np.array([0.02, 0.02, 0.005])  # of all judges, by C
-    several = zip(errors, reaches(errors, np.full(3, 7.0), confidence=0.9), strict=True)
-    for judge, (error, reach) in zip(("Ada", "Bo", "Di"), several, strict=True):
-        size = at(table(), "preference", judge)["detectable"]
+    judges, rows = ("Ada", "Bo", "Di"), table()
+    estimates = np.array([at(rows, "preference", judge)["estimate"] for judge in judges])
+    needed = reaches(errors, np.full(3, 7.0), estimates, confidence=0.9)
+    for judge, error, reach in zip(judges, errors, needed, strict=True):
+        size = at(rows, "preference", judge)["detectable"]
         assert nct.sf(reach * t.isf(0.05, 7), 7, size / error) == pytest.approx(0.8, abs=1e-6)
     assert at(table(FIRST, OTHER), "other", "Ada").get("detectable") is None
 

@@ -84,8 +84,8 @@ def test_own_answers_come_first_then_length_and_the_place():
         " judges with strong answers do."
     ]
     assert result.next_steps == [
-        "C: do not rely on verdicts on own answers.",
         "A and B: judge each pair in both orders, so that position cancels out.",
+        "C: do not rely on verdicts on own answers.",
     ]
     assert [row.name for row in result.verdicts[:2]] == ["C", "A"]
     assert len(result.untested) == 3

@@ -344,7 +344,7 @@ def conclusions(
     words: what a lost conclusion may mean.
     detectable: the bias that the check's t test finds with probability `power`: its standard error
     times the noncentrality. For C, which decides verdicts, the bias that is established with this
-    probability if no other judge is biased, whatever the values of missing own ratings; none if
+    probability given the others' estimates, whatever the values of missing own ratings; none if
     its error over prompts has fewer than KNOWN_DF degrees of freedom, unless wordings give one.
     wordings: of the rubric, over which an interval is, in a study with several.
     note: that prompts are few, or that an interval is for the wordings that were asked.

@@ -336,12 +336,13 @@ def verdict_advice(row: Row) -> str:
 
 
 def next_steps(rows: TableRows) -> list[str]:
-    """The advice on judges that hardly agree with others and on biases that are found, then what
-    would make inconclusive verdicts conclusive, as far as the user is asked something or no
-    self-bias could be tested: each once, with all judges that it is for.
+    """The advice on judges that hardly agree with others, on biases that are established and on
+    likely ones, then what would make inconclusive verdicts conclusive, as far as the user is asked
+    something or no self-bias could be tested: each once, with all judges that it is for.
     """
     tested = [row for row in rows if row["verdict"] != Verdict.INCONCLUSIVE]
-    steps = [*_strangers(rows), *(row for row in tested if row["verdict"] in FOUND)]
+    established, likely = (where(rows, verdict=verdict) for verdict in FOUND)
+    steps = [*_strangers(rows), *established, *likely]
     for row in where(rows, verdict=Verdict.INCONCLUSIVE):
         is_first = row["quantity"] == SELF and not where(tested, quantity=SELF)
         if is_first or code(row["reason"]) in ASKED_OF_USER:

@@ -21,6 +21,7 @@ from recuse.inference.mixed import CellTable, MixedFit, Preferences
 from recuse.inference.power import (
     BY_MODEL,
     CALIBRATION,
+    GIVEN_ESTIMATES,
     TERMS,
     Expected,
     PlannedStudy,
@@ -249,8 +250,8 @@ def test_the_estimate_to_reach_follows_from_those_of_the_others(others):
     errors = np.array([0.02, 0.02, 0.025, 0.018])
     estimates = np.array([0.3, *others])  # its own does not matter
     (reach, *_) = reaches(errors, np.full(4, 1e5), estimates, confidence=0.9)
-    assert reach > CALIBRATION
-    gaps = np.array([[reach / CALIBRATION * 1.645 * errors[0], *others]])
+    assert reach > GIVEN_ESTIMATES
+    gaps = np.array([[reach / GIVEN_ESTIMATES * 1.645 * errors[0], *others]])
     assert supports(gaps, errors, draws=200_000) == pytest.approx(0.95, abs=0.01)
 
 

@@ -49,9 +49,9 @@ TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that a
 EXACT = 1.0, 1.0  # reliability and raters of human scores taken as exact
 TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-bias is oversized
 EVER = 1e12  # prompts: as good as infinitely many
-# Factor on the value that `reaches` computes, found by simulation (benchmarks/detectable.py): its
-# sums ignore spreads by model and what families have in common.
-CALIBRATION = 1.05
+# Factors on the value that `reaches` computes in a plan and given estimates, found by simulation
+# (benchmarks/detectable.py): its sums ignore spreads by model and what families have in common.
+CALIBRATION, GIVEN_ESTIMATES = 1.05, 1.15
 # Over wordings, which all judges together know nothing of: critical values to be established
 REACH = 2.0
 # Grids of `reaches`: means and scales of biases, quantiles of what stretches a scale for heavy
@@ -257,16 +257,16 @@ def reaches(
         bias_j = mu + tau t_2       g_j = bias_j + s_j t, normal for the judges other than the one
 
     The others add to the log density of (mu, tau) what their estimates do; in a plan what they do
-    on average over errors of either sign at SCORES of s_j. The value is raised by CALIBRATION.
+    on average over errors of either sign at SCORES of s_j. The value is raised by a factor.
     """
     from scipy.special import stdtrit
 
     scale, known = (each[:, None, None] for each in moderated(errors, df))
     variance = (scale**2)[..., None] + STRETCHES * SCALES**2  # (judges, 1, tau, stretches)
     if estimates is None:
-        known_others = scale * np.concatenate([SCORES, -SCORES])
+        known_others, factor = scale * np.concatenate([SCORES, -SCORES]), CALIBRATION
     else:
-        known_others = estimates[:, None, None]
+        known_others, factor = estimates[:, None, None], GIVEN_ESTIMATES
     gap = (known_others - MEANS)[..., None, None]
     parts = np.exp(-0.5 * gap**2 / variance[:, None]) / np.sqrt(variance[:, None])
     density = np.log(parts.mean(axis=-1)).mean(axis=1)  # (judges, mu, tau)
@@ -283,7 +283,7 @@ def reaches(
     level = (1 + confidence) / 2
     rising = np.maximum.accumulate(positive, axis=1)
     needed = np.array([np.interp(level, each, TRIED) for each in rising]) * scale[:, 0, 0]
-    return np.maximum(1.0, CALIBRATION * needed / (stdtrit(df, level) * errors))
+    return np.maximum(1.0, factor * needed / (stdtrit(df, level) * errors))
 
 
 def moderated(errors: np.ndarray, df: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -40,7 +40,7 @@ PAIRWISE_COMPLETENESS = column_names(
 )
 
 COMPARISON = column_names("experiment condition judge item model_a model_b wording vote")
-REQUIRED = COMPARISONS[:6]
+REQUIRED = column_names("judge item model_a model_b order outcome")
 OPTIONAL = tuple(column for column in COMPARISONS if column not in REQUIRED)
 NAMED = ("judge", "model_a", "model_b")
 # Columns of numbers, and what they are called when they are read as such

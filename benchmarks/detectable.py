@@ -19,8 +19,8 @@ import numpy as np
 from processes import print_table
 
 from recuse.inference.idiosyncrasy import idiosyncrasies
-from recuse.inference.power import detectable_bias, reaches
-from recuse.inference.robustness import KNOWN_DF
+from recuse.inference.power import detectable_bias, with_reaches
+from recuse.inference.robustness import KNOWN_DF, Estimate
 from recuse.inference.verdict import Reply, Verdict, verdict_on_reply
 from recuse.model.spec import Spec
 from recuse.validation.world import MonteCarloWorld
@@ -74,15 +74,16 @@ def shares_found(world, key, studies, judges):
         _, biases = self_biases(study)
         if not biases:
             continue
-        errors = np.array([bias.std_error for bias in biases.values()])
-        df = np.array([bias.df for bias in biases.values()])
-        estimates = np.array([bias.estimate for bias in biases.values()])
-        reach = dict(zip(biases, reaches(errors, df, estimates, **LEVEL), strict=True))
+        estimates = {
+            judge: Estimate(estimate=bias.estimate, std_error=bias.std_error, t_df=bias.df)
+            for judge, bias in biases.items()
+        }
+        estimates = with_reaches(estimates, is_plan=False, **LEVEL)
         found = []
         known = [judge for judge, bias in biases.items() if bias.df >= KNOWN_DF]
         for judge in random.permutation(known)[:judges]:
             bias = biases[judge]
-            asked = {"power": POWER, "reach": reach[judge], **LEVEL}
+            asked = {"power": POWER, "reach": estimates[judge].reach, **LEVEL}
             sizes.append(detectable_bias(bias.std_error, bias.df, **asked))
             # (J, M): 1 for the judge's own answers
             models = np.array(world.names)

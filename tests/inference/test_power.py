@@ -21,7 +21,6 @@ from recuse.inference.mixed import CellTable, MixedFit, Preferences
 from recuse.inference.power import (
     BY_MODEL,
     CALIBRATION,
-    GIVEN_ESTIMATES,
     TERMS,
     Expected,
     PlannedStudy,
@@ -37,6 +36,7 @@ from recuse.inference.power import (
     study_like,
     with_reaches,
 )
+from recuse.inference.robustness import Estimate
 from recuse.model.covariance import fit_least_squares
 from recuse.model.design import design_terms, term_layout
 from recuse.model.spec import A, C, Spec
@@ -250,9 +250,33 @@ def test_the_estimate_to_reach_follows_from_those_of_the_others(others):
     errors = np.array([0.02, 0.02, 0.025, 0.018])
     estimates = np.array([0.3, *others])  # its own does not matter
     (reach, *_) = reaches(errors, np.full(4, 1e5), estimates, confidence=0.9)
-    assert reach > GIVEN_ESTIMATES
-    gaps = np.array([[reach / GIVEN_ESTIMATES * 1.645 * errors[0], *others]])
+    assert reach > CALIBRATION
+    gaps = np.array([[reach / CALIBRATION * 1.645 * errors[0], *others]])
     assert supports(gaps, errors, draws=200_000) == pytest.approx(0.95, abs=0.01)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_estimate_far_off_leaves_what_its_own_judge_has_to_reach():
+    errors, df = np.array([0.004, 0.02, 0.025, 0.018]), np.full(4, 20.0)
+    first = [
+        reaches(errors, df, np.array([own, 0.02, -0.01, 0.0]), confidence=0.9)[0]
+        for own in (0.0, 0.02, 0.4)
+    ]
+    assert first == pytest.approx([first[0]] * 3)
+
+
+def test_what_has_to_be_reached_holds_for_a_bias_to_either_side():
+    judges = {
+        name: Estimate(estimate=value, std_error=0.02, t_df=40.0)
+        for name, value in {"J": 0.0, "K": 0.05, "L": 0.06, "M": 0.04}.items()
+    }
+    turned = {name: replace(each, estimate=-each.estimate) for name, each in judges.items()}
+    reach, other = (
+        [each.reach for each in with_reaches(group, is_plan=False, confidence=0.9).values()]
+        for group in (judges, turned)
+    )
+    assert reach == other
+    assert reach[0] > 1.5
 
 
 def test_what_has_to_be_reached_has_a_limit_as_degrees_of_freedom_increase():

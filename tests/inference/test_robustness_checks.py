@@ -190,7 +190,10 @@ def test_what_a_check_detects_is_found_with_that_power():
     errors = np.array([0.02, 0.02, 0.005])  # of all judges, by C
     judges, rows = ("Ada", "Bo", "Di"), table()
     estimates = np.array([at(rows, "preference", judge)["estimate"] for judge in judges])
-    needed = reaches(errors, np.full(3, 7.0), estimates, confidence=0.9)
+    sides = [
+        reaches(errors, np.full(3, 7.0), side, confidence=0.9) for side in (estimates, -estimates)
+    ]
+    needed = np.maximum(*sides)
     for judge, error, reach in zip(judges, errors, needed, strict=True):
         size = at(rows, "preference", judge)["detectable"]
         assert nct.sf(reach * t.isf(0.05, 7), 7, size / error) == pytest.approx(0.8, abs=1e-6)

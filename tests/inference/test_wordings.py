@@ -271,7 +271,7 @@ def test_the_verdict_rests_on_intervals_over_wordings():
 
 def test_an_interval_over_wordings_never_narrows_that_of_the_check():
     row = verdict_from(ci_low="0.08", ci_high="0.12", p_value="0.0001", detectable="0.03")
-    (reach,) = reaches(np.array([0.03]), np.array([99.0]), confidence=0.9)
+    (reach,) = reaches(np.array([0.03]), np.array([99.0]), np.array([0.1]), confidence=0.9)
     least = detectable_bias(0.03, 99, power=0.8, confidence=0.9, reach=reach)
     assert [row[name] for name in ("ci_low", "ci_high", "p_value")] == [0.05, 0.15, 0.001]
     assert row["detectable"] == pytest.approx(least)

@@ -338,7 +338,7 @@ def cells_of_rows(blocks: Iterable[str], levels: Levels, *, by: str = "null") ->
 
 
 def cells_of_counts(
-    levels: Levels, rows: Mapping[str, np.ndarray], further: Factors | None = None
+    levels: Levels, rows: Mapping[str, np.ndarray], further: Mapping[str, np.ndarray] | None = None
 ) -> Cells:
     """Cells of counts n by group_code, reference or its code, rating and, with a further factor,
     the `level` of its names.

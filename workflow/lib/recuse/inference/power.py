@@ -49,9 +49,9 @@ TERMS = {A: EQUATION, BY_MODEL: (*EQUATION, "model")}  # of the estimands that a
 EXACT = 1.0, 1.0  # reliability and raters of human scores taken as exact
 TOO_OFTEN = 2.0  # times the level: a test that rejects this often without self-bias is oversized
 EVER = 1e12  # prompts: as good as infinitely many
-# Factors on the value that `reaches` computes in a plan and given estimates, found by simulation
-# (benchmarks/detectable.py): its sums ignore spreads by model and what families have in common.
-CALIBRATION, GIVEN_ESTIMATES = 1.05, 1.15
+# Factor on the value that `reaches` computes, found by simulation (benchmarks/detectable.py): its
+# sums ignore spreads by model and what families have in common.
+CALIBRATION = 1.05
 # Over wordings, which all judges together know nothing of: critical values to be established
 REACH = 2.0
 # Grids of `reaches`: means and scales of biases, quantiles of what stretches a scale for heavy
@@ -248,28 +248,31 @@ def reaches(
     """How many critical values of its own test the estimate of each judge has to reach for its bias
     to be established, (judges,); the same for families.
 
-    errors, df: (judges,) of the estimates by C, in points of the unit scale. estimates: the
-    others', (judges,); None for a plan, in which no other judge is biased. An estimate has to reach
-    one, and the value at which all judges together give a bias above 0 the probability
-    (1 + confidence) / 2. This is by sums over the priors of `recuse.inference.hierarchy`, with
-    estimates g_j in place of the cells, and their scales s_j and degrees of freedom by `moderated`:
+    errors, df: (judges,) of the estimates by C, in points of the unit scale. estimates: (judges,),
+    of which each judge's own does not matter; None for a plan, in which no other judge is biased.
+    An estimate has to reach one, and the value at which all judges together give a bias above 0 the
+    probability (1 + confidence) / 2. This is by sums over the priors of
+    `recuse.inference.hierarchy`, with estimates g_j in place of the cells, and their scales s_j and
+    degrees of freedom by `moderated`:
 
         bias_j = mu + tau t_2       g_j = bias_j + s_j t, normal for the judges other than the one
 
     The others add to the log density of (mu, tau) what their estimates do; in a plan what they do
-    on average over errors of either sign at SCORES of s_j. The value is raised by a factor.
+    on average over errors of either sign at SCORES of s_j. The value is raised by CALIBRATION.
     """
     from scipy.special import stdtrit
 
     scale, known = (each[:, None, None] for each in moderated(errors, df))
     variance = (scale**2)[..., None] + STRETCHES * SCALES**2  # (judges, 1, tau, stretches)
     if estimates is None:
-        known_others, factor = scale * np.concatenate([SCORES, -SCORES]), CALIBRATION
+        others = scale * np.concatenate([SCORES, -SCORES])
     else:
-        known_others, factor = estimates[:, None, None], GIVEN_ESTIMATES
-    gap = (known_others - MEANS)[..., None, None]
+        others = estimates[:, None, None]
+    gap = (others - MEANS)[..., None, None]
     parts = np.exp(-0.5 * gap**2 / variance[:, None]) / np.sqrt(variance[:, None])
-    density = np.log(parts.mean(axis=-1)).mean(axis=1)  # (judges, mu, tau)
+    # An estimate that is far off has the likelihood 0 in floating point
+    likelihood = np.maximum(parts.mean(axis=-1), np.finfo(float).tiny)
+    density = np.log(likelihood).mean(axis=1)  # (judges, mu, tau)
     prior = np.log(SCALES) - 0.5 * (SCALES / TAU) ** 2 - 0.5 * (MEANS / MEAN_BIAS) ** 2
     prior += np.log(np.gradient(MEANS))
     left = (density.sum(axis=0) - density + prior.T).reshape(len(errors), -1)
@@ -283,7 +286,7 @@ def reaches(
     level = (1 + confidence) / 2
     rising = np.maximum.accumulate(positive, axis=1)
     needed = np.array([np.interp(level, each, TRIED) for each in rising]) * scale[:, 0, 0]
-    return np.maximum(1.0, factor * needed / (stdtrit(df, level) * errors))
+    return np.maximum(1.0, CALIBRATION * needed / (stdtrit(df, level) * errors))
 
 
 def moderated(errors: np.ndarray, df: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -315,17 +318,21 @@ def with_reaches(
     estimates: Mapping, judges: int = 0, *, is_plan: bool = True, confidence: float
 ) -> dict:
     """The estimates by C of some judges, or families, with their `reaches` where they have an
-    error; judges: how many have an estimate, the others like these. is_plan: whether there are no
-    data yet.
+    error, of a bias in favour or against, whichever is larger; judges: how many have an estimate,
+    the others like these. is_plan: whether no estimate is known yet.
     """
     known = {key: each for key, each in estimates.items() if each.std_error > 0}
     if not known:
         return {**estimates}
-    numbers = np.array([(each.std_error, each.t_df) for each in known.values()])
-    of_all = np.resize(numbers, (judges or len(numbers), 2)).T
-    values = None if is_plan else np.array([each.estimate for each in known.values()])
-    reach = reaches(*of_all, values, confidence=confidence).tolist()
-    pairs = zip(known.items(), reach, strict=False)
+    numbers = [(each.std_error, each.t_df) for each in known.values()]
+    errors, df = np.resize(numbers, (judges or len(numbers), 2)).T
+    if is_plan:
+        reach = reaches(errors, df, confidence=confidence)
+    else:
+        values = np.resize([each.estimate for each in known.values()], len(errors))
+        sides = [reaches(errors, df, side, confidence=confidence) for side in (values, -values)]
+        reach = np.maximum(*sides)
+    pairs = zip(known.items(), reach.tolist(), strict=False)
     return {**estimates} | {key: replace(each, reach=own) for (key, each), own in pairs}
 
 

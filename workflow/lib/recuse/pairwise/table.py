@@ -39,8 +39,8 @@ PAIRWISE_COMPLETENESS = column_names(
     "study experiment condition judge comparisons verdicts errors one_order no_human no_length"
 )
 
-COMPARISON = column_names("experiment condition judge item model_a model_b wording vote")
-REQUIRED = column_names("judge item model_a model_b order outcome")
+COMPARISON = ("experiment", "condition", "judge", "item", "model_a", "model_b", "wording", "vote")
+REQUIRED = ("judge", "item", "model_a", "model_b", "order", "outcome")
 OPTIONAL = tuple(column for column in COMPARISONS if column not in REQUIRED)
 NAMED = ("judge", "model_a", "model_b")
 # Columns of numbers, and what they are called when they are read as such

@@ -31,7 +31,7 @@ RECOVERY = column_names(
     "z inside",
 )
 # Of these, the columns of the table of estimates
-NAMES = RECOVERY[:6]
+NAMES = ("study", "spec", "slice", "estimand", "quantity", "term")
 NUMBERS = ("estimate", "std_error", "ci_low", "ci_high")
 PAIRWISE_RECOVERY = ("study", *PAIRWISE_PLANTED, "estimate", "ci_low", "ci_high", "n", "inside")
 

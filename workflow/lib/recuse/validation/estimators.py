@@ -31,6 +31,7 @@ from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import fitted_to
 from recuse.model.estimates import estimate_rows, simultaneous
 from recuse.model.fit import Coefficient, Fitted, fitted_slices
+from recuse.model.least_squares import wald_p_value
 from recuse.model.spec import BIASES, EQUATION_1, A, B, C, Spec, estimand_name
 from recuse.validation.world import DIALS, RATERS, DrawnStudy, MonteCarloWorld, world_in_words
 
@@ -150,7 +151,8 @@ def _max_t(spec: Spec, trial: Trial) -> _Answers:
     in `_wild`.
     """
     rows = _tested(spec, trial)
-    p_values = simultaneous(rows, confidence=trial.confidence)["max_t_p_value"]
+    alone = [wald_p_value(row.estimate, row.std_error, row.df) for row in rows]
+    p_values = simultaneous(rows, alone, confidence=trial.confidence)["max_t_p_value"]
     return {
         (row.quantity, row.term): _Answer(row.estimate, p_value=p)
         for row, p in zip(rows, p_values, strict=True)

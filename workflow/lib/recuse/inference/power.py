@@ -264,9 +264,8 @@ def reaches(
 
     scale, known = (each[:, None, None] for each in moderated(errors, df))
     variance = (scale**2)[..., None] + STRETCHES * SCALES**2  # (judges, 1, tau, stretches)
-    if estimates is None:
-        others = scale * np.concatenate([SCORES, -SCORES])
-    else:
+    others = scale * np.concatenate([SCORES, -SCORES])
+    if estimates is not None:
         others = estimates[:, None, None]
     gap = (others - MEANS)[..., None, None]
     parts = np.exp(-0.5 * gap**2 / variance[:, None]) / np.sqrt(variance[:, None])

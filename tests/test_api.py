@@ -889,8 +889,10 @@ def test_names_of_the_configuration_are_told():
     with pytest.warns(
         UserWarning,
         match="gpt-4o: taken as GPT-4o of the family GPT, as config has it; to keep its name",
-    ):
+    ) as told:
         assert recuse.ratings(table, scale=(1, 5)).judges == ["GPT-4o", "mine"]
+    # `families` alone shows names that the configuration does not have
+    assert not [each for each in told if str(each.message).startswith("mine:")]
     assert recuse.ratings(table, scale=(1, 5), families={"OpenAI": ["gpt-4o"]}).judges == [
         "gpt-4o",
         "mine",

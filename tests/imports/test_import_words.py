@@ -19,7 +19,7 @@ SPEAKERS = {
 NO_FACTS = {name: {"column", "error"} for name in ("fault", "refused")}
 # Facts that a speaker gives each of its sentences
 ALWAYS = {"._fault": {"columns", "key", "setting"}}
-# What each part has beside the facts
+# Names that every template of a part may use, whatever the facts
 BESIDE = {
     part: {*says.keywords}
     for part, says in (("errors", problem), ("notes", noted), ("guesses", guessed))

@@ -19,7 +19,7 @@ from recuse.base.log import listening
 from recuse.base.settings import named_as_arguments
 from recuse.base.tables import read_table
 from recuse.base.words import counted, visible
-from recuse.data.registry import IMPORTED, NOT_IN_CONFIG
+from recuse.data.registry import IMPORTED
 from recuse.inputs import Inputs
 from recuse.pipeline import PairsPipeline, Pipeline, RatingsPipeline, in_folder, pipeline
 from recuse.results import frame
@@ -52,8 +52,7 @@ class Checked(Generic[AnyPipeline]):
             remove()
             raise
         for line in lines:
-            if NOT_IN_CONFIG not in line:  # `families` has these names
-                tell(line.removeprefix("warning: "))
+            tell(line.removeprefix("warning: "))
 
     def __reduce__(self) -> str:
         """Refuse to be copied or pickled: the folder of tables goes with this object."""

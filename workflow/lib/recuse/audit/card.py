@@ -15,7 +15,7 @@ from recuse.audit.treatments import REGISTRY, Treatment
 from recuse.base.outputs import write_text
 from recuse.base.places import WORKFLOW
 from recuse.base.reasons import cure, in_short, in_words
-from recuse.base.tables import read_table, write_table
+from recuse.base.tables import Row, read_table, write_table
 from recuse.base.templates import said
 from recuse.base.words import (
     BADGES,
@@ -64,7 +64,6 @@ BESIDE_C = (
 )
 NOT_CORRECTED = "Effects in each part alone, not corrected for the number of parts."
 SAME_PROMPTS = "Changes on the same prompts, so their intervals are narrower."
-EffectRow = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -72,31 +71,31 @@ class Card:
     """The answer of an audit, from the table of effects (all fields are texts)."""
 
     title: str
-    rows: Sequence[EffectRow]
+    rows: Sequence[Row]
     treatments: Mapping[str, Treatment]
     unit: Unit
     confidence: float
-    changes: Sequence[EffectRow] = ()
+    changes: Sequence[Row] = ()
     simulated: bool = False
 
     @cached_property
-    def effects(self) -> list[EffectRow]:
+    def effects(self) -> list[Row]:
         """The effects with a verdict, the worst first."""
         whole = [row for row in self.rows if row["verdict"]]
         return sorted(whole, key=self._rank)
 
-    def _rank(self, row: EffectRow) -> tuple[bool, int, float]:
+    def _rank(self, row: Row) -> tuple[bool, int, float]:
         verdicts = (*ORDER, Verdict.INCONCLUSIVE)
         size = abs(float(row["estimate"] or 0))
         return self.is_right(row), verdicts.index(row["verdict"]), -size
 
     @cached_property
-    def tested(self) -> list[EffectRow]:
+    def tested(self) -> list[Row]:
         """The effects with a verdict other than inconclusive."""
         return [row for row in self.effects if row["verdict"] != Verdict.INCONCLUSIVE]
 
     @cached_property
-    def established(self) -> list[EffectRow]:
+    def established(self) -> list[Row]:
         """The biases that are established."""
         return [
             row
@@ -104,16 +103,16 @@ class Card:
             if row["verdict"] == Verdict.ESTABLISHED and not self.is_right(row)
         ]
 
-    def is_right(self, row: EffectRow) -> bool:
+    def is_right(self, row: Row) -> bool:
         """Whether the effect is that of a good judge: a worse answer gets a lower value."""
         is_found = row["verdict"] in FOUND and row["favours"] != FAVOURS
         return is_found and self.worsens(row)
 
-    def worsens(self, row: EffectRow) -> bool:
+    def worsens(self, row: Row) -> bool:
         """Whether the treatment makes an answer worse, so that a good judge marks it down."""
         return self.treatments[row["treatment"]].worsens
 
-    def name(self, row: EffectRow) -> str:
+    def name(self, row: Row) -> str:
         """The treatment, with its contrast if it has several."""
         name = row["treatment"]
         if len(self.treatments[name].contrasts) > 1:
@@ -121,15 +120,15 @@ class Card:
             name = row["contrast"] if is_named else f"{name}: {row['contrast']}"
         return name.replace("_", " ") if row["treatment"] in REGISTRY else name
 
-    def size(self, row: EffectRow, column: str = "estimate") -> str:
+    def size(self, row: Row, column: str = "estimate") -> str:
         """An effect in the unit of the card."""
         return self.unit.size(row[column])
 
-    def what_it_does(self, row: EffectRow) -> str:
+    def what_it_does(self, row: Row) -> str:
         """What a judge with the effect does."""
         return self.treatments[row["treatment"]].biased[row["favours"] != FAVOURS]
 
-    def detail(self, row: EffectRow) -> str:
+    def detail(self, row: Row) -> str:
         """What the judge does, or which effect would show; then the note."""
         if row["verdict"] == Verdict.INCONCLUSIVE:
             return in_words(row["reason"])
@@ -145,7 +144,7 @@ class Card:
             words = f"{what} would reliably show"
         return "; ".join(filter(None, (words, in_words(row["note"]))))
 
-    def advice(self, row: EffectRow) -> str:
+    def advice(self, row: Row) -> str:
         """What to do."""
         if row["verdict"] == Verdict.INCONCLUSIVE:
             return cure(row["reason"])
@@ -153,7 +152,7 @@ class Card:
             return self.treatments[row["treatment"]].remedy
         return said("no_action")
 
-    def needs_remedy(self, row: EffectRow) -> bool:
+    def needs_remedy(self, row: Row) -> bool:
         """Whether a judge does what it should not, or does not clearly do what it should."""
         if row["verdict"] == Verdict.NOT_SHOWN:
             return self.worsens(row)
@@ -209,7 +208,7 @@ class Card:
 
     def inconclusive(self) -> Iterator[str]:
         """Which effects could not be tested and why, one line for each judge and reason."""
-        groups: dict[tuple[str, str], list[EffectRow]] = {}
+        groups: dict[tuple[str, str], list[Row]] = {}
         for row in self.effects:
             if row["verdict"] == Verdict.INCONCLUSIVE:
                 groups.setdefault((row["judge"], row["reason"]), []).append(row)
@@ -227,7 +226,7 @@ class Card:
         for words, names in judges.items():
             yield f"{capitalised(words)} ({enumerated([*dict.fromkeys(names)], MOST)})."
 
-    def _cells(self, row: EffectRow, **others: str) -> dict[str, str]:
+    def _cells(self, row: Row, **others: str) -> dict[str, str]:
         """The cells that every table has, with others before the size."""
         interval = {f"{level(self.confidence)} interval": self.unit.span(row)}
         first = {"judge": row["judge"], "bias": self.name(row)} | others
@@ -349,7 +348,7 @@ class Card:
         return "\n".join([*lines, *([""] if further else ()), *further]) + "\n"
 
 
-def _values(row: EffectRow) -> dict[str, object]:
+def _values(row: Row) -> dict[str, object]:
     """A row with its numbers parsed, and None for empty fields."""
     return {
         key: (text if key in TEXTS else float(text)) if text else None for key, text in row.items()

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from recuse.base.outputs import replacing
 
-Row = Mapping[str, str]  # of a table, texts as in a CSV file
+# A row of a table, with texts as in a CSV file
+Row = Mapping[str, str]
 
 
 def write_table(

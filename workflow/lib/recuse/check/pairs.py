@@ -25,7 +25,8 @@ RIGHT = "case when right_a and not right_b then 'a' when right_b and not right_a
 LABELS = {"": "human", "key": RIGHT}
 WEAK = 0.75  # agreement of two human votes: below, one in seven is wrong
 BY_CHANCE = 3.0  # standard errors below one half
-QUANTITIES = (SELF, FAMILY, LONGER, FIRST)  # in the order of the page
+# The page has them in this order.
+QUANTITIES = (SELF, FAMILY, LONGER, FIRST)
 
 
 def check_comparisons(

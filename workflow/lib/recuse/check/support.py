@@ -131,7 +131,8 @@ REMEDIED = (
     Reason.ONE_JUDGE,
     Reason.NO_SCORED_ANSWERS,
 )
-IN_SHORT = (Reason.FEW_PROMPTS, Reason.FEW_MODELS)  # as their numbers differ by judge
+# Their numbers differ by judge, so that the reason is given without them.
+IN_SHORT = (Reason.FEW_PROMPTS, Reason.FEW_MODELS)
 OF_DOUBTS = (Reason.LONE_LEVEL, Reason.OTHER_SCALE, Reason.COPIED_RATINGS)
 WITHOUT_ANY = (*OF_ROWS, *OF_DOUBTS, *WITHOUT_PEOPLE, Reason.NO_SCORED_ANSWERS)
 OF_VALUES = (Reason.ONE_VALUE, Reason.ONE_VALUE_EACH)
@@ -191,7 +192,8 @@ def estimable_biases(
         lacking.append(said("supports", "gap", reason=not_estimable(EQUATION, facts.study)))
     for quantity in BIASES:
         names = terms.every(quantity)
-        estimands: dict[int, list[str]] = {}  # by the number of biases that they can estimate
+        # Number of biases -> the estimands that can estimate so many
+        estimands: dict[int, list[str]] = {}
         for letter in LETTERS:
             estimands.setdefault(len(terms.estimable(letter, quantity)), []).append(letter)
         estimands.pop(0, None)

@@ -140,7 +140,7 @@ class Study:
 
     @property
     def inference(self) -> Mapping:
-        """Its settings of the tables beside the estimates."""
+        """How the tables beside the estimates are made, as its settings say."""
         return self.config["inference"]
 
     @cached_property
@@ -682,7 +682,8 @@ def fit_rules(studies: Iterable[Study]) -> list[FitRule]:
     """The rules that fit specs: one a stage for all studies, and for each study with specs of its
     own.
     """
-    fitted: dict[str, list[str]] = {}  # by the end of the rules' names
+    # End of a rule's name -> the studies whose specs it fits
+    fitted: dict[str, list[str]] = {}
     specs_by_suffix = {}
     for study in studies:
         if study.has_ratings():

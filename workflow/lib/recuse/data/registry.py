@@ -15,8 +15,6 @@ from recuse.base.tables import column_names
 IMPORTED = column_names("study file kind n example")
 
 HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
-# What is said of a model that config does not name
-NOT_IN_CONFIG = "not in config, taken as the only model of the family"
 GOLD_LABELS = "Gold"  # in config's `judge` of a log: a scorer that compares with a key
 RATERS = "raters"  # those whose mean score is the reference of the study
 GOLD = "gold"  # a second, better trained team, on a random subset of the completions

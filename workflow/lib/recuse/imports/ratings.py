@@ -21,7 +21,7 @@ from recuse.base.database import (
     write_rows,
 )
 from recuse.base.errors import ConfigError
-from recuse.base.settings import Setting
+from recuse.base.settings import Setting, are_arguments
 from recuse.base.tables import write_table
 from recuse.base.words import enumerated
 from recuse.config.read import project_settings
@@ -51,7 +51,6 @@ from recuse.data.registry import (
     IMPORTED,
     IMPORTED_SCALES,
     MOST_LEVELS,
-    NOT_IN_CONFIG,
     OBSERVED,
     RATED,
     SEEN_STEPS,
@@ -247,8 +246,10 @@ def _print_notes(
     spelt = "select distinct judge from imported union select distinct model from imported"
     listed = values_in(connection, f"{spelt} order by all")
     names = {spelling: registry.names.get(spelling, spelling) for spelling in listed}
-    for who in sorted({*names.values()} - models.keys()):
-        note("not_in_config", name=who, words=NOT_IN_CONFIG, family=registry.family(who))
+    # In Python, `families` of the ratings shows these names
+    unnamed = set() if are_arguments() else {*names.values()} - models.keys()
+    for who in sorted(unnamed):
+        note("not_in_config", name=who, family=registry.family(who))
     of_project = project_settings()["models"]
     for spelling, who in names.items():
         # Not where the user wrote the name

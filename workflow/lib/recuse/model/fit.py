@@ -290,7 +290,7 @@ def _least_squares(
     if kind.of_prompts:
         result = errors.clusters.result()
         if kind.judges_alone:
-            result = result.with_errors_of(shared_by_judges(terms, rows.factors["judge"]))
+            result = result.with_errors_among(shared_by_judges(terms, rows.factors["judge"]))
     else:
         result = fit_least_squares(
             rows,

@@ -37,7 +37,7 @@ class LeastSquares:
         errors = np.sqrt(np.clip(self.covariance.diagonal(), 0.0, None))
         return np.where(errors < NEGLIGIBLE, 0.0, errors)
 
-    def with_errors_of(self, kept: np.ndarray) -> "LeastSquares":
+    def with_errors_among(self, kept: np.ndarray) -> "LeastSquares":
         """The same with errors of some terms alone, (terms,) of bool."""
         return replace(self, covariance=covariance_among(kept, self.covariance))
 

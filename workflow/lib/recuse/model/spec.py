@@ -7,7 +7,8 @@ from recuse.base.words import enumerated
 from recuse.data.selection import Selection
 from recuse.model.covariance import COVARIANCES
 
-Settings = Mapping[str, Mapping]  # of config, by the name of a spec or a robustness check
+# The settings of specs, or of robustness checks, by their names
+Settings = Mapping[str, Mapping]
 EQUATION_1 = ("judge", "judge:reference", "self", "same_family", "dimension")
 ON_HUMAN_SCORES = ("reference", "judge:reference")  # terms with the reference as regressor
 SELF, FAMILY = BIASES = ("self_bias", "family_bias")

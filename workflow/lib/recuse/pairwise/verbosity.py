@@ -68,7 +68,8 @@ PREFERRED = """case when human is null then 'no_human' when human = 'tie' then '
                     when length_a is null or length_b is null then 'no_length' when length_a = length_b then 'equal_lengths'
                     when (human = 'a') = (length_a < length_b) then 'shorter' else 'longer' end"""
 FEW = 10  # questions
-SIDES = ("shorter", "longer")  # of the answer that the humans prefer
+# Which of two answers the humans prefer
+SIDES = ("shorter", "longer")
 KINDS = {"wrong": "{} not in (human, 'tie', 'error')", "right": "{} = human", "draws": "{} = 'tie'"}
 COUNTED = {
     f"{kind}_{side}": f"side = '{side}' and {sql}" for side in SIDES for kind, sql in KINDS.items()

@@ -2,11 +2,11 @@
 and their ranks recomputed.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
-from recuse.base.tables import column_names, read_table
+from recuse.base.tables import Row, column_names, read_table
 from recuse.pairwise.questions import ranks
 
 PUBLISHED_RANKS = column_names(
@@ -15,8 +15,7 @@ PUBLISHED_RANKS = column_names(
 
 AUTHOR = "GPT-4"  # of the answers where the tables do not say (section 4.2)
 MAIN = "perturbations"  # the experiment of Tables 1 and 6
-_Row = Mapping[str, str]
-_Rows = Sequence[_Row]
+_Rows = Sequence[Row]
 
 
 def read_attacks(path: str) -> list[dict[str, str]]:
@@ -41,7 +40,7 @@ def second_answer(model_a: str, model_b: str) -> str:
     return f"{model_b} (2)" if model_a == model_b else model_b
 
 
-def attack_key(*tables: _Rows) -> Callable[[_Row], tuple[str, ...]]:
+def attack_key(*tables: _Rows) -> Callable[[Row], tuple[str, ...]]:
     """Return the function that gives the key by which rows of these tables of attack success rates
     are matched.
 
@@ -61,7 +60,7 @@ def attack_key(*tables: _Rows) -> Callable[[_Row], tuple[str, ...]]:
         if len(pairs) != 1:
             several.add(attack)
 
-    def key(row: _Row) -> tuple[str, ...]:
+    def key(row: Row) -> tuple[str, ...]:
         attack = row["experiment"], row["condition"]
         return (
             *attack,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from recuse.base.tables import column_names
+from recuse.base.tables import Row, column_names
 from recuse.papers.attack_values import MAIN, attack_key, second_answer
 from recuse.papers.claims import ABSENT, FAILS, HOLDS
 from recuse.papers.results import KEYED, Results, Value
@@ -77,8 +77,7 @@ SCORED = {
     ),
 }
 
-_Row = Mapping[str, str]
-_Rows = Sequence[_Row]
+_Rows = Sequence[Row]
 _Tables = Mapping[str, _Rows]
 
 
@@ -152,7 +151,7 @@ def _missing(slice_: str, ours: Value | None, results: Results) -> str:
     return "" if ours else "the study's tables have no such value with an interval"
 
 
-def _compare_rating(key: _Row, published: Value, exactness: float, ours: Value, kind: str) -> dict:
+def _compare_rating(key: Row, published: Value, exactness: float, ours: Value, kind: str) -> dict:
     """Our numbers, the deviation in units of the tolerance, the verdict and its cause."""
     computation = ORDINAL if key["figure"] == "Figure 8" else 0.0
     chance = SAMPLING * ours.std_error if kind == "simulated" and ours.std_error > 0 else 0.0
@@ -188,7 +187,7 @@ def judged(differences: Sequence[float], tolerance: float) -> dict:
     return {"deviation": difference / tolerance, "tolerance": tolerance, "verdict": verdict}
 
 
-def _planted(key: _Row) -> str:
+def _planted(key: Row) -> str:
     """How a simulated study was made to have a value of ratings."""
     if (key.get("spec"), key["quantity"]) in (
         ("by_dimension", "self_bias"),
@@ -206,7 +205,7 @@ def _numbers(name: str, value: Value) -> dict[str, float]:
 class Item:
     """A printed value of comparisons and its key in the scorecard."""
 
-    key: _Row
+    key: Row
     printed: str
     ours: Value | None  # the study's value
     n: int = 0  # of a value that a simulated study plants: how many samples ours is a share of
@@ -261,7 +260,7 @@ def scorecard_of_comparisons(
         yield row | score | {"cause": "; ".join(filter(None, [cause, item.remark]))}
 
 
-def _of_verdicts(row: _Row, tables: _Tables) -> Item:
+def _of_verdicts(row: Row, tables: _Tables) -> Item:
     """A value of the file of published values, and the row of the table that its quantity is in."""
     condition = row["condition"]
     judge = row["judge"]
@@ -349,19 +348,19 @@ def _of_attacks(attacks: _Rows, tables: _Tables) -> Iterator[Item]:
             yield _ranked(key | {"item": table}, row["value"], ours, others)
 
 
-def _ranked(key: _Row, printed: str, ours: Value | None, others: bool) -> Item:
+def _ranked(key: Row, printed: str, ours: Value | None, others: bool) -> Item:
     """A rank or an average rank; `others`: whether ours is among other judges or columns than the
     printed one.
     """
     return Item(key, printed, ours, unjudged=OTHER_RANKED if ours and others else "")
 
 
-def _matching(rows: _Rows, key: _Row) -> _Row | None:
+def _matching(rows: _Rows, key: Row) -> Row | None:
     """The first row that has these values."""
     return next((row for row in rows if key.items() <= row.items()), None)
 
 
-def _value(row: _Row | None, column: str) -> Value | None:
+def _value(row: Row | None, column: str) -> Value | None:
     """The number in `column`, with the interval if it is the row's main one; None if there is
     none.
     """

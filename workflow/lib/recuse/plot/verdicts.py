@@ -35,7 +35,8 @@ def verdicts_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
     if table["estimate"].notna().any():
         variants.append(Variant(f"{kind.decisive} {QUESTIONS[kind.decisive]}", table, interval))
     texts = table.astype(object).where(table.notna(), "").to_dict("records")
-    names: dict[str, list[str]] = {}  # by the reason
+    # Reason -> the judges and families that have it
+    names: dict[str, list[str]] = {}
     for row in where(texts, verdict=Verdict.INCONCLUSIVE):
         names.setdefault(row["reason"], []).append(name_in(row))
     reasons = {", ".join(names[reason]): reason for reason in sorted(names)}

@@ -341,7 +341,8 @@ def _of_judge(world: ComparisonWorld, judge: SimulatedJudge) -> Iterator[dict]:
     valid = (1 - judge.invalid) ** 2
     # Share of the pairs that hold the judge's own answer
     own = 2 / len(world.models) if judge.name in world.models else 0.0
-    answers = 3 if own else 2  # of places, and its own
+    # It may prefer the first, the last and, if that is there, its own answer.
+    answers = 3 if own else 2
     agreeing = (
         world.human_longer * (1 - judge.error_longer)
         + (1 - world.human_longer) * judge.error_shorter

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from recuse.base.tables import column_names
+from recuse.base.tables import Row, column_names
 from recuse.data.moments import Moments
 from recuse.data.study import StudyTables
 from recuse.inference.gold import BOTH, CASES_OF_PAIRS
@@ -162,10 +162,9 @@ TABLE_OF = {
     **dict.fromkeys(STATISTICS, "position"),
 }
 ROUNDING = 1e-9  # of a planted value at an end of its interval, such as 0 or 1
-_Row = Mapping[str, str]
 
 
-def recovery_of_biases(planted: Iterable[_Row], **tables: Sequence[_Row]) -> Iterator[dict]:
+def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Iterator[dict]:
     """Yield the rows of PAIRWISE_RECOVERY: each planted value with the estimate in its table, texts
     as in the files.
 

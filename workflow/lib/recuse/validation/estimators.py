@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recuse.base.log import steps
-from recuse.base.tables import column_names
+from recuse.base.tables import Row, column_names
 from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows
 from recuse.inference.measurement_error import MOMENTS, SplitRaters, correct, corrected_rows
 from recuse.inference.reliability import one_way
@@ -417,7 +417,6 @@ def _means(values: np.ndarray) -> np.ndarray:
     )
 
 
-_Row = Mapping[str, str]
 # Table -> its statistics, and whether the biases are planted; None: all biases.
 TABLES = {
     "size": ((REJECTED, ANY_REJECTED, ANSWERED), False),
@@ -476,7 +475,7 @@ def worlds_figure(settings: Mapping, confidence: float) -> dict[str, dict]:
     }
 
 
-def table(name: str, rows: Iterable[_Row]) -> list[_Row]:
+def table(name: str, rows: Iterable[Row]) -> list[Row]:
     """The rows of one of TABLES among those of all worlds, as read."""
     statistics, planted = TABLES[name]
     return [
@@ -486,7 +485,7 @@ def table(name: str, rows: Iterable[_Row]) -> list[_Row]:
     ]
 
 
-def worlds_rows(rows: Iterable[_Row], titles: Mapping[str, str]) -> Iterator[dict]:
+def worlds_rows(rows: Iterable[Row], titles: Mapping[str, str]) -> Iterator[dict]:
     """Yield the rows of the table of worlds: how often each estimator, or verdict, names judges
     with one planted self-bias.
 
@@ -512,7 +511,7 @@ def worlds_rows(rows: Iterable[_Row], titles: Mapping[str, str]) -> Iterator[dic
         yield about | _world_columns(kind)
 
 
-def _world_columns(kind: Mapping[tuple[str, str, str], _Row]) -> dict:
+def _world_columns(kind: Mapping[tuple[str, str, str], Row]) -> dict:
     """The numbers of one estimator in one world; kind: rows by statistic, quantity and term."""
 
     def share(statistic: str, term: str, quantity: str = "self_bias") -> float | None:

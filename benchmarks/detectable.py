@@ -3,11 +3,11 @@ studies.
 
     python benchmarks/detectable.py [--studies 100] [--judges 2]
 
-No judge of a study is biased. For some of its judges, drawn by chance among those whose error is
-known well enough, C's error gives `detectable`, the bias that the verdict should establish in 80 %
-of studies. Just that is added to
-the judge's ratings of its own answers, and C and the hierarchical model are computed again. Two
-standard errors are of the share over studies, as judges of one study are not independent.
+For some unbiased judges of a study, drawn by chance among those whose error is known well enough,
+C's error gives `detectable`, the bias that the verdict should establish in 80 % of studies. Just
+that is added to the judge's ratings of its own answers, and C and the hierarchical model are
+computed again. Two standard errors are of the share over studies, as judges of one study are not
+independent.
 """
 
 import argparse
@@ -44,6 +44,8 @@ WORLDS = {
         "families": [4, 4, 2, 2],
         "preference": [0.009, 0.036],
     },
+    "confirming: 9 judges, five others biased by 0.06": {"self_bias": [0.06, 0] * 4 + [0.06]},
+    "confirming: 9 judges, six others biased by 0.06 or -0.06": {"self_bias": [0.06, -0.06, 0] * 3},
 }
 
 
@@ -80,7 +82,10 @@ def shares_found(world, key, studies, judges):
         }
         estimates = with_reaches(estimates, is_plan=False, **LEVEL)
         found = []
-        known = [judge for judge, bias in biases.items() if bias.df >= KNOWN_DF]
+        biased = [name for name, bias in zip(world.names, world.by_one("self_bias")) if bias]
+        known = [
+            judge for judge, bias in biases.items() if bias.df >= KNOWN_DF and judge not in biased
+        ]
         for judge in random.permutation(known)[:judges]:
             bias = biases[judge]
             asked = {"power": POWER, "reach": estimates[judge].reach, **LEVEL}

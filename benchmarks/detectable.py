@@ -82,9 +82,9 @@ def shares_found(world, key, studies, judges):
         }
         estimates = with_reaches(estimates, is_plan=False, **LEVEL)
         found = []
-        biased = [name for name, bias in zip(world.names, world.by_one("self_bias")) if bias]
+        already = world.planted["self_bias"]
         known = [
-            judge for judge, bias in biases.items() if bias.df >= KNOWN_DF and judge not in biased
+            judge for judge, bias in biases.items() if bias.df >= KNOWN_DF and not already[judge]
         ]
         for judge in random.permutation(known)[:judges]:
             bias = biases[judge]

@@ -30,6 +30,7 @@ FEWEST_STEPS = 4  # of a scale whose halves are distinguished
 # The share of rows in which ratings are equal, and how much rarer than by chance others are
 EQUAL, RARER = 0.98, 0.1
 MOST_PROMPTS = 500  # that are compared
+PART = 8  # of the answers, one in so many is looked at first
 
 
 class Doubt(NamedTuple):
@@ -162,22 +163,25 @@ def _copies(table: np.ndarray, levels: Levels, models: set[str]) -> Iterator[tup
     of two or three levels are not compared: two good judges may agree on them.
     """
     names = sorted(levels.judge, key=lambda name: (name not in models, name))
+    ratings = dict(zip(levels.judge, np.ascontiguousarray(table.T), strict=True))
     left_out: set[str] = set()
     for place, judge in enumerate(names):
-        x = table[:, levels.judge.index(judge)]
         for other in names[:place]:
-            y = table[:, levels.judge.index(other)]
-            if other not in left_out and (share := _equal(x, y, within=0)):
+            if other in left_out:
+                continue
+            if share := _equal(ratings[judge], ratings[other], within=0):
                 left_out.add(judge)
                 yield judge, _copied(judge, other, share)
                 break
     kept = [name for name in levels.judge if name not in left_out]
+    known = {name: ~np.isnan(ratings[name]) for name in kept}
+    judges = sum(known.values())  # of each answer
+    total = sum(np.where(known[name], ratings[name], 0) for name in kept)
     for judge in kept if len(kept) > 2 else ():
-        others = [levels.judge.index(name) for name in kept if name != judge]
-        known = ~np.isnan(table[:, others])
-        sums, judges = np.where(known, table[:, others], 0).sum(axis=1), known.sum(axis=1)
-        mean = np.where(judges > 1, sums / np.maximum(judges, 1), np.nan)
-        if share := _equal(table[:, levels.judge.index(judge)], mean, within=0.5):
+        others = judges - known[judge]
+        left = total - np.where(known[judge], ratings[judge], 0)
+        mean = np.where(others > 1, left / np.maximum(others, 1), np.nan)
+        if share := _equal(ratings[judge], mean, within=0.5):
             yield judge, _copied(judge, "the mean of the other judges", share)
 
 
@@ -217,6 +221,10 @@ def _equal(x: np.ndarray, y: np.ndarray, *, within: float) -> float:
 
     By chance: with the ratings of other answers.
     """
+    # Most judges differ too often already in a part of the answers.
+    part = slice(len(x) // PART)
+    if np.count_nonzero(np.abs(x[part] - y[part]) > within) > (1 - EQUAL) * len(x):
+        return 0.0
     both = ~np.isnan(x) & ~np.isnan(y)
     x, y = x[both], y[both]
     if len(x) < FEWEST:

@@ -102,7 +102,7 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
 
 def test_a_bias_whose_error_is_hardly_known_says_so():
     (shown,) = answer_from([verdict("L", Verdict.NOT_SHOWN, 0.005)]).verdicts
-    assert shown.detail == "how large a bias would have to be to show is not known"
+    assert shown.detail == "too few data to say how large a bias would show"
 
 
 def test_likely_self_biases_are_one_sentence_below_the_headline():

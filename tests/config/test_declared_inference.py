@@ -3,6 +3,7 @@
 import copy
 
 import pytest
+import yaml
 
 from conftest import CONFIG
 from recuse.base.errors import ConfigError
@@ -14,6 +15,7 @@ from recuse.inference.robustness import TABLES, RobustnessCheck
 from recuse.inference.sensitivity import SENSITIVITY
 from recuse.model.estimates import ESTIMATES, MULTIPLICITY
 from recuse.model.spec import BIASES
+from text_tables import cases
 
 COLUMNS = {
     "estimates": ESTIMATES,
@@ -48,129 +50,83 @@ def test_the_projects_own_settings_are_valid():
 
 
 @pytest.mark.parametrize(
-    ("key", "specs", "message"),
-    [
-        (
-            "idiosyncrasy",
-            ["mane"],
-            "inference: idiosyncrasy: 'mane' is not one of specs; did you mean 'main'",
-        ),
-        (
-            "sensitivity",
-            ["completion_effects"],
-            "inference: sensitivity: completion_effects: this table takes no spec",
-        ),
-        (
-            "leaderboard",
-            ["length_control"],
-            "'length_control' is not one of inference: idiosyncrasy, whose biases are",
-        ),
-        (
-            "leaderboard",
-            ["gam"],
-            "inference: leaderboard: gam: this table takes no spec with estimator",
-        ),
-        (
-            "measurement_error",
-            ["llm_reference"],
-            "inference: measurement_error: llm_reference: this table takes no spec with reference",
-        ),
-        (
-            "sensitivity",
-            ["gam"],
-            "inference: sensitivity: gam: this table takes no spec with estimator",
-        ),
-        *(
-            (key, ["length_alone"], f"{key}: length_alone: {NO_BIAS}")
-            for key in ("leaderboard", "idiosyncrasy")
-        ),
-        ("sensitivity", ["length_alone"], f"sensitivity: length_alone: {NO_BIAS}"),
-    ],
+    ("changed", "message"),
+    cases(
+        """
+idiosyncrasy: [mane]
+    inference: idiosyncrasy: 'mane' is not one of specs; did you mean 'main'
+sensitivity: [completion_effects]
+    inference: sensitivity: completion_effects: this table takes no spec
+leaderboard: [length_control]
+    'length_control' is not one of inference: idiosyncrasy, whose biases are
+leaderboard: [gam]
+    inference: leaderboard: gam: this table takes no spec with estimator
+measurement_error: [llm_reference]
+    inference: measurement_error: llm_reference: this table takes no spec with reference
+sensitivity: [gam]
+    inference: sensitivity: gam: this table takes no spec with estimator
+leaderboard: [length_alone]
+    leaderboard: length_alone: this spec estimates no self- or family-bias; write one with the term self
+idiosyncrasy: [length_alone]
+    idiosyncrasy: length_alone: this spec estimates no self- or family-bias; write one with the term self
+sensitivity: [length_alone]
+    sensitivity: length_alone: this spec estimates no self- or family-bias; write one with the term self
+"""
+    ),
 )
-def test_specs_that_a_table_cannot_have(key, specs, message):
+def test_specs_that_a_table_cannot_have(changed, message):
     with pytest.raises(ConfigError, match=message):
-        check_settings(config_with(key, specs))
+        check_settings(config_with(*yaml.safe_load(changed).popitem()))
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [
-        (
-            {"specs": ["mane"]},
-            (
-                "config: inference: robustness_checks: mine: specs: 'mane' is not one of specs; did"
-                " you mean 'main'"
-            ),
-        ),
-        ({"specs": ["ordinal"]}, "mine: specs: ordinal: found slices other than dimensions"),
-        ({"specs": ["by_dataset"]}, "mine: specs: by_dataset: found slices other than dimensions"),
-        ({"specs": ["length_alone"]}, f"mine: specs: length_alone: {NO_BIAS}"),
-        (
-            {"specs": ["main", "clustered"]},
-            "main and clustered have rows on the same ratings; write a check for each",
-        ),
-        # Gam also fits the whole
-        ({"specs": ["main", "gam"]}, "main and gam have rows on the same ratings"),
-        (
-            {"specs": ["clustered"], "table": "idiosyncrasy"},
-            "'clustered' is not one of inference: idiosyncrasy",
-        ),
-        (
-            {"specs": ["main"], "by": "wild_ci"},
-            "mine: specs: main: wild_ci needs wild; add it to this spec",
-        ),
-        (
-            {"specs": ["main"], "by": "holm_p_value"},
-            "by: found holm_p_value, which the table estimates does not have; write ci or",
-        ),
-        (
-            {"specs": ["main"], "table": "idiosyncrasy", "by": "wild_ci"},
-            "the table idiosyncrasy does not have; write ci$",
-        ),
-        (
-            {"specs": ["clustered"], "table": "multiplicity"},
-            "by: found ci, which the table multiplicity does not have; write holm_p_value",
-        ),
-        (
-            {"specs": ["main"], "table": "multiplicity", "by": "bh_p_value"},
-            "specs: main: bh_p_value needs bootstrap or wild; add it to this spec",
-        ),
-        (
-            {"specs": ["length_control"], "table": "sensitivity"},
-            "the table sensitivity does not have; write as_length_ci",
-        ),
-        (
-            {"specs": ["main"], "table": "sensitivity", "by": "as_length_ci"},
-            "main: as_length_ci needs length",
-        ),
-        (
-            {"specs": ["main"], "method": "moments"},
-            "mine: method: the table estimates has none; leave this key out",
-        ),
-        (
-            {"specs": ["main"], "table": "idiosyncrasy", "method": "x"},
-            "method: the table idiosyncrasy has none",
-        ),
-        (
-            {"specs": ["main"], "table": "measurement_error", "method": "momnts"},
-            (
-                "'momnts' is not one of the methods of the table measurement_error; did you mean"
-                " 'moments'"
-            ),
-        ),
-        (
-            {"specs": ["main"], "table": "measurement_error"},
-            "has several; write one of uncorrected, moments, split raters",
-        ),
-        (
-            {"specs": ["main"], "title": "A: Equation 1"},
-            "mine: title: 'A: Equation 1' is also that of published; write another",
-        ),
-    ],
+    cases(
+        """
+{specs: [mane]}
+    config: inference: robustness_checks: mine: specs: 'mane' is not one of specs; did you mean 'main'
+{specs: [ordinal]}
+    mine: specs: ordinal: found slices other than dimensions
+{specs: [by_dataset]}
+    mine: specs: by_dataset: found slices other than dimensions
+{specs: [length_alone]}
+    mine: specs: length_alone: this spec estimates no self- or family-bias; write one with the term self
+{specs: [main, clustered]}
+    main and clustered have rows on the same ratings; write a check for each
+{specs: [main, gam]}
+    main and gam have rows on the same ratings
+{specs: [clustered], table: idiosyncrasy}
+    'clustered' is not one of inference: idiosyncrasy
+{specs: [main], by: wild_ci}
+    mine: specs: main: wild_ci needs wild; add it to this spec
+{specs: [main], by: holm_p_value}
+    by: found holm_p_value, which the table estimates does not have; write ci or
+{specs: [main], table: idiosyncrasy, by: wild_ci}
+    the table idiosyncrasy does not have; write ci$
+{specs: [clustered], table: multiplicity}
+    by: found ci, which the table multiplicity does not have; write holm_p_value
+{specs: [main], table: multiplicity, by: bh_p_value}
+    specs: main: bh_p_value needs bootstrap or wild; add it to this spec
+{specs: [length_control], table: sensitivity}
+    the table sensitivity does not have; write as_length_ci
+{specs: [main], table: sensitivity, by: as_length_ci}
+    main: as_length_ci needs length
+{specs: [main], method: moments}
+    mine: method: the table estimates has none; leave this key out
+{specs: [main], table: idiosyncrasy, method: x}
+    method: the table idiosyncrasy has none
+{specs: [main], table: measurement_error, method: momnts}
+    'momnts' is not one of the methods of the table measurement_error; did you mean 'moments'
+{specs: [main], table: measurement_error}
+    has several; write one of uncorrected, moments, split raters
+{specs: [main], title: 'A: Equation 1'}
+    mine: title: 'A: Equation 1' is also that of published; write another
+"""
+    ),
 )
 def test_checks_of_rows_that_do_not_exist(settings, message):
     with pytest.raises(ConfigError, match=message):
-        check_settings(with_check(**settings))
+        check_settings(with_check(**yaml.safe_load(settings)))
 
 
 def test_valid_checks_are_accepted():

@@ -19,6 +19,7 @@ from recuse.data.registry import Registry
 from recuse.papers.twin import gold_agreement
 from recuse.simulate.ratings import simulate
 from recuse.steps.raters import raters_tables
+from text_tables import cases
 
 HEADER = "model,dimension,dataset,prompt_id,rater,rating"
 GOOD = [
@@ -86,44 +87,34 @@ def test_teams_missing_ratings_and_other_columns(tmp_path, ratings):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [
-        (
-            ",Tone,tickets,t0,ann,5",
-            "line 3, column model: found nothing; write the id of the model",
-        ),
-        (
-            "gpt-5,Tone,tickets,t0,ann,5",
-            "line 3, column model: found 'gpt-5', an id that config does not list",
-        ),
-        (
-            "gpt-4o,Wit,tickets,t0,ann,5",
-            "column dimension: found 'Wit', a dimension without ratings in the study",
-        ),
-        ("gpt-4o,Wit,tickets,t0,ann,5", "; write one of Style, Tone"),
-        (
-            "gpt-4o,Tone,chats,t0,ann,5",
-            "column dataset: found 'chats', a dataset without ratings in the study",
-        ),
-        ("gpt-4o,Tone,,t0,ann,5", "column dataset: found nothing"),
-        (
-            "gpt-4o,Tone,tickets,,ann,5",
-            "column prompt_id: found nothing; write the id of the prompt",
-        ),
-        ("gpt-4o,Tone,tickets,t0,,5", "column rater: found nothing; write a number or a name"),
-        (
-            "gpt-4o,Tone,tickets,t0,ann,0",
-            "column rating: found '0', which is off the scale of the dimension",
-        ),
-        ("gpt-4o,Tone,tickets,t0,ann,0", "write an integer from 1 to 5"),
-        ("gpt-4o,Tone,tickets,t0,ann,4.5", "column rating: found '4.5'"),
-        (
-            "gpt-4o,Tone,tickets,t0,ann,good",
-            (
-                "column rating: found 'good', which is not a number; write an integer from 1 to 5,"
-                " or leave"
-            ),
-        ),
-    ],
+    cases(
+        """
+,Tone,tickets,t0,ann,5
+    line 3, column model: found nothing; write the id of the model
+gpt-5,Tone,tickets,t0,ann,5
+    line 3, column model: found 'gpt-5', an id that config does not list
+gpt-4o,Wit,tickets,t0,ann,5
+    column dimension: found 'Wit', a dimension without ratings in the study
+gpt-4o,Wit,tickets,t0,ann,5
+    ; write one of Style, Tone
+gpt-4o,Tone,chats,t0,ann,5
+    column dataset: found 'chats', a dataset without ratings in the study
+gpt-4o,Tone,,t0,ann,5
+    column dataset: found nothing
+gpt-4o,Tone,tickets,,ann,5
+    column prompt_id: found nothing; write the id of the prompt
+gpt-4o,Tone,tickets,t0,,5
+    column rater: found nothing; write a number or a name
+gpt-4o,Tone,tickets,t0,ann,0
+    column rating: found '0', which is off the scale of the dimension
+gpt-4o,Tone,tickets,t0,ann,0
+    write an integer from 1 to 5
+gpt-4o,Tone,tickets,t0,ann,4.5
+    column rating: found '4.5'
+gpt-4o,Tone,tickets,t0,ann,good
+    column rating: found 'good', which is not a number; write an integer from 1 to 5, or leave
+"""
+    ),
 )
 def test_fault_is_named_with_its_place(tmp_path, ratings, line, message):
     with pytest.raises(DataError, match=re.escape(message)):

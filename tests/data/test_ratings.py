@@ -12,6 +12,7 @@ from recuse.base.tables import read_table
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
+from text_tables import cases
 
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length"
 GOOD = [
@@ -148,48 +149,44 @@ def test_any_dataset_without_declared_task_types(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (
-            "gpt-4o,gpt-4o,4,cnn,p,5,9",
-            "line 5, column rating: found '5', which is off the scale .* integer from 0 to 4",
-        ),
-        ("gpt-4o,gpt-4o,4,cnn,p,-1,9", "line 5, column rating: found '-1', which is off the scale"),
-        (
-            "gpt-4o,gpt-4o,4,cnn,p,2.5,9",
-            "line 5, column rating: found '2.5', which is off the scale",
-        ),
-        (
-            "gpt-4o,gpt-4o,4,cnn,p,good,9",
-            "line 5, column rating: found 'good', which is not a number",
-        ),
-        ("gpt-4o,gpt-4o,4.1,cnn,p,4,9", "line 5, column gt: found '4.1', which is off the scale"),
-        ("gpt-4o,gpt-4o,high,cnn,p,4,9", "line 5, column gt: found 'high', which is not a number"),
-        ("gpt-4o,gpt-4o,inf,cnn,p,4,9", "line 5, column gt: found 'inf', which is off the scale"),
-        (
-            "gpt-4o,gpt-4o,4,cnn,p,4,long",
-            "line 5, column pred_length: found 'long', which is not a length",
-        ),
-        (
-            "gpt-5o,gpt-4o,4,cnn,p,4,9",
-            "line 5, column judge: found 'gpt-5o', an id that config does not list",
-        ),
         ("gpt\u030a,gpt-4o,4,cnn,p,4,9", "found 'gpt\u030a', an id"),
         ("gpe\u0301,gpt-4o,4,cnn,p,4,9", r"found 'gpe\u0301' \(not in Unicode's form NFC\), an id"),
-        (
-            "gpt-4o,gpt-5o,4,cnn,p,4,9",
-            "line 5, column model: found 'gpt-5o', an id .* add this one .* `models:`",
+        *cases(
+            r"""
+gpt-4o,gpt-4o,4,cnn,p,5,9
+    line 5, column rating: found '5', which is off the scale .* integer from 0 to 4
+gpt-4o,gpt-4o,4,cnn,p,-1,9
+    line 5, column rating: found '-1', which is off the scale
+gpt-4o,gpt-4o,4,cnn,p,2.5,9
+    line 5, column rating: found '2.5', which is off the scale
+gpt-4o,gpt-4o,4,cnn,p,good,9
+    line 5, column rating: found 'good', which is not a number
+gpt-4o,gpt-4o,4.1,cnn,p,4,9
+    line 5, column gt: found '4.1', which is off the scale
+gpt-4o,gpt-4o,high,cnn,p,4,9
+    line 5, column gt: found 'high', which is not a number
+gpt-4o,gpt-4o,inf,cnn,p,4,9
+    line 5, column gt: found 'inf', which is off the scale
+gpt-4o,gpt-4o,4,cnn,p,4,long
+    line 5, column pred_length: found 'long', which is not a length
+gpt-5o,gpt-4o,4,cnn,p,4,9
+    line 5, column judge: found 'gpt-5o', an id that config does not list
+gpt-4o,gpt-5o,4,cnn,p,4,9
+    line 5, column model: found 'gpt-5o', an id .* add this one .* `models:`
+,gpt-4o,4,cnn,p,4,9
+    line 5, column judge: found nothing
+gpt-4o,gpt-4o,4,,p,4,9
+    line 5, column dataset: found nothing
+gpt-4o,gpt-4o,4,cnn,,4,9
+    line 5, column prompt_id: found nothing
+gpt-4o,gpt-4o,4,mars,p,4,9
+    line 5, column dataset: found 'mars', a dataset without a declared task type
+gpt-4o,Claude v2,2,cnn,cnn_0,1,9
+    line 5, column prompt_id: judge 'GPT-4o'.* are already in .*f.csv, line 3
+gpt-4o,gpt-4o,4,cnn,p,4
+    line 5: cannot be read
+"""
         ),
-        (",gpt-4o,4,cnn,p,4,9", "line 5, column judge: found nothing"),
-        ("gpt-4o,gpt-4o,4,,p,4,9", "line 5, column dataset: found nothing"),
-        ("gpt-4o,gpt-4o,4,cnn,,4,9", "line 5, column prompt_id: found nothing"),
-        (
-            "gpt-4o,gpt-4o,4,mars,p,4,9",
-            "line 5, column dataset: found 'mars', a dataset without a declared task type",
-        ),
-        (
-            "gpt-4o,Claude v2,2,cnn,cnn_0,1,9",
-            "line 5, column prompt_id: judge 'GPT-4o'.* are already in .*f.csv, line 3",
-        ),
-        ("gpt-4o,gpt-4o,4,cnn,p,4", "line 5: cannot be read"),
     ],
 )
 def test_faulty_row_is_named(tmp_path, line, message):

@@ -57,6 +57,7 @@ LEAST_FAMILIES = 4
 # Of the tests that ratings are missing more often from an own cell than elsewhere
 MISSING_LEVEL = 0.05
 NO_VARIATION = 1e-10  # A smaller residual of the additive fit is rounding.
+AT_ONCE = 256  # residuals, each with a weight for every cell: bounds memory
 
 
 @dataclass(frozen=True)
@@ -559,11 +560,12 @@ def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Itera
         reasons = each.reasons_of_cells()
         places = np.flatnonzero([not reason for reason in reasons])
         columns = [{"reason": reason} for reason in reasons]
-        if len(places):
-            contrasts = each.residual_contrasts(places)
+        for start in range(0, len(places), AT_ONCE):
+            some = places[start : start + AT_ONCE]
+            contrasts = each.residual_contrasts(some)
             residuals = (contrasts @ cells.mean).tolist()
             errors = each.fit.single_errors(contrasts)
-            for place, residual, (variance, df) in zip(places, residuals, errors, strict=True):
+            for place, residual, (variance, df) in zip(some, residuals, errors, strict=True):
                 error = math.sqrt(variance)
                 columns[place] = {
                     "residual": residual,

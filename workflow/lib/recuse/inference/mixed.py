@@ -28,13 +28,18 @@ Satterthwaite's degrees of freedom, but not more than additive effects leave in 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recuse.inference.judge_model import CellMeans, JudgeModelPairs
 from recuse.model.least_squares import ROUNDING, connected_parts, inverted
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # Priors of the parameters, which matter where the cells say little: mean and standard deviation of
 # a normal.
@@ -88,10 +93,9 @@ class CellTable(JudgeModelPairs):
     def linked_models(self) -> np.ndarray:
         """Which models the cells other than own ones link, through judges, (M, M) of bool."""
         fitted = ~self.is_self
-        rated = (self.judge[fitted, None] == self.judges).T.astype(float) @ (
-            self.model[fitted, None] == np.unique(self.model)
-        )
-        part = connected_parts(rated.T @ rated > 0)
+        rated = np.zeros((self.of_model.max() + 1, len(self.judges)))
+        rated[self.of_model[fitted], self.of_judge[fitted]] = 1.0
+        part = connected_parts(rated @ rated.T > 0)
         return part[:, None] == part
 
     @cached_property
@@ -104,147 +108,212 @@ class CellTable(JudgeModelPairs):
         """Indicators of judge, model and family effect, (cells, J + M + F); own cells have none of
         their own.
         """
-        columns = [self.judge[:, None] == self.judges, self.model[:, None] == np.unique(self.model)]
-        columns.append((self.judge_family[:, None] == self.families) & self.is_family[:, None])
-        return np.concatenate(columns, axis=1).astype(float)
+        families = (self.judge_family[:, None] == self.families) & self.is_family[:, None]
+        judges, models = (np.eye(of.max() + 1)[of] for of in (self.of_judge, self.of_model))
+        return np.concatenate([judges, models, families], axis=1)
 
     @cached_property
-    def blocks(self) -> list[FamilyBlock]:
-        """The cells of the judges of one family: cells of different blocks are independent."""
-        return [
-            FamilyBlock.of(self, np.flatnonzero(self.judge_family == family))
-            for family in np.unique(self.judge_family)
-        ]
+    def of_judge(self) -> np.ndarray:
+        """Places of the judges of the cells among all judges, (cells,)."""
+        return np.searchsorted(self.judges, self.judge)
+
+    @cached_property
+    def of_model(self) -> np.ndarray:
+        """Places of the models of the cells among all models, (cells,)."""
+        return np.unique(self.model, return_inverse=True)[1]
+
+    @cached_property
+    def kin(self) -> KinPairs:
+        """The pairs of cells that may have preferences in common."""
+        return KinPairs.of(self)
+
+    def by_judge(self, values: np.ndarray) -> csr_array:
+        """Values of the cells, (cells,), each in the column of its judge, (cells, J)."""
+        from scipy.sparse import csr_array
+
+        rows = np.arange(len(values) + 1)
+        return csr_array((values, self.of_judge, rows), shape=(len(values), len(self.judges)))
+
+
+@dataclass(frozen=True)
+class KinPairs:
+    """The pairs of cells of judges of one family and models of one family, and a cell with itself:
+    the entries of block-diagonal matrices, block by block.
+    """
+
+    first: np.ndarray  # (pairs,) place of the cell, as `second`
+    second: np.ndarray
+    # Blocks of one size follow one another: (blocks, cells, cells) of each size
+    shapes: list[tuple[int, int, int]]
+    # (pairs,) of bool each: two cells have the same judge, the same model, and always
+    alike: tuple[np.ndarray, ...]
+
+    @classmethod
+    def of(cls, table: CellTable) -> KinPairs:
+        """The pairs of a table."""
+        code = table.judge_family * (table.model_family.max() + 1) + table.model_family
+        _, block, counts = np.unique(code, return_inverse=True, return_counts=True)
+        order = np.argsort(block, kind="stable")
+        starts = counts.cumsum() - counts
+        first, second, shapes = [], [], []
+        for size in np.unique(counts).tolist():
+            places = order[starts[counts == size][:, None] + np.arange(size)]  # (blocks, cells)
+            first.append(np.repeat(places, size, axis=1).ravel())
+            second.append(np.tile(places, size).ravel())
+            shapes.append((len(places), size, size))
+        one, other = np.concatenate(first), np.concatenate(second)
+        same_judge, same_model = (of[one] == of[other] for of in (table.judge, table.model))
+        return cls(one, other, shapes, (same_judge, same_model, one >= 0))
+
+    @cached_property
+    def is_same(self) -> np.ndarray:
+        """The pairs of a cell with itself, (pairs,) of bool."""
+        return self.first == self.second
+
+    @cached_property
+    def _layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Order of the pairs by row and column, their columns, and where each row begins."""
+        order = np.lexsort((self.second, self.first))
+        return order, self.second[order], np.append(0, np.bincount(self.first).cumsum())
+
+    def matrix(self, values: np.ndarray) -> csr_array:
+        """The matrix, (cells, cells), with these entries, (pairs,)."""
+        from scipy.sparse import csr_array
+
+        order, columns, rows = self._layout
+        return csr_array((values[order], columns, rows), shape=(len(rows) - 1,) * 2)
+
+    def inverted(self, values: np.ndarray) -> tuple[np.ndarray, float]:
+        """Entries, (pairs,), of the inverse of the matrix with these, and its log determinant."""
+        inverses, total, start = [], 0.0, 0
+        for shape in self.shapes:
+            end = start + math.prod(shape)
+            blocks = values[start:end].reshape(shape)
+            inverses.append(np.linalg.inv(blocks).ravel())
+            total += float(np.linalg.slogdet(blocks)[1].sum())
+            start = end
+        return np.concatenate(inverses), total
 
 
 @dataclass(frozen=True)
 class FamilyBlock:
-    """Places of the cells of one block, own ones last, and which of them are of one judge or
-    alike.
+    """The cells of the judges of one family, of which those of other blocks are independent, with
+    derivatives of their covariance.
     """
 
     places: np.ndarray  # (n,) among all cells
-    fitted: slice  # those that are not own ones
-    judge: np.ndarray  # (n,) places among the judges
+    moving: np.ndarray  # numbers of the parameters that move the block
     of_judge: np.ndarray  # (n, judges of the block) of float, 1 where a cell is the judge's
-    judges: np.ndarray  # (judges of the block,) their places among the judges
-    # (n, n) of float each: 1 where two cells have the same judge and family of the model, the same
-    # model, and the same family of the model
-    alike: tuple[np.ndarray, ...]
+    preference: np.ndarray  # (n, n) covariance of the preferences
+    derivatives: list[np.ndarray]  # (n, n) dV by each parameter but log s_j^2
 
-    @classmethod
-    def of(cls, table: CellTable, places: np.ndarray) -> FamilyBlock:
-        """The block of some cells."""
-        is_self = table.is_self[places]
-        places = np.concatenate([places[~is_self], places[is_self]])
-        judge = np.searchsorted(table.judges, table.judge[places])
-        model, family = table.model[places], table.model_family[places]
-        judges, of_judge = np.unique(judge, return_inverse=True)
-        sets = (of_judge * (family.max() + 1) + family, model, family)
-        alike = tuple((codes[:, None] == codes).astype(float) for codes in sets)
-        return cls(
-            places,
-            slice(np.count_nonzero(~is_self)),
-            judge,
-            (judge[:, None] == judges) * 1.0,
-            judges,
-            alike,
-        )
+    def derivatives_times(self, rows: np.ndarray) -> np.ndarray:
+        """Rows dV of each of the parameters, (parameters, rows, n); rows: (rows, n)."""
+        whole = rows @ self.preference
+        products = []
+        for is_judge in self.of_judge.T:
+            products.append(0.5 * (whole * is_judge + (rows * is_judge) @ self.preference))
+        return np.stack([*products, *(rows @ derivative for derivative in self.derivatives)])
 
-    @cached_property
-    def fitted_places(self) -> np.ndarray:
-        """Places among all cells of those that are not own ones."""
-        return self.places[self.fitted]
+    def information(self, matrix: np.ndarray) -> np.ndarray:
+        """Traces of P dV_p P dV_q for each two of the parameters; matrix: P, (n, n).
 
-    @cached_property
-    def by_judge(self) -> list[np.ndarray]:
-        """Places among the cells of the block of those of each judge."""
-        return [np.flatnonzero(is_judge) for is_judge in self.of_judge.T]
+        With S the covariance of preferences and I_p the cells of judge p, dV_p of log s_p^2 is
+        (I_p S + S I_p) / 2.
+        """
+        left = self.preference @ matrix
+        others = np.stack([derivative @ matrix for derivative in self.derivatives])
+        products = left * left.T + matrix * (left @ self.preference)
+        of_judges = self.of_judge.T @ products @ self.of_judge
+        mixed = (left.T * others).sum(axis=1) @ self.of_judge
+        return np.block([[0.5 * of_judges, mixed.T], [mixed, _traces(others)]])
 
 
 class CellCovariance:
-    """The covariance of the cells at some parameters, block by block, and its derivatives by the
+    """The covariance of the cells at some parameters, V = S + T T' + D, and its derivatives by the
     parameters.
 
-    parameters: log s_j^2, (J,); log(w_i / w_0) of each component used; log tau^2.
+    S, of the preferences, is 0 but for kin; T, by which judges use the scale, has a column for each
+    judge; D is the sampling variance. parameters: log s_j^2, (J,); log(w_i / w_0) of each component
+    used; log tau^2.
     """
 
     def __init__(
         self, table: CellTable, parameters: np.ndarray, slope: np.ndarray, used: np.ndarray
     ) -> None:
         """slope: (cells,) c_m about its mean, by which b_j acts; used: places among w_1 to w_3."""
-        self.parameters, judges = parameters, len(table.judges)
+        self.table, self.parameters = table, parameters
+        kin, judges = table.kin, len(table.judges)
         ratio = np.exp(np.concatenate([[0.0], parameters[judges:-1]]))
         alone, *weights = ratio / ratio.sum()
-        tau2, spreads = np.exp(parameters[-1]), np.exp(parameters[:judges] / 2)
-        self.blocks, self.preference, self.matrices = table.blocks, [], []
-        # By block: dV by each parameter but log s_j^2
-        self._derivatives = []
-        for block in table.blocks:
-            spread = spreads[block.judge]
-            scale = np.outer(spread, spread)
-            alike = [scale * block.alike[place] for place in used]
-            common = sum(weight * part for weight, part in zip(weights, alike, strict=True))
-            preference = alone * np.diag(scale.diagonal()) + common
-            slopes = slope[block.places][:, None] * block.of_judge
-            by_slope = tau2 * slopes @ slopes.T
-            # As weights sum to 1, each lowers the others
-            by_weight = [
-                weight * (part - preference) for weight, part in zip(weights, alike, strict=True)
-            ]
-            self.preference.append(preference)
-            self._derivatives.append([*by_weight, by_slope])
-            self.matrices.append(preference + by_slope + np.diag(table.sampling[block.places]))
+        spread = np.exp(parameters[:judges] / 2)[table.of_judge]
+        scale = spread[kin.first] * spread[kin.second]
+        alike = [scale * kin.alike[place] for place in used]
+        self._values = alone * scale * kin.is_same
+        for weight, part in zip(weights, alike, strict=True):
+            self._values = self._values + weight * part
+        self.preference = kin.matrix(self._values)
+        # As weights sum to 1, each lowers the others
+        self.by_weight = [
+            kin.matrix(weight * (part - self._values))
+            for weight, part in zip(weights, alike, strict=True)
+        ]
+        self.slopes = table.by_judge(np.exp(parameters[-1] / 2) * slope)
 
-    def derivatives_times(self, number: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of the parameters that move block `number`, and rows dV of each, (parameters,
-        rows, n); rows: (rows, n).
+    def inverse_without_slopes(self) -> tuple[csr_array, float]:
+        """(S + D)^-1 of the cells that are not own ones, 0 at these, (cells, cells), and the log
+        determinant of S + D.
         """
-        block, preference = self.blocks[number], self.preference[number]
-        whole = rows @ preference
-        parts = [(cells, rows[:, cells] @ preference[cells]) for cells in block.by_judge]
-        of_judges = np.stack([part for _, part in parts])
-        for place, (cells, _) in enumerate(parts):
-            of_judges[place][:, cells] += whole[:, cells]
-        others = [rows @ derivative for derivative in self._derivatives[number]]
-        return self._moving(number), np.concatenate([0.5 * of_judges, np.stack(others)])
+        kin, fitted = self.table.kin, ~self.table.is_self
+        kept = fitted[kin.first] & fitted[kin.second]
+        values = self._values + kin.is_same * self.table.sampling[kin.first]
+        inverse, determinant = kin.inverted(np.where(kept, values, kin.is_same))
+        return kin.matrix(inverse * kept), determinant
 
-    def _moving(self, number: int) -> np.ndarray:
-        """Numbers of the parameters that move block `number`."""
-        count = len(self.parameters)
-        others = np.arange(count - len(self._derivatives[number]), count)
-        return np.concatenate([self.blocks[number].judges, others])
+    def blocks(self) -> Iterator[FamilyBlock]:
+        """Yield the blocks, one family after the other."""
+        table, count = self.table, len(self.parameters)
+        others = np.arange(len(table.judges), count)
+        for family in np.unique(table.judge_family):
+            places = np.flatnonzero(table.judge_family == family)
+            judges, of_judge = np.unique(table.of_judge[places], return_inverse=True)
+            slopes = self.slopes[places].toarray()
+            parts = [each[places][:, places].toarray() for each in self.by_weight]
+            yield FamilyBlock(
+                places,
+                np.concatenate([judges, others]),
+                np.eye(len(judges))[of_judge],
+                self.preference[places][:, places].toarray(),
+                [*parts, slopes @ slopes.T],
+            )
 
-    def squares(self, number: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same numbers, and c dV c' of each row c, (parameters, rows); rows: (rows, n)."""
-        by_cell = (rows @ self.preference[number]) * rows
-        others = [((rows @ each) * rows).sum(axis=1) for each in self._derivatives[number]]
-        by_judge = self.blocks[number].of_judge.T @ by_cell.T
-        return self._moving(number), np.concatenate([by_judge, others])
+    def times(self, rows: np.ndarray) -> np.ndarray:
+        """Rows V of some rows over cells, (rows, cells)."""
+        by_slopes = (rows @ self.slopes) @ self.slopes.T
+        return rows @ self.preference + by_slopes + rows * self.table.sampling
 
-    def traces(self, number: int, matrix: np.ndarray) -> np.ndarray:
-        """Traces of `matrix` dV for the same parameters; matrix: of the fitted cells."""
-        fitted = self.blocks[number].fitted
-        pairs = fitted, fitted
-        by_cell = (matrix * self.preference[number][pairs]).sum(axis=1)
-        others = [(matrix * each[pairs]).sum() for each in self._derivatives[number]]
-        return np.concatenate([by_cell @ self.blocks[number].of_judge[fitted], others])
+    def column(self, cell: int) -> np.ndarray:
+        """Covariances of a cell with the others, (cells,)."""
+        of_slopes = self.slopes @ self.slopes[[cell]].toarray()[0]
+        return self.preference[[cell]].toarray()[0] + of_slopes
 
-    def information(self, number: int, matrix: np.ndarray) -> np.ndarray:
-        """Traces of P dV_p P dV_q for each two of the same parameters; matrix: P of the fitted
-        cells.
+    def squares(self, rows: np.ndarray) -> np.ndarray:
+        """c dV c' of each row c by each parameter, (parameters, rows); rows: (rows, cells)."""
+        indicators = self.table.by_judge(np.ones(rows.shape[1]))
+        of_judges = ((rows @ self.preference) * rows) @ indicators
+        by_weight = [((rows @ each) * rows).sum(axis=1) for each in self.by_weight]
+        by_slope = ((rows @ self.slopes) ** 2).sum(axis=1)
+        return np.concatenate([of_judges.T, np.stack([*by_weight, by_slope])])
 
-        With S the covariance of preferences and I_p the cells of judge p, dV_p of log s_p^2 is
-        (I_p S + S I_p) / 2.
-        """
-        block = self.blocks[number]
-        pairs, is_judge = (block.fitted, block.fitted), block.of_judge[block.fitted]
-        preference = self.preference[number][pairs]
-        left = preference @ matrix
-        others = np.stack([each[pairs] @ matrix for each in self._derivatives[number]])
-        of_judges = is_judge.T @ (left * left.T + matrix * (left @ preference)) @ is_judge
-        mixed = (left.T * others).sum(axis=1) @ is_judge
-        return np.block([[0.5 * of_judges, mixed.T], [mixed, _traces(others)]])
+    def derivatives_times(self, vector: np.ndarray) -> csr_array:
+        """dV by each parameter times a vector over cells, (cells, parameters)."""
+        from scipy.sparse import csr_array, hstack
+
+        by_judge = self.table.by_judge
+        of_judges = by_judge(self.preference @ vector) + self.preference @ by_judge(vector)
+        others = [each @ vector for each in self.by_weight]
+        others.append(self.slopes @ (self.slopes.T @ vector))
+        return hstack([0.5 * of_judges, csr_array(np.stack(others, axis=1))], format="csr")
 
 
 @dataclass(frozen=True)
@@ -252,23 +321,53 @@ class Restricted:
     """Generalised least squares of the cells other than own ones, at one covariance."""
 
     covariance: CellCovariance
-    inverses: list[np.ndarray]  # V^-1 of the cells of each block that are fitted
-    solved: np.ndarray  # V^-1 X, (cells, terms); 0 at own cells
+    # V^-1 = within - slanted inner slanted', 0 at own cells
+    within: csr_array  # (cells, cells) of kin
+    slanted: csr_array  # (cells, J)
+    inner: csr_array  # (J, J)
+    solved: np.ndarray  # V^-1 X, (cells, terms)
     spread: np.ndarray  # (X'V^-1 X)^-1, (terms, terms)
+    projected: np.ndarray  # V^-1 X (X'V^-1 X)^-1, (cells, terms)
     effects: np.ndarray  # (terms,)
     objective: float  # - log restricted likelihood - log prior, up to a constant
     scaled: np.ndarray  # V^-1 (y - X effects), (cells,)
 
-    def projected(self, rows: np.ndarray) -> np.ndarray:
-        """Rows P of some rows over cells, (..., cells), P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1; 0
-        at own cells.
-        """
-        flat = rows.reshape(-1, rows.shape[-1])
-        result = np.zeros_like(flat)
-        for block, inverse in zip(self.covariance.blocks, self.inverses, strict=True):
-            result[:, block.fitted_places] = flat[:, block.fitted_places] @ inverse
-        result -= ((flat @ self.solved) @ self.spread) @ self.solved.T
-        return result.reshape(rows.shape)
+    @cached_property
+    def moved(self) -> csr_array:
+        """dV V^-1 (y - X effects) by each parameter, (cells, parameters)."""
+        return self.covariance.derivatives_times(self.scaled)
+
+    def weighted(self, columns: np.ndarray | csr_array) -> np.ndarray | csr_array:
+        """V^-1 times some columns over cells, (cells,) or (cells, columns)."""
+        by_slopes = self.slanted @ (self.inner @ (self.slanted.T @ columns))
+        return self.within @ columns - by_slopes
+
+    def inverse(self, places: np.ndarray) -> np.ndarray:
+        """V^-1 of the cells of a block, (n, n)."""
+        slanted = self.slanted[places]
+        by_slopes = (slanted @ self.inner) @ slanted.T
+        return (self.within[places][:, places] - by_slopes).toarray()
+
+    def projection(self, cells: np.ndarray) -> np.ndarray:
+        """Rows of P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1 of some cells, (chosen, cells)."""
+        by_slopes = (self.slanted[cells] @ self.inner) @ self.slanted.T
+        rows = (self.within[cells] - by_slopes).toarray()
+        return rows - self.projected[cells] @ self.solved.T
+
+    def traces(self) -> np.ndarray:
+        """Traces of P dV by each parameter, (parameters,)."""
+        covariance, table = self.covariance, self.covariance.table
+        slanted = self.slanted @ self.inner
+        shares = []  # of the cells in the traces, by S and by each weight
+        for matrix in (covariance.preference, *covariance.by_weight):
+            share = self.within.multiply(matrix).sum(axis=1)
+            share -= slanted.multiply(matrix @ self.slanted).sum(axis=1)
+            shares.append(share - (self.projected * (matrix @ self.solved)).sum(axis=1))
+        slopes = covariance.slopes
+        by_slope = slopes.multiply(self.weighted(slopes)).sum()
+        by_slope -= ((slopes.T @ self.projected) * (slopes.T @ self.solved)).sum()
+        of_judges = np.bincount(table.of_judge, shares[0])
+        return np.concatenate([of_judges, [each.sum() for each in shares[1:]], [by_slope]])
 
 
 @dataclass(frozen=True)
@@ -281,19 +380,6 @@ class Preferences:
     effects: np.ndarray  # (M,) c_m about their mean, shrunk
 
 
-# Of each block: numbers of the parameters that move it, and dV V^-1 (y - X effects) of each,
-# (parameters, fitted cells).
-Moved = list[tuple[np.ndarray, np.ndarray]]
-
-
-def _moved(state: Restricted) -> Moved:
-    parts = []
-    for number, block in enumerate(state.covariance.blocks):
-        at, rows = state.covariance.derivatives_times(number, state.scaled[block.places][None])
-        parts.append((at, rows[:, 0, block.fitted]))
-    return parts
-
-
 class MixedFit:
     """The mixed model of a table, fitted to cell means or planned at given parameters."""
 
@@ -304,30 +390,18 @@ class MixedFit:
         study without means.
         """
         from scipy.linalg import qr
+        from scipy.sparse import csr_array
 
-        self.table, self._gaps = table, {}
+        self.table = table
         self._most_df = max(1, table.additive.df)
         fitted = ~table.is_self
         gram = table.effects[fitted].T @ table.effects[fitted]
         null = inverted(gram)[1]
-        order, rank = (
-            qr(table.effects[fitted], mode="r", pivoting=True)[1],
-            len(gram) - null.shape[1],
-        )
+        triangle = np.linalg.qr(table.effects[fitted], mode="r")
+        order, rank = qr(triangle, mode="r", pivoting=True)[1], len(gram) - null.shape[1]
         self._columns = np.sort(order[:rank])  # that determine all others
-        self._design = table.effects[:, self._columns]
-        # By block: the columns that its cells carry, and the same, for its fitted cells
-        self._carried = [
-            np.flatnonzero(self._design[block.places].any(axis=0)) for block in table.blocks
-        ]
-        self._cells = [
-            np.ix_(block.fitted_places, columns)
-            for block, columns in zip(table.blocks, self._carried, strict=True)
-        ]
-        shared = [
-            np.any([block.alike[place].sum() > len(block.places) for block in table.blocks])
-            for place in (0, 1)
-        ]
+        self._design = csr_array(table.effects[:, self._columns])
+        shared = [table.kin.alike[place].sum() > len(fitted) for place in (0, 1)]
         self._used = np.flatnonzero([*shared, all(shared)])
         self._prior = [SHARES[place] for place in self._used] + [SLOPES]
         self.converged = True  # A plan has nothing to converge.
@@ -340,7 +414,7 @@ class MixedFit:
         """Take the parameters, and the information that a study has about them on average."""
         others = [*plan.ratios[self._used], 2 * np.log(plan.tau)]
         self.parameters = np.concatenate([2 * np.log(plan.spread), others])
-        self.slope = plan.effects[np.searchsorted(np.unique(self.table.model), self.table.model)]
+        self.slope = plan.effects[self.table.of_model]
         self.state = self._state(self.parameters, np.zeros(len(self.slope)))
         self.information = self._expected_information(self.state)
 
@@ -356,7 +430,7 @@ class MixedFit:
 
     def _fit(self, mean: np.ndarray) -> None:
         table, fitted = self.table, ~self.table.is_self
-        design, values = self._design[fitted], mean[fitted]
+        design, values = table.effects[fitted][:, self._columns], mean[fitted]
         effects = np.linalg.lstsq(design, values, rcond=None)[0]
         left = values - design @ effects
         self._least = np.log(LEAST_VARIANCE)
@@ -379,7 +453,7 @@ class MixedFit:
         # Differences between models cannot be larger than those between the cell means that show
         # them.
         self.converged &= bool(np.ptp(self.slope) <= np.ptp(values))
-        self.information = self._information(self.state, _moved(self.state))
+        self.information = self._information(self.state)
 
     def _slope(self, effects: np.ndarray, spread: np.ndarray) -> np.ndarray:
         """c_m of some effects less their mean, (cells,), times the share of their variance that is
@@ -388,7 +462,7 @@ class MixedFit:
         The mean is that of the models that cells link, as no cell compares them with others.
         spread: covariance of the effects.
         """
-        judges, models = len(self.table.judges), len(np.unique(self.table.model))
+        judges, models = len(self.table.judges), int(self.table.of_model.max()) + 1
         is_model = (self._columns >= judges) & (self._columns < judges + models)
         value = np.zeros(models)
         place = self._columns[is_model] - judges
@@ -400,7 +474,7 @@ class MixedFit:
         value, noise = centre @ value, float((centre * (centre @ error)).sum())
         self._error_of_models = math.sqrt(noise / models)
         value *= max(0.0, 1 - noise / max(value @ value, 1e-300))
-        return value[np.searchsorted(np.unique(self.table.model), self.table.model)]
+        return value[self.table.of_model]
 
     def _maximised(
         self, parameters: np.ndarray, values: np.ndarray
@@ -408,8 +482,7 @@ class MixedFit:
         """Climb from some parameters to the maximum; values: (cells,)."""
         state = self._state(parameters, values)
         for _ in range(STEPS):
-            moved = _moved(state)
-            step = np.linalg.solve(self._information(state, moved), self._gradient(state, moved))
+            step = np.linalg.solve(self._information(state), self._gradient(state))
             step *= min(1.0, LONGEST / np.abs(step).max())
             for _ in range(8):
                 tried = np.maximum(parameters - step, self._least)
@@ -431,23 +504,24 @@ class MixedFit:
 
     def _restricted(self, covariance: CellCovariance, values: np.ndarray) -> Restricted:
         """Fit the effects at one covariance."""
+        from scipy.sparse import csr_array
+
         design = self._design
-        solved, gram = np.zeros_like(design), np.zeros((design.shape[1],) * 2)
-        inverses, total = [], 0.0
-        for block, matrix, columns, cells in zip(
-            covariance.blocks, covariance.matrices, self._carried, self._cells, strict=True
-        ):
-            fitted = matrix[block.fitted, block.fitted]
-            inverse = np.linalg.inv(fitted)
-            total += np.linalg.slogdet(fitted)[1]
-            solved[cells] = inverse @ design[cells]
-            gram[np.ix_(columns, columns)] += design[cells].T @ solved[cells]
-            inverses.append(inverse)
+        within, total = covariance.inverse_without_slopes()
+        slanted = within @ covariance.slopes
+        among = (covariance.slopes.T @ slanted).toarray()
+        among += np.eye(len(among))
+        inner = csr_array(np.linalg.inv(among))
+        total += np.linalg.slogdet(among)[1]
+        # V^-1 X = apart - slanted common
+        apart, common = within @ design, (inner @ (slanted.T @ design)).toarray()
+        solved = apart.toarray() - slanted @ common
+        gram = design.T @ solved
         spread = np.linalg.inv(gram)
+        projected = apart @ spread - slanted @ (common @ spread)
         effects = spread @ (solved.T @ values)
-        left, scaled = values - design @ effects, np.zeros(len(values))
-        for block, inverse in zip(covariance.blocks, inverses, strict=True):
-            scaled[block.fitted_places] = inverse @ left[block.fitted_places]
+        left = values - design @ effects
+        scaled = within @ left - slanted @ (inner @ (slanted.T @ left))
         judges = len(self.table.judges)
         logs, others = covariance.parameters[:judges], covariance.parameters[judges:]
         prior = ((logs - logs.mean()) ** 2).sum() / SPREAD**2
@@ -456,39 +530,34 @@ class MixedFit:
             for value, (mean, sd) in zip(others, self._prior, strict=True)
         )
         objective = 0.5 * (total + np.linalg.slogdet(gram)[1] + left @ scaled + prior)
-        return Restricted(covariance, inverses, solved, spread, effects, objective, scaled)
+        return Restricted(
+            covariance,
+            within,
+            slanted,
+            inner,
+            solved,
+            spread,
+            projected,
+            effects,
+            objective,
+            scaled,
+        )
 
-    def _gradient(self, state: Restricted, moved: Moved) -> np.ndarray:
+    def _gradient(self, state: Restricted) -> np.ndarray:
         """Gradient of the objective, (parameters,)."""
         covariance, judges = state.covariance, len(self.table.judges)
-        gradient = np.zeros(len(covariance.parameters))
-        blocks = zip(covariance.blocks, moved, strict=True)
-        for number, (block, (at, rows)) in enumerate(blocks):
-            traces = covariance.traces(number, self._projection(state, number))
-            gradient[at] += 0.5 * (traces - rows @ state.scaled[block.fitted_places])
+        gradient = 0.5 * (state.traces() - state.moved.T @ state.scaled)
         logs = covariance.parameters[:judges]
         gradient[:judges] += (logs - logs.mean()) / SPREAD**2
         means, spreads = np.array(self._prior).T
         gradient[judges:] += (covariance.parameters[judges:] - means) / spreads**2
         return gradient
 
-    def _projection(self, state: Restricted, number: int) -> np.ndarray:
-        """P of the fitted cells of block `number`."""
-        columns, solved = self._carried[number], state.solved[self._cells[number]]
-        among = np.ix_(columns, columns)
-        return state.inverses[number] - solved @ state.spread[among] @ solved.T
-
-    def _information(self, state: Restricted, moved: Moved) -> np.ndarray:
+    def _information(self, state: Restricted) -> np.ndarray:
         """The average information with that of the priors, (parameters,) both ways."""
-        covariance = state.covariance
-        count = len(covariance.parameters)
-        # Fixed: dV P y times V^-1 X
-        information, fixed = np.zeros((count, count)), np.zeros((count, len(state.spread)))
-        for block, inverse, (at, rows) in zip(
-            covariance.blocks, state.inverses, moved, strict=True
-        ):
-            information[np.ix_(at, at)] += rows @ inverse @ rows.T
-            fixed[at] += rows @ state.solved[block.fitted_places]
+        moved = state.moved
+        information = (moved.T @ state.weighted(moved)).toarray()
+        fixed = moved.T @ state.solved
         return self._with_priors(0.5 * (information - fixed @ state.spread @ fixed.T))
 
     def _expected_information(self, state: Restricted) -> np.ndarray:
@@ -501,12 +570,12 @@ class MixedFit:
         covariance = state.covariance
         count, terms = len(covariance.parameters), len(state.spread)
         information, of_effects = np.zeros((count, count)), np.zeros((count, terms, terms))
-        for number, block in enumerate(covariance.blocks):
-            solved = state.solved[block.places]
-            at, moved = covariance.derivatives_times(number, solved.T)
-            of_block = state.spread @ moved @ solved
+        for block in covariance.blocks():
+            solved, at = state.solved[block.places], block.moving
+            of_block = state.spread @ block.derivatives_times(solved.T) @ solved
             of_effects[at] += of_block
-            within = covariance.information(number, self._projection(state, number))
+            projection = state.inverse(block.places) - state.projected[block.places] @ solved.T
+            within = block.information(projection)
             information[np.ix_(at, at)] += within - _traces(of_block)
         return self._with_priors(0.5 * (information + _traces(of_effects)))
 
@@ -527,28 +596,31 @@ class MixedFit:
         """Weights, (cells,), of the means in an own cell less its best prediction from the others
         (all but own ones).
         """
-        block, number = next(
-            (of, at) for at, of in enumerate(self.table.blocks) if cell in of.places
-        )
-        place = np.flatnonzero(block.places == cell)[0]
-        weights = np.zeros(len(self.table.judge))
-        weights[block.fitted_places] = (
-            -self.state.inverses[number]
-            @ self.state.covariance.matrices[number][block.fitted, place]
-        )
-        row = self._design[cell] + self._design.T @ weights
+        weights = -self.state.weighted(self.state.covariance.column(cell))
+        row = self._design[[cell]].toarray()[0] + weights @ self._design
         weights[cell] = 1.0
-        return weights - self.state.solved @ (self.state.spread @ row)
+        return weights - self.state.projected @ row
 
     def gap(self, cell: int) -> tuple[np.ndarray, float, float]:
         """Weights, (cells,), of the means in an own cell less its prediction; its variance, and its
         degrees of freedom.
         """
-        if cell not in self._gaps:
-            weights = self.against_others(cell)
-            errors = replace(self.errors(weights[None]), most_df=MOST_DF)
-            self._gaps[cell] = weights, *errors.of(np.ones(1))
-        return self._gaps[cell]
+        place = int(np.searchsorted(self._own, cell))
+        contrasts, errors = self._gaps
+        return contrasts[place], *errors.of((self._own == cell).astype(float))
+
+    @cached_property
+    def _own(self) -> np.ndarray:
+        """Places of the own cells."""
+        return np.flatnonzero(self.table.is_self)
+
+    @cached_property
+    def _gaps(self) -> tuple[np.ndarray, ContrastErrors]:
+        """Weights of the means in the own cells less their predictions, (own, cells), and their
+        errors.
+        """
+        contrasts = np.array([self.against_others(cell) for cell in self._own])
+        return contrasts, replace(self.errors(contrasts), most_df=MOST_DF)
 
     def left_out(self, cells: np.ndarray) -> np.ndarray:
         """Weights of the means in fitted cells less their predictions, (chosen, cells): rows of P
@@ -556,9 +628,7 @@ class MixedFit:
 
         cells: (chosen,) places.
         """
-        projected = self.state.projected(
-            (np.arange(len(self.table.judge)) == cells[:, None]).astype(float)
-        )
+        projected = self.state.projection(cells)
         free = projected[np.arange(len(cells)), cells][:, None]
         return np.divide(projected, free, out=np.full_like(projected, np.nan), where=free > 0)
 
@@ -569,7 +639,7 @@ class MixedFit:
         judges_and_models = self._columns < self.table.effects.shape[1] - len(self.table.families)
         weights = cells / cells.sum()
         row = (weights @ self._design) * judges_and_models
-        return weights - self.state.solved @ (self.state.spread @ row)
+        return weights - self.state.projected @ row
 
     def errors(self, contrasts: np.ndarray, fixed: np.ndarray | None = None) -> ContrastErrors:
         """The errors of some contrasts of the means, (contrasts, cells).
@@ -578,22 +648,19 @@ class MixedFit:
         change; the rest predicts.
         """
         state, covariance, count = self.state, self.state.covariance, len(self.parameters)
-        variance = np.zeros((len(contrasts), len(contrasts)))
+        variance = covariance.times(contrasts) @ contrasts.T
         slopes = np.zeros((count, len(contrasts), len(contrasts)))
         spread, added = np.linalg.inv(self.information), np.zeros_like(variance)
         fixed_effects = np.zeros((count, len(contrasts), len(state.spread)))
-        for number, (block, inverse) in enumerate(
-            zip(covariance.blocks, state.inverses, strict=True)
-        ):
-            rows = contrasts[:, block.places]
-            variance += rows @ covariance.matrices[number] @ rows.T
-            at, products = covariance.derivatives_times(number, rows)
-            slopes[at] += products @ rows.T
+        for block in covariance.blocks():
+            rows, at = contrasts[:, block.places], block.moving
+            moved = block.derivatives_times(rows)
+            slopes[at] += moved @ rows.T
             if fixed is not None:
-                products -= covariance.derivatives_times(number, fixed[:, block.places])[1]
-            moved = products[:, :, block.fitted]
+                moved -= block.derivatives_times(fixed[:, block.places])
+            inverse = state.inverse(block.places)
             added += _summed(moved @ inverse, moved, spread[np.ix_(at, at)])
-            fixed_effects[at] += moved @ state.solved[block.fitted_places]
+            fixed_effects[at] += moved @ state.solved[block.places]
         added -= _summed(fixed_effects @ state.spread, fixed_effects, spread)
         return ContrastErrors(variance + added, variance, slopes, spread, self._most_df)
 
@@ -601,13 +668,9 @@ class MixedFit:
         """Variance of each contrast, as if variances were known, and its degrees of freedom;
         contrasts: (contrasts, cells).
         """
-        covariance, count = self.state.covariance, len(self.parameters)
-        variance, gradient = np.zeros(len(contrasts)), np.zeros((count, len(contrasts)))
-        for number, block in enumerate(covariance.blocks):
-            rows = contrasts[:, block.places]
-            variance += ((rows @ covariance.matrices[number]) * rows).sum(axis=1)
-            at, squares = covariance.squares(number, rows)
-            gradient[at] += squares
+        covariance = self.state.covariance
+        variance = (covariance.times(contrasts) * contrasts).sum(axis=1)
+        gradient = covariance.squares(contrasts)
         uncertainty = np.einsum("pc,pq,qc->c", gradient, np.linalg.inv(self.information), gradient)
         df = np.divide(
             2 * variance**2,
@@ -620,7 +683,8 @@ class MixedFit:
 
 def _traces(matrices: np.ndarray) -> np.ndarray:
     """Traces of the products of each two matrices, (m, m); matrices: (m, n, n)."""
-    return np.einsum("pij,qji->pq", matrices, matrices)
+    flat = matrices.reshape(len(matrices), -1)
+    return flat @ matrices.transpose(0, 2, 1).reshape(flat.shape).T
 
 
 def _summed(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -204,8 +204,9 @@ class FamilyBlock:
     places: np.ndarray  # (n,) among all cells
     moving: np.ndarray  # numbers of the parameters that move the block
     of_judge: np.ndarray  # (n, judges of the block) of float, 1 where a cell is the judge's
-    preference: np.ndarray  # (n, n) covariance of the preferences
-    derivatives: list[np.ndarray]  # (n, n) dV by each parameter but log s_j^2
+    preference: csr_array  # (n, n) covariance of the preferences
+    by_weight: list[csr_array]  # (n, n) dV by each log(w_i / w_0)
+    slopes: np.ndarray  # (n, judges of the block), as by `CellCovariance`
 
     def derivatives_times(self, rows: np.ndarray) -> np.ndarray:
         """Rows dV of each of the parameters, (parameters, rows, n); rows: (rows, n)."""
@@ -213,7 +214,8 @@ class FamilyBlock:
         products = []
         for is_judge in self.of_judge.T:
             products.append(0.5 * (whole * is_judge + (rows * is_judge) @ self.preference))
-        return np.stack([*products, *(rows @ derivative for derivative in self.derivatives)])
+        products += [rows @ derivative for derivative in self.by_weight]
+        return np.stack([*products, (rows @ self.slopes) @ self.slopes.T])
 
     def information(self, matrix: np.ndarray) -> np.ndarray:
         """Traces of P dV_p P dV_q for each two of the parameters; matrix: P, (n, n).
@@ -222,7 +224,8 @@ class FamilyBlock:
         (I_p S + S I_p) / 2.
         """
         left = self.preference @ matrix
-        others = np.stack([derivative @ matrix for derivative in self.derivatives])
+        others = [derivative @ matrix for derivative in self.by_weight]
+        others = np.stack([*others, self.slopes @ (self.slopes.T @ matrix)])
         products = left * left.T + matrix * (left @ self.preference)
         of_judges = self.of_judge.T @ products @ self.of_judge
         mixed = (left.T * others).sum(axis=1) @ self.of_judge
@@ -277,14 +280,13 @@ class CellCovariance:
         for family in np.unique(table.judge_family):
             places = np.flatnonzero(table.judge_family == family)
             judges, of_judge = np.unique(table.of_judge[places], return_inverse=True)
-            slopes = self.slopes[places].toarray()
-            parts = [each[places][:, places].toarray() for each in self.by_weight]
             yield FamilyBlock(
                 places,
                 np.concatenate([judges, others]),
                 np.eye(len(judges))[of_judge],
-                self.preference[places][:, places].toarray(),
-                [*parts, slopes @ slopes.T],
+                self.preference[places][:, places],
+                [each[places][:, places] for each in self.by_weight],
+                self.slopes[places][:, judges].toarray(),
             )
 
     def times(self, rows: np.ndarray) -> np.ndarray:
@@ -342,17 +344,17 @@ class Restricted:
         by_slopes = self.slanted @ (self.inner @ (self.slanted.T @ columns))
         return self.within @ columns - by_slopes
 
-    def inverse(self, places: np.ndarray) -> np.ndarray:
-        """V^-1 of the cells of a block, (n, n)."""
-        slanted = self.slanted[places]
-        by_slopes = (slanted @ self.inner) @ slanted.T
-        return (self.within[places][:, places] - by_slopes).toarray()
+    def weighted_rows(self, rows: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Rows V^-1 of some rows over the cells of a block, (..., n)."""
+        flat, slanted = rows.reshape(-1, len(places)), self.slanted[places]
+        by_slopes = ((flat @ slanted) @ self.inner) @ slanted.T
+        return (flat @ self.within[places][:, places] - by_slopes).reshape(rows.shape)
 
-    def projection(self, cells: np.ndarray) -> np.ndarray:
-        """Rows of P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1 of some cells, (chosen, cells)."""
-        by_slopes = (self.slanted[cells] @ self.inner) @ self.slanted.T
-        rows = (self.within[cells] - by_slopes).toarray()
-        return rows - self.projected[cells] @ self.solved.T
+    def projection(self, cells: np.ndarray, among: np.ndarray) -> np.ndarray:
+        """P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1 of some cells and some others, (cells, among)."""
+        by_slopes = (self.slanted[cells] @ self.inner) @ self.slanted[among].T
+        inverse = (self.within[cells][:, among] - by_slopes).toarray()
+        return inverse - self.projected[cells] @ self.solved[among].T
 
     def traces(self) -> np.ndarray:
         """Traces of P dV by each parameter, (parameters,)."""
@@ -571,12 +573,14 @@ class MixedFit:
         count, terms = len(covariance.parameters), len(state.spread)
         information, of_effects = np.zeros((count, count)), np.zeros((count, terms, terms))
         for block in covariance.blocks():
-            solved, at = state.solved[block.places], block.moving
-            of_block = state.spread @ block.derivatives_times(solved.T) @ solved
-            of_effects[at] += of_block
-            projection = state.inverse(block.places) - state.projected[block.places] @ solved.T
-            within = block.information(projection)
-            information[np.ix_(at, at)] += within - _traces(of_block)
+            at, solved = block.moving, state.solved[block.places]
+            carried = np.flatnonzero(solved.any(axis=0))
+            solved = solved[:, carried]
+            moved = block.derivatives_times(solved.T) @ solved
+            of_block = state.spread[:, carried] @ moved
+            of_effects[np.ix_(at, np.arange(terms), carried)] += of_block
+            within = block.information(state.projection(block.places, block.places))
+            information[np.ix_(at, at)] += within - _traces(of_block[:, carried])
         return self._with_priors(0.5 * (information + _traces(of_effects)))
 
     def _with_priors(self, information: np.ndarray) -> np.ndarray:
@@ -628,7 +632,7 @@ class MixedFit:
 
         cells: (chosen,) places.
         """
-        projected = self.state.projection(cells)
+        projected = self.state.projection(cells, np.arange(len(self.table.judge)))
         free = projected[np.arange(len(cells)), cells][:, None]
         return np.divide(projected, free, out=np.full_like(projected, np.nan), where=free > 0)
 
@@ -658,8 +662,8 @@ class MixedFit:
             slopes[at] += moved @ rows.T
             if fixed is not None:
                 moved -= block.derivatives_times(fixed[:, block.places])
-            inverse = state.inverse(block.places)
-            added += _summed(moved @ inverse, moved, spread[np.ix_(at, at)])
+            weighted = state.weighted_rows(moved, block.places)
+            added += _summed(weighted, moved, spread[np.ix_(at, at)])
             fixed_effects[at] += moved @ state.solved[block.places]
         added -= _summed(fixed_effects @ state.spread, fixed_effects, spread)
         return ContrastErrors(variance + added, variance, slopes, spread, self._most_df)

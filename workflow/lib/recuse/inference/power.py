@@ -25,7 +25,7 @@ from recuse.inference.idiosyncrasy import (
 )
 from recuse.inference.judge_model import CellMeans
 from recuse.inference.mixed import CellTable, MixedFit, Preferences
-from recuse.model.design import CONSTANT, design_layout, design_terms, estimable_terms, term_layout
+from recuse.model.design import CONSTANT, design_layout, design_terms, estimable_terms
 from recuse.model.design import REFERENCE as SLOPE
 from recuse.model.estimable import spec_slices
 from recuse.model.least_squares import (
@@ -167,12 +167,12 @@ class PlannedStudy:
         """Share of the prompts on which a judge rates itself."""
         return float(self.shares[self.judges.index(judge), self.models.index(judge)])
 
-    @property
+    @cached_property
     def rated(self) -> dict[str, np.ndarray]:
         """Factors of the cells that are rated, (cells,) of str each."""
         return {name: values[self.rows.ravel() > 0] for name, values in self.factors.items()}
 
-    @property
+    @cached_property
     def factors(self) -> dict[str, np.ndarray]:
         """Factors of the cells, judge by judge, (J M,) of str each."""
         family = dict(zip(self.models, self.family, strict=True))
@@ -408,21 +408,28 @@ def _weights_of_rows(plan: PlannedStudy, names: Sequence[str]) -> dict[str, Weig
 
     X'X has the moments of the reference that the plan implies.
     """
+    from scipy.sparse import bsr_array, csc_array
+
     rows = plan.rows.ravel()
     terms = [
         term for term in design_terms(plan.factors, names=names) if term.carried[rows > 0].any()
     ]
-    layout = term_layout(terms, len(rows), 2)
+    # (cells x 2, terms): a cell has a row for 1 and one for the reference
+    carried = [2 * np.flatnonzero(term.carried) + term.regressor for term in terms]
+    ends = np.cumsum([0, *map(len, carried)])
+    carried = np.concatenate(carried)
+    layout = csc_array((np.ones(len(carried)), carried, ends), shape=(2 * len(rows), len(terms)))
     quality = np.tile(plan.quality, len(plan.judges))
     gram = np.ones((len(rows), 2, 2))
     gram[:, CONSTANT, SLOPE] = gram[:, SLOPE, CONSTANT] = quality
     gram[:, SLOPE, SLOPE] = quality**2 + plan.reference_variance
-    inverse, null = inverted(
-        np.einsum("cak,cab,cbl->kl", layout, gram * rows[:, None, None], layout, optimize=True)
-    )
+    cells = np.arange(len(rows) + 1)
+    gram = bsr_array((gram * rows[:, None, None], cells[:-1], cells))
+    inverse, null = inverted((layout.T @ (gram @ layout)).toarray())
     estimable = np.flatnonzero(determined(null))
     places = [place for place in estimable if terms[place].quantity == "self_bias"]
-    weights = (layout @ inverse[:, places]).T.reshape(len(places), 2, *plan.rows.shape)
+    weights = (layout @ inverse[:, places]).reshape(len(rows), 2, len(places)).T
+    weights = weights.reshape(len(places), 2, *plan.rows.shape)
     return {
         terms[place].term: (*of_judge, (math.inf, math.inf), None)
         for place, of_judge in zip(places, weights, strict=True)

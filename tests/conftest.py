@@ -12,6 +12,7 @@ import yaml
 import mutations
 from recuse.base.database import write_parquet
 from recuse.base.products import register
+from recuse.cli import main
 from recuse.data.cells import build_cells
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles, normalise_ratings
@@ -60,6 +61,18 @@ def pytest_collection_modifyitems(config, items):
 def long(request):
     """Whether all of a test is wanted, or the small part that is left of it in the ordinary run."""
     return request.config.getoption("long")
+
+
+@pytest.fixture
+def run_command(tmp_path, monkeypatch, capfd):
+    """Run `recuse` with these words in the test's folder; status, standard output and error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["recuse", *map(str, words)])
+        return main(), *capfd.readouterr()
+
+    return run
 
 
 def study_files(study, files):

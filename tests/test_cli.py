@@ -38,39 +38,30 @@ STRAIGHT = [spec.name for spec in Spec.from_config(CONFIG["specs"]) if not spec.
 
 
 @pytest.fixture
-def fit(tmp_path, monkeypatch, capfd):
+def fit(tmp_path, run_command):
     """Run the command on a study `mine`; returns status, table (None if there is none) and standard
     error.
     """
 
-    def run(*files, spec="main", scales=SCALES, added=(), **settings):
-        config, output = tmp_path / "mine.yaml", tmp_path / "estimates.csv"
+    def fit(*files, spec="main", scales=SCALES, added=(), **settings):
+        output = tmp_path / "estimates.csv"
         output.unlink(missing_ok=True)
         study = {"title": "mine", "files": "ratings.csv", "scales": scales, **settings}
-        config.write_text(yaml.safe_dump({"studies": {"mine": study}, **dict(added)}), "utf-8")
-        command = [
-            "recuse",
-            "fit",
-            *files,
-            "--study",
-            "mine",
-            "--spec",
-            spec,
-            "--config",
-            str(config),
-        ]
-        monkeypatch.setattr(sys, "argv", [*command, "--output", str(output)])
-        status = main()
-        return status, output.read_bytes() if output.exists() else None, capfd.readouterr().err
+        config = {"studies": {"mine": study}, **dict(added)}
+        (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
+        options = {"study": "mine", "spec": spec, "config": "mine.yaml", "output": output.name}
+        words = [word for name, value in options.items() for word in (f"--{name}", value)]
+        status, _, error = run_command("fit", *files, *words)
+        return status, output.read_bytes() if output.exists() else None, error
 
-    return run
+    return fit
 
 
 @pytest.fixture
 def expected(tmp_path):
     """The same by the workflow's steps: the table, or the message of the error."""
 
-    def run(*files, spec="main", scales=SCALES, task_types=None, settings=CONFIG):
+    def steps(*files, spec="main", scales=SCALES, task_types=None, settings=CONFIG):
         types = {dataset: name for name, group in (task_types or {}).items() for dataset in group}
         source = StudyFiles(files, scales, types, Registry.from_config(CONFIG["models"]))
         try:
@@ -84,7 +75,7 @@ def expected(tmp_path):
         write_table(tmp_path / "expected.csv", ESTIMATES, estimated.estimates)
         return (tmp_path / "expected.csv").read_bytes()
 
-    return run
+    return steps
 
 
 @pytest.fixture
@@ -313,30 +304,22 @@ def test_threads_are_set_before_numpy_is_imported():
     )
 
 
-@pytest.fixture(scope="module")
-def table():
-    """The standard output."""
-    # The study of this file
-    status, written, error = command(
-        "tests/smoke/ratings.csv", "--config", "tests/smoke/config.yaml"
-    )
+def test_file_is_replaced_as_a_whole(run_command, tmp_path):
+    status, table, error = run_command("fit", *MINE)
     assert status == 0
     assert "main: not estimable: family_bias of " in error
-    return written
-
-
-def test_file_is_replaced_as_a_whole(table, tmp_path):
     output = tmp_path / "main.csv"
     output.write_text("of before", "utf-8")
-    assert command(*MINE, "--output", str(output))[:2] == (0, b"")
-    assert output.read_bytes() == table
-    assert command(*MINE, "--output", "/dev/stdout")[:2] == (0, table)
+    assert run_command("fit", *MINE, "--output", "main.csv")[:2] == (0, "")
+    assert output.read_text("utf-8") == table
     assert os.listdir(tmp_path) == ["main.csv"]
+    # Which cannot be replaced
+    assert command(*MINE, "--output", "/dev/stdout")[:2] == (0, table.encode())
 
 
-def test_output_is_checked_before_any_row_is_read(tmp_path):
-    status, written, error = command("none.csv", "--output", ".", folder=tmp_path)
-    assert (status, written) == (1, b"")
+def test_output_is_checked_before_any_row_is_read(run_command):
+    status, written, error = run_command("fit", "none.csv", "--output", ".")
+    assert (status, written) == (1, "")
     assert error.startswith("error: --output: .: a folder; name a file in it")
     assert error.count("\n") == 1
 
@@ -421,7 +404,7 @@ def test_no_temporary_folder(tmp_path):
     assert result.stderr.count("\n") == 1
 
 
-def test_settings_are_checked_before_any_row_is_read(tmp_path):
+def test_settings_are_checked_before_any_row_is_read(run_command, tmp_path):
     (tmp_path / "mine.yaml").write_text("specs: {mine: {slise: dimension}}\n", "utf-8")
     for arguments, message in (
         (
@@ -433,8 +416,8 @@ def test_settings_are_checked_before_any_row_is_read(tmp_path):
             "mine.yaml, line 1: specs: mine: slise: unknown key; did you mean 'slice'?",
         ),
     ):
-        status, written, error = command(*arguments, folder=tmp_path)
-        assert (status, written) == (1, b"")
+        status, written, error = run_command("fit", *arguments)
+        assert (status, written) == (1, "")
         assert error.startswith(f"error: {message}")
 
 
@@ -569,99 +552,80 @@ def test_a_path_from_the_root_is_that_of_config(config, tmp_path):
     )
 
 
-def test_settings_are_guessed_written_once_and_checked(tmp_path, monkeypatch, capfd):
+def test_settings_are_guessed_written_once_and_checked(run_command):
     """The example's, from its two tables alone; an existing file stays as it is."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("judged.csv", "human.csv"):
+    tables = ("judged.csv", "human.csv")
+    for name in tables:
         shutil.copy(ROOT / "docs" / "example" / name, name)
-    monkeypatch.setattr(
-        sys,
-        "argv",
-        ["recuse", "import", "--guess", "judged.csv", "human.csv", "--output", "ours.yaml"],
-    )
-    assert main() == 0
-    page = capfd.readouterr().out
+    guess = ("import", "--guess", *tables, "--output", "ours.yaml")
+    status, page, _ = run_command(*guess)
+    assert status == 0
     assert page.startswith("Written: ours.yaml. Check each line of it that says `guessed`.")
     assert "judge: grader  # guessed: by its name, 5 names" in page
     assert "supports: self-bias of 5 of 5 judges (A, B, C)" in page
     written = Path("ours.yaml").read_text("utf-8")
-    assert main() == 1
-    assert (
-        "error: --output: ours.yaml: there already; name another file, or delete it"
-        in capfd.readouterr().err
-    )
+    status, _, error = run_command(*guess)
+    assert status == 1
+    assert "error: --output: ours.yaml: there already; name another file, or delete it" in error
     assert Path("ours.yaml").read_text("utf-8") == written
-    monkeypatch.setattr(
-        sys, "argv", ["recuse", "import", "judged.csv", "human.csv", "--output", "all.csv"]
-    )
-    assert main() == 1
-    assert "name one YAML file, or write one for these files by --guess" in capfd.readouterr().err
+    status, _, error = run_command("import", *tables, "--output", "all.csv")
+    assert status == 1
+    assert "name one YAML file, or write one for these files by --guess" in error
     for name, problem in (
         ("ours.yaml", "found settings; name the files of judgments"),
         ("absent.csv", "no such file; name an"),
     ):
-        monkeypatch.setattr(
-            sys, "argv", ["recuse", "import", "--guess", name, "--output", "new.yaml"]
-        )
-        assert main() == 1
-        assert capfd.readouterr().err.startswith(f"error: {name}: {problem}")
+        status, _, error = run_command("import", "--guess", name, "--output", "new.yaml")
+        assert status == 1
+        assert error.startswith(f"error: {name}: {problem}")
         assert not Path("new.yaml").exists()
 
 
-def test_what_a_guess_asks_is_printed_and_nothing_is_checked(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
+def test_what_a_guess_asks_is_printed_and_nothing_is_checked(run_command):
     rows = "".join(f"gpt-4o,{n},gpt-4o,claude-3,{n % 2}\n" for n in range(40))
     Path("pairs.csv").write_text("judge,item,model_a,model_b,winner\n" + rows, "utf-8")
-    monkeypatch.setattr(sys, "argv", ["recuse", "import", "--guess", "pairs.csv"])
-    assert main() == 1
-    page, error = capfd.readouterr()
+    status, page, error = run_command("import", "--guess", "pairs.csv")
+    assert status == 1
     assert "write what is asked in it, then run `recuse check mine.yaml`" in error
     assert "values:  # asked: which answer won at 1" in error
     assert "what these comparisons support" not in page
-    monkeypatch.setattr(sys, "argv", ["recuse", "check", "mine.yaml"])
-    assert main() == 1
-    assert "import: values: is empty; it should be a mapping" in capfd.readouterr().err
+    status, _, error = run_command("check", "mine.yaml")
+    assert status == 1
+    assert "import: values: is empty; it should be a mapping" in error
 
 
-def test_a_guess_does_not_advise_to_guess(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
+def test_a_guess_does_not_advise_to_guess(run_command):
     rows = "".join(f"gpt-4o,claude-3,{n},word {n % 70}\n" for n in range(140))
     Path("words.csv").write_text("judge,model,prompt,remark\n" + rows, "utf-8")
-    monkeypatch.setattr(sys, "argv", ["recuse", "import", "--guess", "words.csv"])
-    assert main() == 1
-    error = capfd.readouterr().err
+    status, _, error = run_command("import", "--guess", "words.csv")
+    assert status == 1
     assert "words.csv, line 1, column rating: missing" in error
     assert "--guess" not in error
 
 
-def test_what_a_guess_prints_is_printed_once(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
+def test_what_a_guess_prints_is_printed_once(run_command):
     shutil.copy(ROOT / "tests" / "formats" / "inspect.json", ".")
-    monkeypatch.setattr(sys, "argv", ["recuse", "import", "--guess", "inspect.json"])
-    main()
-    out, err = capfd.readouterr()
+    _, out, err = run_command("import", "--guess", "inspect.json")
     assert "Written: mine.yaml" in out
     assert (out + err).count("left out, as no judge's: ") == 1
 
 
 @pytest.fixture
-def alone(tmp_path, monkeypatch, capfd):
-    """Run a command on a YAML file of two studies, `ours` and `parts`, and comparisons; status,
-    standard output and error.
+def alone(tmp_path, run_command):
+    """Run a command on a YAML file of two studies, `a` and `b`, and comparisons; status, standard
+    output and error.
     """
-    monkeypatch.chdir(tmp_path)
     write(tmp_path / "a.csv"), write(tmp_path / "b.csv", ROWS[:72])
     shutil.copy(SMOKE / "verdicts.csv", "v.csv")
     studies = {
         name: {"title": "t", "files": f"{name}.csv", "scales": SCALES} for name in ("a", "b")
     }
 
-    def run(*arguments, studies=studies, **added):
+    def alone(*arguments, studies=studies, **added):
         (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"studies": studies, **added}), "utf-8")
-        monkeypatch.setattr(sys, "argv", ["recuse", *arguments])
-        return main(), *capfd.readouterr()
+        return run_command(*arguments)
 
-    return run
+    return alone
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -696,8 +660,6 @@ def test_a_configuration_alone_names_its_studies(alone, tmp_path):
     fitted = alone("fit", "b.csv", "--config", "mine.yaml", **ARENA)
     assert fitted[0] == 0
     assert alone("fit", "mine.yaml", "--study", "b", **ARENA) == fitted
-    one = {"b": {"title": "t", "files": str(tmp_path / "b.csv"), "scales": SCALES}}
-    assert alone("fit", "mine.yaml", studies=one, **ARENA) == fitted
 
 
 @pytest.mark.parametrize(
@@ -759,16 +721,13 @@ def test_a_configuration_without_files(alone):
     ],
 )
 def test_a_run_stops_before_it_starts_with_the_line_of_check(
-    setting, message, tmp_path, monkeypatch, capfd
+    setting, message, tmp_path, run_command
 ):
     copy_example(str(tmp_path))
-    monkeypatch.chdir(tmp_path)
     mine = (tmp_path / "mine.yaml").read_text("utf-8")
     (tmp_path / "mine.yaml").write_text(mine.replace(*setting), "utf-8")
-    monkeypatch.setattr("sys.argv", ["recuse", "run", "mine.yaml"])
-    assert main() == 1
-    output, errors = capfd.readouterr()
-    assert output == ""
+    status, output, errors = run_command("run", "mine.yaml")
+    assert (status, output) == (1, "")
     (line,) = errors.splitlines()
     assert line.startswith(f"error: {message}")
     assert not (tmp_path / "results").exists()

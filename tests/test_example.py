@@ -5,14 +5,12 @@ what one reads.
 import importlib.util
 import re
 import shutil
-import sys
 
 import pytest
 import yaml
 
 from conftest import ROOT
 from recuse.base.tables import read_table
-from recuse.cli import main
 from recuse.config.load import load
 from recuse.config.studies import Study
 from recuse.data.files import RatingsFile
@@ -29,21 +27,13 @@ BIASES = ("self_bias", "family_bias")
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capfd):
-    """Run a command on copies of the example's files in a folder of its own; returns status,
-    standard output and error.
-    """
-    monkeypatch.chdir(tmp_path)
+def run(run_command):
+    """Run a command on copies of the example's files."""
     for name in FILES:
         shutil.copy(EXAMPLE / name, name)
-
-    def run(command, *arguments):
-        monkeypatch.setattr(
-            sys, "argv", ["recuse", command, "judged.csv", "--config", "mine.yaml", *arguments]
-        )
-        return main(), *capfd.readouterr()
-
-    return run
+    return lambda command, *options: run_command(
+        command, "judged.csv", "--config", "mine.yaml", *options
+    )
 
 
 @pytest.fixture(scope="module")

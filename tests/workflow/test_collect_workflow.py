@@ -3,9 +3,6 @@ it is asked twice.
 """
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -47,25 +44,10 @@ def write_plan(folder, mock, number=8, **collect):
     return 2 * 3 * number
 
 
-def recuse(folder, *words, **environment):
-    command = [sys.executable, "-m", "recuse", *words]
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-
-
-def test_from_prompts_and_answers_to_ratings_by_the_workflow(tmp_path):
+def test_from_prompts_and_answers_to_ratings_by_the_workflow(tmp_path, run_command, monkeypatch):
     folder = copy_project(tmp_path)
     with Mock() as mock:
         number = write_plan(folder, mock)
-        refused = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"])
-        assert refused.returncode == 1
-        assert "the environment variable MOCK_KEY is not set" in refused.stderr
         mock.always = "server error"
         failed = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"], MOCK_KEY=SECRET)
         assert failed.returncode == 1
@@ -77,7 +59,9 @@ def test_from_prompts_and_answers_to_ratings_by_the_workflow(tmp_path):
         missing = sum(int(row["not_answered"]) for row in read_table(folder / TARGETS[1]))
         assert 0 < missing < number
         mock.share = 0
-        assert recuse(folder, "collect", "plan.yaml", MOCK_KEY=SECRET).returncode == 0
+        with monkeypatch.context() as patch:
+            patch.setenv("MOCK_KEY", SECRET)
+            assert run_command("collect", "plan.yaml")[0] == 0
     # No server and no key: nothing is left to ask
     done = build(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"])
     (imported, *_) = read_table(folder / TARGETS[0])
@@ -89,32 +73,35 @@ def test_from_prompts_and_answers_to_ratings_by_the_workflow(tmp_path):
     assert "Nothing to be done" in again.stdout + again.stderr
     for path in [*folder.rglob("*")]:
         assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
-    for run in (refused, failed, partly, done):
+    for run in (failed, partly, done):
         assert SECRET not in run.stderr + run.stdout
 
 
-def test_the_command_asks_once_and_other_commands_read_the_ledger(tmp_path):
-    with Mock() as mock:
+def test_the_command_asks_once_and_other_commands_read_the_ledger(
+    tmp_path, run_command, monkeypatch
+):
+    with Mock() as mock, monkeypatch.context() as patch:
         number = write_plan(tmp_path, mock, wordings=["plain", "reader"])
-        dry = recuse(tmp_path, "collect", "plan.yaml", "--dry-run", MOCK_KEY=SECRET)
-        assert dry.returncode == 0, dry.stderr
-        assert f"{2 * number} requests to ask" in dry.stdout
+        patch.setenv("MOCK_KEY", SECRET)
+        status, page, _ = run_command("collect", "plan.yaml", "--dry-run")
+        assert status == 0
+        assert f"{2 * number} requests to ask" in page
         assert not (tmp_path / "ours.ledger.jsonl").exists()
-        first = recuse(tmp_path, "collect", "plan.yaml", MOCK_KEY=SECRET)
-        assert first.returncode == 0, first.stderr
-        assert f"0 of {2 * number} requests answered before, {2 * number} now" in first.stdout
-    second = recuse(tmp_path, "collect", "plan.yaml")
-    assert second.returncode == 0, second.stderr
-    assert f"{2 * number} of {2 * number} requests answered before, 0 now" in second.stdout
-    written = recuse(tmp_path, "import", "plan.yaml", "--output", "all.csv")
-    assert written.returncode == 0, written.stderr
+        status, page, _ = run_command("collect", "plan.yaml")
+        assert status == 0
+        assert f"0 of {2 * number} requests answered before, {2 * number} now" in page
+    status, page, _ = run_command("collect", "plan.yaml")
+    assert status == 0
+    assert f"{2 * number} of {2 * number} requests answered before, 0 now" in page
+    assert run_command("import", "plan.yaml", "--output", "all.csv")[0] == 0
     rows = read_table(tmp_path / "all.csv")
     assert len(rows) == 2 * number
     assert {row["wording"] for row in rows} == {"plain", "reader"}
     assert not (tmp_path / "results").exists()
 
 
-def test_answers_that_are_cut_off_are_said(tmp_path):
+def test_answers_that_are_cut_off_are_said(tmp_path, run_command, monkeypatch):
+    monkeypatch.setenv("MOCK_KEY", SECRET)
     with Mock() as mock:
         write_plan(
             tmp_path,
@@ -124,20 +111,20 @@ def test_answers_that_are_cut_off_are_said(tmp_path):
             },
         )
         mock.finish = "length"
-        done = recuse(tmp_path, "collect", "plan.yaml", MOCK_KEY=SECRET)
-    assert done.returncode == 1
-    assert "ours.ledger.jsonl: no reply could be read; look at them" in done.stderr
-    assert "answers: 0 of 8 requests answered before, 8 now" in done.stdout
-    assert "ours.ledger.jsonl: 8 answers by four: cut off at the limit of tokens" in done.stderr
-    assert "one: 0 of 32 read; missing: truncated 32" in done.stdout
+        status, page, errors = run_command("collect", "plan.yaml")
+    assert status == 1
+    assert "ours.ledger.jsonl: no reply could be read; look at them" in errors
+    assert "answers: 0 of 8 requests answered before, 8 now" in page
+    assert "ours.ledger.jsonl: 8 answers by four: cut off at the limit of tokens" in errors
+    assert "one: 0 of 32 read; missing: truncated 32" in page
 
 
-def test_a_design_by_width_stops_early(tmp_path):
+def test_a_design_by_width_stops_early(tmp_path, run_command):
     with Mock() as mock:
         judges = {name: {"model": f"mock-{name}", "base_url": mock.url} for name in ("one", "two")}
         write_plan(tmp_path, mock, 60, judges=judges, design={"width": 0.9})
-        done = recuse(tmp_path, "collect", "plan.yaml")
-    assert done.returncode == 0, done.stderr
-    asked = done.stdout.count("ratings: ")
+        status, page, _ = run_command("collect", "plan.yaml")
+    assert status == 0
+    asked = page.count("ratings: ")
     assert 1 <= asked < 4
-    assert f"one: {[60, 90, 135][asked - 1]} of" in done.stdout
+    assert f"one: {[60, 90, 135][asked - 1]} of" in page

@@ -142,7 +142,7 @@ def test_ratings_as_they_are(folder, parquet, by_command):
         assert (folder / "output.csv").exists()
 
 
-@examples(350)
+@examples(250)
 @given(st.one_of(tables_like(RATINGS).map(as_csv), bytes_like(as_csv(RATINGS))))
 def test_ratings(folder, content):
     (folder / "ratings.csv").write_bytes(content)
@@ -220,7 +220,7 @@ def test_verdicts_as_they_are(folder):
     assert (folder / "comparisons.parquet").exists()
 
 
-@examples(300)
+@examples(150)
 @given(st.one_of(tables_like(VERDICTS).map(as_csv), bytes_like(as_csv(VERDICTS))), st.booleans())
 def test_verdicts(folder, content, both_orders):
     (folder / "verdicts.csv").write_bytes(content)

@@ -337,9 +337,9 @@ def complaint(folder, path):
         return str(error)
 
 
-def test_random_lines_are_taken_or_refused_by_line(tmp_path):
-    """Sixty seeded files: a few lines are blank, in Latin-1, of another ending, cut, joined or very
-    long.
+def test_random_lines_are_taken_or_refused_by_line(tmp_path, long):
+    """Seeded files, 60 with --long: a few lines are blank, in Latin-1, of another ending, cut,
+    joined or very long.
     """
     numbers, path = random.Random(16), tmp_path / "own.csv"
     changes = [
@@ -355,7 +355,7 @@ def test_random_lines_are_taken_or_refused_by_line(tmp_path):
         lambda line: line.replace(b"3", b"9" * 400),
         lambda line: line.replace(b"cnn", b"\0"),
     ]
-    for _ in range(60):
+    for _ in range(60 if long else 15):
         lines = [HEADER, *LINES]
         for _ in range(numbers.randint(1, 2)):
             place = numbers.randrange(len(lines))
@@ -366,14 +366,26 @@ def test_random_lines_are_taken_or_refused_by_line(tmp_path):
         assert not re.search("Invalid|CSV Error|Not implemented|state", message or "")
 
 
-@pytest.mark.parametrize(
-    "value",
-    ["1", "[1]", "{'a': 1}", "'\\xff'::blob", "null", "date '2024-01-01'", "'.'", "'/dev/zero'"],
+FILE_KINDS = (
+    "1",
+    "[1]",
+    "{'a': 1}",
+    "'\\xff'::blob",
+    "null",
+    "date '2024-01-01'",
+    "'.'",
+    "'/dev/zero'",
 )
-@pytest.mark.parametrize("record", ["1", "-1", "null", "'x'", "9223372036854775807", "1e300"])
-def test_origins_of_rows_may_be_of_any_kind(tmp_path, value, record):
+RECORD_KINDS = "-1", "null", "'x'", "9223372036854775807", "1e300"
+
+
+@pytest.mark.parametrize(
+    ("file", "record"),
+    [*((file, "1") for file in FILE_KINDS), *(("'.'", record) for record in RECORD_KINDS)],
+)
+def test_origins_of_rows_may_be_of_any_kind(tmp_path, file, record):
     rows = (
-        f"select * replace (99 as rating), {value} as source_file, {record} as source_record from"
+        f"select * replace (99 as rating), {file} as source_file, {record} as source_record from"
         f" ({ROWS})"
     )
     with pytest.raises(DataError, match=", column rating: found '99', which is off the scale"):

@@ -27,6 +27,7 @@ from recuse.data.registry import Registry
 from recuse.data.selection import Selection
 from recuse.data.shards import ShardPlan
 from recuse.data.study import StudyTables
+from recuse.inference.leaderboard import SHRUNK, Removed, write_debiased
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 
@@ -168,6 +169,16 @@ def test_every_estimate_is_the_same(twin, scattered, spec):
                 assert ours[column] == value
     if spec.errors.bootstrap:
         assert any("boot_ci_low" in row for row in result.estimates)
+
+
+def test_debiased_ratings_are_the_same(twin, scattered, tmp_path):
+    removed, written = Removed(SHRUNK, {"": {("self_bias", "GPT-4o"): (0.1, 0.01)}}), []
+    for number, study in enumerate((twin, scattered)):
+        path = f"{tmp_path}/{number}.parquet"
+        write_debiased(SPECS["main"], study, removed, path)
+        written.append(duckdb.sql(f"from '{path}'").fetchall())
+    assert len(written[0]) > 1000
+    assert written[0] == written[1]
 
 
 def test_shards_without_prompts_or_without_complete_rows(tmp_path):

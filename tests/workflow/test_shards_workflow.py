@@ -20,15 +20,16 @@ studies:
   scattered: {<<: *study, shards: 3}
 inference: {replicates: 100}
 """
-# And what they are made of
-TABLES = ("estimates/main", "tables/idiosyncrasy", "tables/leaderboard", "tables/conclusions")
+# And what they are made of; data/test_shards asks it of every kind of fit
+TABLES = ("estimates/main", "tables/idiosyncrasy")
+ALL = (*TABLES, "tables/leaderboard", "tables/conclusions")
 NUMBERS = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 CHECKS = [f"results/scattered/checked/{part}.rows.parquet" for part in (1, 2, 3)]
 ONWARDS = {"plan_shards": 1, "shard": 3, "gather_cells": 1, "fit": 1}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, long):
     """Four parts, one larger than the others, each with rows of every prompt; both studies made of
     them.
     """
@@ -43,7 +44,11 @@ def folder(tmp_path_factory):
     (folder / "studies.yaml").write_text(STUDIES, "utf-8")
     result = run(
         folder,
-        *(f"results/{study}/{table}.csv" for study in ("whole", "scattered") for table in TABLES),
+        *(
+            f"results/{study}/{table}.csv"
+            for study in ("whole", "scattered")
+            for table in (ALL if long else TABLES)
+        ),
         "--notemp",
     )
     assert_success(result)
@@ -60,15 +65,7 @@ def plan(folder, *arguments):
     )
 
 
-def test_prompts_straddle_parts(folder):
-    parts = duckdb.sql(
-        f"select count(distinct filename) from read_parquet('{folder}/parts/*.parquet') group by"
-        " prompt_id"
-    )
-    assert min(parts.fetchall())[0] > 1
-
-
-def test_shards_give_what_one_piece_gives(folder):
+def test_shards_give_what_one_piece_gives(folder, long):
     """Bytes for what is made of cells; numbers to rounding where lengths are summed over rows."""
     everything = products(folder)
     whole, scattered = (
@@ -96,12 +93,7 @@ def test_shards_give_what_one_piece_gives(folder):
         duckdb.sql(rows).fetchall()
         == duckdb.sql(f"from '{folder}/results/whole/ratings.parquet'").fetchall()
     )
-    assert len(whole) > 40
-    debiased = [
-        duckdb.sql(f"from '{folder}/results/{study}/debiased.parquet'").fetchall()
-        for study in ("whole", "scattered")
-    ]
-    assert debiased[0] == debiased[1]
+    assert len(whole) > (40 if long else 10)
     for path in (path for path in whole if path.endswith(".csv")):
         # The strength of the length is a small difference of sums.
         tolerance = 1e-9 if path in ("tables/sensitivity.csv", "tables/conclusions.csv") else 1e-12
@@ -131,11 +123,6 @@ def test_only_what_concerns_a_changed_part_is_made_again(folder, tmp_path):
         shutil.copy(folder / "parts" / "0.parquet", further)
         assert plan(folder) == {"check_part": 1, **ONWARDS}
         further.unlink()
-        duckdb.sql(
-            f"copy (from '{tmp_path}/1.parquet' offset 5) to '{folder}/parts/1.parquet' (format"
-            " parquet)"
-        )
-        assert plan(folder) == {"check_part": 1, **ONWARDS}
         rows = (
             f"select * replace (prompt_id || i as prompt_id) from '{tmp_path}/1.parquet', range(9)"
             " as times(i)"
@@ -154,10 +141,11 @@ def test_only_what_concerns_a_changed_part_is_made_again(folder, tmp_path):
     finally:
         further.unlink(missing_ok=True)
         shutil.copy(tmp_path / "1.parquet", folder / "parts")
-    assert plan(folder) == {}
 
 
+@pytest.mark.long
 def test_another_number_of_shards_takes_in_none_of_those_before(folder):
+    """That shards one after the other are the ratings is tested in data/test_shards."""
     (folder / "more.yaml").write_text("studies: {scattered: {shards: 10}}\n", "utf-8")
     shards = [
         f"results/scattered/shards/{shard:02}-of-10/ratings.parquet" for shard in range(1, 11)

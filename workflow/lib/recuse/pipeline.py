@@ -146,7 +146,6 @@ class RatingsPipeline(Pipeline):
 
     def __init__(self, inputs: Inputs, folder: str) -> None:
         """Check the files, and write their ratings and cells; DataError about a row."""
-        from recuse.data.cells import count_cells
         from recuse.data.ratings import normalise_ratings
         from recuse.data.study import StudyTables
 
@@ -155,8 +154,9 @@ class RatingsPipeline(Pipeline):
         self._source = inputs.source()
         ratings, name = f"{folder}/ratings.parquet", self.study.name
         completeness = self._place("completeness")
-        normalise_ratings(name, self._source, ratings=ratings, completeness=completeness)
-        self.tables = StudyTables(name, count_cells(ratings), [ratings])
+        written = {"ratings": ratings, "completeness": completeness}
+        cells = normalise_ratings(name, self._source, **written)
+        self.tables = StudyTables(name, cells, [ratings])
 
     def findings(self) -> "list[Finding]":
         """What the ratings support, most important first."""

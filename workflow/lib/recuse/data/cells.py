@@ -222,13 +222,9 @@ def build_cells(ratings: str, cells: str) -> None:
     number of rows of each raw rating: nothing is lost for any statistic of rating and reference.
     `group` numbers (dimension, dataset, judge, model).
     """
-    _write(count_cells(ratings), cells)
-
-
-def count_cells(ratings: str) -> Cells:
-    """The cells of the canonical ratings (parquet)."""
     connection, counts = _counting(ratings)
-    return cells_of_counts(read_levels(ratings), connection.execute(counts).fetchnumpy())
+    rows = connection.execute(counts).fetchnumpy()
+    write_cells(cells_of_counts(read_levels(ratings), rows), cells)
 
 
 def count_shard(ratings: str, counts: str) -> None:
@@ -252,7 +248,7 @@ def gather_cells(counts: Sequence[str], cells: str) -> None:
     all ratings together.
     """
     rows = connect().execute(f"select * from {files(counts)}").fetchnumpy()
-    _write(cells_of_counts(read_levels(counts[0]), rows), cells)
+    write_cells(cells_of_counts(read_levels(counts[0]), rows), cells)
 
 
 def _counting(ratings: str) -> tuple[Connection, str]:
@@ -270,7 +266,8 @@ def _counting(ratings: str) -> tuple[Connection, str]:
     )
 
 
-def _write(cells: Cells, path: str) -> None:
+def write_cells(cells: Cells, path: str) -> None:
+    """Write cells (parquet), as `build_cells` does."""
     if not len(cells.n):
         raise DataError(
             f"{path}: no complete row is left for it; see completeness.csv for what is missing"

@@ -31,7 +31,8 @@ class CodedRows:
     """Checked rows by their codes, on a connection that has the table `codes`: the name of a
     column, a value, as_<its type>, and the code of the value.
 
-    Its table `coded` has the code of a row's group in place of those of AXES.
+    Its table `coded` has the code of a row's group in place of those of AXES, and n, how many
+    ratings the row stands for.
     """
 
     connection: Connection
@@ -61,12 +62,16 @@ class CodedRows:
 
 
 def code_rows(
-    connection: Connection, tables: Sequence[tuple[str, Mapping[str, tuple[str, str]]]]
+    connection: Connection,
+    tables: Sequence[tuple[str, Mapping[str, tuple[str, str]]]],
+    *,
+    n: str = "1::utinyint",
 ) -> CodedRows:
     """Number the values in several tables of rows.
 
     tables: SQL for the rows of each, and for every column of the result the column of these and SQL
-    for what its values mean: stored (each once) and value.
+    for what its values mean: stored (each once) and value. n: SQL for how many ratings a row stands
+    for.
     """
     values = []
     for column, kind in TYPES.items():
@@ -86,7 +91,7 @@ def code_rows(
         for column, (stored, meant) in meaning.items():
             codes = f"({meant}) join {_codes(column)} using (value)"
             lookups[column] = stored, f"select stored, code as value from {codes}"
-        parts.append(_looked_up(rows, lookups, coded.counts))
+        parts.append(_looked_up(rows, lookups, coded.counts, f"{{}}, {n} as n"))
     group = "0::bigint"
     for axis, size in zip(AXES, coded.sizes, strict=True):
         group = f"({group} * {size} + {axis}::integer)"
@@ -94,7 +99,7 @@ def code_rows(
         create temp table coded as
         select prompt_id, coalesce(occasion::integer, 0)::uinteger as occasion,
                gt::{smallest_type(coded.counts.get("gt", 0))} as gt, rating, length, {PROBABILITY},
-               {group}::{smallest_type(math.prod(coded.sizes))} as group_code
+               {group}::{smallest_type(math.prod(coded.sizes))} as group_code, n
         from ({" union all ".join(parts)})""")
     return coded
 
@@ -128,7 +133,7 @@ def _looked_up(
     rows: str,
     lookups: Mapping[str, tuple[str, str]],
     counts: Mapping[str, int],
-    selected: str = "{}",
+    selected: str,
 ) -> str:
     """SQL for rows with other values: of each column in `counts`, by the column that is stored and
     SQL for `stored` and `value`; of others NULL.

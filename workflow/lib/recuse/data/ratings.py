@@ -181,8 +181,9 @@ class StudyFiles:
         )
 
 
-def normalise_ratings(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> None:
-    """Write the canonical ratings (parquet) and the completeness table (CSV) of a study.
+def normalise_ratings(study: str, source: StudyFiles, *, ratings: str, completeness: str) -> Cells:
+    """Write the canonical ratings (parquet) and the completeness table (CSV) of a study; return the
+    cells.
 
     Ratings have the columns judge, model, judge_family, model_family, dimension, dataset,
     task_type, prompt_id, rating and gt (raw), rating_unit and gt_unit ((x - lowest) / (highest -
@@ -199,8 +200,10 @@ def normalise_ratings(study: str, source: StudyFiles, *, ratings: str, completen
     """
     with empty_folder(work_folder(ratings)) as folder, reading(_paths(source.files)):
         coded, plan, rows = _coded_and_planned(study, source, folder)
+        cells = _count(coded, plan.levels)
         _write(source, coded, plan, 0, ratings=ratings, folder=folder)
     write_table(completeness, COMPLETENESS, rows)
+    return cells
 
 
 def in_units(ratings: Sequence[str], steps: Mapping[str, float], columns: Sequence[str]) -> str:
@@ -240,16 +243,20 @@ def count_files(study: str, source: StudyFiles, folder: str, *, prompts: int) ->
     with reading(_paths(source.files)):
         coded, plan, _ = _coded_and_planned(study, source, folder)
         levels = plan.levels
+        cells = _count(coded, levels)
         _raise_twice(source, first_repeated_row(coded))
-        counts = (
-            "select group_code, gt as reference_code, rating, count(*) as n from coded"
-            " where rating is not null group by all"
-        )
-        cells = cells_of_counts(
-            levels, coded.connection.execute(coded.named(counts, ["rating"])).fetchnumpy()
-        )
         first = first_prompts(coded, prompts=prompts)
         return CountedRows(cells, levels, coded.connection, first)
+
+
+def _count(coded: CodedRows, levels: Levels) -> Cells:
+    """The cells of checked rows."""
+    counts = (
+        "select group_code, gt as reference_code, rating, sum(n)::bigint as n from coded"
+        " where rating is not null group by all"
+    )
+    rows = coded.connection.execute(coded.named(counts, ["rating"])).fetchnumpy()
+    return cells_of_counts(levels, rows)
 
 
 def _paths(files: Sequence[RatingsFile]) -> str:

@@ -25,14 +25,14 @@ from recuse.data.codes import COLUMNS, CodedRows
 from recuse.data.files import PROBABILITY, asked_in
 from recuse.data.registry import scale_for
 
-COUNTED = {  # SQL
-    "present": "count(*)",
-    "missing_rating": "count(*) - count(rating)",
-    "missing_gt": "count(*) - count(gt)",
-    "missing_length": "count(*) - count(length)",
-    "judged": "count(rating)",
+COUNTED = {  # SQL for how many of the n ratings of a row
+    "present": "n",
+    "missing_rating": "if(rating is null, n, 0)",
+    "missing_gt": "if(gt is null, n, 0)",
+    "missing_length": "if(length is null, n, 0)",
+    "judged": "if(rating is null, 0, n)",
 }
-COUNTS = ", ".join(f"{count} as {name}" for name, count in COUNTED.items())
+COUNTS = ", ".join(f"sum({count})::bigint as {name}" for name, count in COUNTED.items())
 TWICE = "two rows are about the same rating"  # DuckDB's error
 
 

@@ -229,6 +229,7 @@ rule ratings:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         **OF_RATINGS,
+        counts=setting("counts"),
         contents=contents("ratings.py", of_study(Study.raw_paths)),
         dimensions=of_study(Study.raw_dimensions),
         imported=of_study(Study.is_imported),

@@ -31,6 +31,7 @@ def run_fit(arguments: Namespace) -> None:
     Raises what the steps of the workflow raise, and ConfigError about `--output`; nothing is
     written then.
     """
+    from recuse.data.cells import Need
     from recuse.data.doubts import MOST_PROMPTS, answers_by_judge, doubts
     from recuse.data.ratings import count_files
     from recuse.data.study import StudyTables
@@ -50,10 +51,10 @@ def run_fit(arguments: Namespace) -> None:
     with in_folder(inputs) as folder:
         inputs = with_imported_files(inputs, folder)
         # The rows themselves are only needed by few specs, and where not all have human scores
-        study = None
-        if not spec.by_row:
+        study, source = None, inputs.source()
+        if not spec.by_row or Need.PROMPTS in source.lacks:
             name = described.name
-            rows = count_files(name, inputs.source(), folder, prompts=MOST_PROMPTS)
+            rows = count_files(name, source, folder, prompts=MOST_PROMPTS)
             doubted = []
             if not needs_human_scores(spec):
                 answers = answers_by_judge(rows.connection, rows.first_prompts, rows.levels)

@@ -46,6 +46,7 @@ class Inputs(NamedTuple):
             imported=bool(study.import_settings()),
             declared=study.setting("verify"),
             trusted=study.setting("trusted"),
+            counts=study.setting("counts"),
         )
 
 

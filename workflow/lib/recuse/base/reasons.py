@@ -22,6 +22,8 @@ class Reason(StrEnum):
     NO_LENGTHS = "no_lengths"
     NO_TASK_TYPES = "no_task_types"
     NOT_IN_STUDY = "not_in_study"
+    COUNTS_WITHOUT_ANSWERS = "counts_without_answers"
+    COUNTS_WITHOUT_PROMPTS = "counts_without_prompts"
     ONE_REFERENCE_FAMILY = "one_reference_family"
     ONE_FAMILY = "one_family"
     # One term of a fit.
@@ -131,6 +133,13 @@ SENTENCES = {
     Reason.NO_LENGTHS: "the ratings have no lengths",
     Reason.NO_TASK_TYPES: "the study declares no task types",
     Reason.NOT_IN_STUDY: "the study has no {kind} named {names}",
+    Reason.COUNTS_WITHOUT_ANSWERS: (
+        "counts do not say which ratings are of the same answer, nor how long it is; give the ratings"
+        " themselves"
+    ),
+    Reason.COUNTS_WITHOUT_PROMPTS: (
+        "these counts do not say which ratings are of the same prompt; count by prompt_id, too"
+    ),
     Reason.ONE_REFERENCE_FAMILY: (
         "all judges are of one family, so no other judge is left to compare with its reference"
     ),

@@ -17,6 +17,7 @@ from recuse.base.reasons import WITHOUT_PEOPLE, Reason, because, code, in_words,
 from recuse.base.settings import Setting, written
 from recuse.check.contents import EQUATION
 from recuse.check.facts import FINE, LETTERS, NOTE, STOP, WARNING, Facts, Finding, Findings, said
+from recuse.data.cells import Need
 from recuse.data.study import StudyTables
 from recuse.inference.idiosyncrasy import (
     idiosyncrasies,
@@ -218,6 +219,8 @@ def estimable_biases(
                     said("supports", "lacking", quantity=quantity, names=of, letters=letters)
                 )
     (supported if share >= HALF else lacking).append(said("supports", "length", share=share))
+    if Need.ANSWERS in facts.study.lacks:
+        lacking.append(said("supports", "answers"))
     if scored:
         known = {name for name, of in reliability.items() if 0 < of.mean <= 1}
         reliable = known.issuperset(facts.names("dimension"))

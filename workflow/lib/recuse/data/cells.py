@@ -6,6 +6,7 @@ In the ratings, codes are small numbers in place of names and references, which 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
 
 import numpy as np
 
@@ -30,6 +31,13 @@ COUNT = "count_"  # with a rating, the column of its counts
 ARRAY_BITS = 24  # of the number of entries of an array of 8 bytes each
 
 
+class Need(StrEnum):
+    """What some specs need of ratings beside their cells."""
+
+    ANSWERS = "answers"  # Which ratings are of the same answer, and its length.
+    PROMPTS = "prompts"  # Which ratings are of the same prompt.
+
+
 @dataclass(frozen=True)
 class Levels:
     """The levels behind the codes of a study's ratings, in rising order.
@@ -51,6 +59,7 @@ class Levels:
     step: Sequence[float] = field(default_factory=list)
     # Judges whose ratings count as they are (recuse.data.doubts)
     trusted: Sequence[str] = field(default_factory=list)
+    lacks: Sequence[Need] = field(default_factory=list)  # what the ratings do not say
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -122,7 +131,8 @@ def _stride(sizes: Sequence[int], axis: str) -> int:
 
 def as_metadata(levels: Levels) -> str:
     """SQL for the option of `copy` that puts the levels into the footer of a parquet file."""
-    return footer(LEVELS, asdict(levels))
+    written = {name: value for name, value in asdict(levels).items() if value or name != "lacks"}
+    return footer(LEVELS, written)
 
 
 def read_levels(path: str) -> Levels:

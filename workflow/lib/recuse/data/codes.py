@@ -22,6 +22,7 @@ TYPES = {
     PROBABILITY: "double",
 }
 COLUMNS = tuple(TYPES)
+ONE = "1::utinyint"  # SQL for the n of a row that stands for itself
 # How many codes a column of each type holds
 LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}
 
@@ -65,7 +66,7 @@ def code_rows(
     connection: Connection,
     tables: Sequence[tuple[str, Mapping[str, tuple[str, str]]]],
     *,
-    n: str = "1::utinyint",
+    n: str = ONE,
 ) -> CodedRows:
     """Number the values in several tables of rows.
 

@@ -26,8 +26,9 @@ from recuse.base.errors import DataError, check_known
 from recuse.base.outputs import empty_folder, work_folder
 from recuse.base.settings import Setting
 from recuse.base.tables import column_names, write_table
-from recuse.data.cells import Cells, Levels, cells_of_counts
-from recuse.data.codes import COLUMNS, CodedRows, code_checked, code_rows
+from recuse.data.cells import Cells, Levels, Need, cells_of_counts
+from recuse.data.codes import COLUMNS, ONE, CodedRows, code_checked, code_rows
+from recuse.data.counts import NUMBER, check_counts, counts_files, raise_no_prompts, repeat_rows
 from recuse.data.faults import (
     DECLARED_SCALE,
     IS_LENGTH,
@@ -142,6 +143,7 @@ class StudyFiles:
     # Of imported ratings, which are in these: 1 if not named
     steps: Mapping[str, float] = field(default_factory=dict)
     trusted: Sequence[str] = ()  # judges, by any spelling
+    lacks: Sequence[Need] = ()  # what the rows do not say, which are counts then
 
     @classmethod
     def from_files(
@@ -155,15 +157,20 @@ class StudyFiles:
         imported: bool = False,
         declared: Mapping | None = None,
         trusted: Sequence[str] = (),
+        counts: str = "",
     ) -> "StudyFiles":
         """Read config: the files `raw`, each with its dimension or None, and scales, task types,
         models, `verify` and `trusted`.
 
         imported: whether the files are what an import wrote; they then say what the scales are.
+        counts: the column that says how many ratings a row stands for, if not one.
         """
         files = [
             RatingsFile(path, dimension) for path, dimension in zip(raw, dimensions, strict=True)
         ]
+        lacks = []
+        if counts:
+            files, lacks = counts_files(files, counts)
         types = {
             dataset: task_type for task_type, datasets in task_types.items() for dataset in datasets
         }
@@ -178,6 +185,7 @@ class StudyFiles:
             declared,
             of_import["steps"],
             trusted,
+            lacks,
         )
 
 
@@ -199,8 +207,9 @@ def normalise_ratings(study: str, source: StudyFiles, *, ratings: str, completen
     twice, unless occasion, wording or replicate differ.
     """
     with empty_folder(work_folder(ratings)) as folder, reading(_paths(source.files)):
-        coded, plan, rows = _coded_and_planned(study, source, folder)
-        cells = _count(coded, plan.levels)
+        if Need.PROMPTS in source.lacks:
+            raise_no_prompts(source.files[0].path)
+        coded, plan, rows, cells = _coded_and_planned(study, source, folder)
         _write(source, coded, plan, 0, ratings=ratings, folder=folder)
     write_table(completeness, COMPLETENESS, rows)
     return cells
@@ -241,12 +250,10 @@ def count_files(study: str, source: StudyFiles, folder: str, *, prompts: int) ->
     Raises what these raise; temporary files stay in `folder`.
     """
     with reading(_paths(source.files)):
-        coded, plan, _ = _coded_and_planned(study, source, folder)
-        levels = plan.levels
-        cells = _count(coded, levels)
+        coded, plan, _, cells = _coded_and_planned(study, source, folder)
         _raise_twice(source, first_repeated_row(coded))
         first = first_prompts(coded, prompts=prompts)
-        return CountedRows(cells, levels, coded.connection, first)
+        return CountedRows(cells, plan.levels, coded.connection, first)
 
 
 def _count(coded: CodedRows, levels: Levels) -> Cells:
@@ -316,9 +323,9 @@ def write_shard(
 
 def _coded_and_planned(
     study: str, source: StudyFiles, folder: str
-) -> tuple[CodedRows, ShardPlan, list[dict]]:
-    """The checked rows, the plan of one shard, and the rows of the completeness table; DataError
-    if no row has a rating.
+) -> tuple[CodedRows, ShardPlan, list[dict], Cells]:
+    """The checked rows, the plan of one shard, the rows of the completeness table, and the cells;
+    DataError if no row has a rating.
     """
     coded, scales = _check_rows(source, folder)
     rest, prompts = summarise(coded)
@@ -327,7 +334,10 @@ def _coded_and_planned(
     if not any(row["used"] for row in rows):
         place = _paths(source.files)
         raise DataError(f"{place}: no complete row: each lacks the rating; fill it in")
-    return coded, plan, rows
+    cells = _count(coded, plan.levels)
+    if source.lacks:
+        repeat_rows(coded, by_prompt=Need.PROMPTS not in source.lacks)
+    return coded, plan, rows, cells
 
 
 def _planned(
@@ -350,6 +360,7 @@ def _planned(
         families=families,
         task_types=source.task_types,
         trusted=trusted,
+        lacks=source.lacks,
         shards=shards,
     )
     return plan, [{"study": study, **row} for row in summary.completeness()]
@@ -374,6 +385,8 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, t
     for number, file in enumerate(source.files):
         kept[file.path] = _kept_rows(connection, file, f"{folder}/{number}.parquet")
     try:
+        if source.lacks:
+            check_counts(connection, source.files)
         typed, scales = _open(connection, source, kept)
         # Types of columns -> SQL for the rows of files that have these
         alike: dict[tuple, list[str]] = {}
@@ -387,7 +400,7 @@ def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, t
             tables.append((rows, _meanings(f"values_{number}")))
         if faults:
             raise_first_fault(connection, f"({typed.format(_texts(source.files))})", CHECKS)
-        return code_rows(connection, tables), scales
+        return code_rows(connection, tables, n=NUMBER if source.lacks else ONE), scales
     except error_of_duckdb():
         for path, rows in kept.items():
             with reading(path):

@@ -20,7 +20,7 @@ from recuse.base.database import (
     write_rows,
 )
 from recuse.base.outputs import write_text
-from recuse.data.cells import AXES, FACTORS, Levels, as_metadata
+from recuse.data.cells import AXES, FACTORS, Levels, Need, as_metadata
 from recuse.data.codes import COLUMNS, CodedRows
 from recuse.data.files import PROBABILITY, asked_in
 from recuse.data.registry import scale_for
@@ -108,12 +108,13 @@ class Summary:
             )
             for judge, model in product(judges, models):
                 count = self.counts.get((dimension, judge, model), dict.fromkeys(COUNTED, 0))
+                due = max(prompts, count["present"])  # counts may be of several answers to a prompt
                 yield {
                     "dimension": dimension,
                     "judge": judge,
                     "model": model,
-                    "prompts": prompts,
-                    "absent": prompts - count["present"],
+                    "prompts": due,
+                    "absent": due - count["present"],
                     "missing_rating": count["missing_rating"],
                     "missing_gt": count["missing_gt"] if has_scores else 0,
                     "missing_length": count["missing_length"] if has_lengths else 0,
@@ -168,6 +169,7 @@ def plan_shards(
     families: Mapping[str, str],
     task_types: Mapping[str, str],
     trusted: Sequence[str] = (),
+    lacks: Sequence[Need] = (),
     shards: int,
 ) -> ShardPlan:
     """Plan shards of about equal rows; with fewer prompts than shards, or prompts of very many
@@ -175,7 +177,7 @@ def plan_shards(
 
     scales: (lowest, highest) rating of each dimension. steps: in which its ratings are counted, in
     the user's units, if not 1. families: of each model. task_types: of each dataset, or none.
-    trusted: judges about whom there are no doubts.
+    trusted: judges about whom there are no doubts. lacks: what the rows do not say.
     """
     dimensions, judges, models = (sorted(set(names)) for names in zip(*summary.counts, strict=True))
     levels = Levels(
@@ -190,6 +192,7 @@ def plan_shards(
         model_family=[families[name] for name in models],
         task_type=[task_types.get(name, "") for name in summary.datasets],
         trusted=sorted(trusted),
+        lacks=list(lacks),
     )
     # In the order of their ids; an id belongs to the shard into which its first row falls.
     rows = summary.connection.execute(f"""

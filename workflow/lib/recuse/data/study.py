@@ -8,7 +8,7 @@ import numpy as np
 
 from recuse.base.database import connect, files, text
 from recuse.base.reasons import Reason, code
-from recuse.data.cells import Cells, Factors, Levels, cells_of_rows, read_cells, read_levels
+from recuse.data.cells import Cells, Factors, Levels, Need, cells_of_rows, read_cells, read_levels
 from recuse.data.doubts import Doubt, answers_by_judge, doubts
 from recuse.data.moments import (
     Blocks,
@@ -116,6 +116,11 @@ class StudyTables:
         if not self.is_partly_scored or self.scored_prompts < LEAST_SCORED:
             return self
         return self.with_reference(Reference.HUMAN)
+
+    @property
+    def lacks(self) -> set[Need]:
+        """What its ratings do not say; cells alone say nothing else."""
+        return {*(self._levels.lacks if self.ratings else Need)}
 
     @property
     def doubts(self) -> Sequence[Doubt]:

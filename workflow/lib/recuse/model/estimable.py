@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from recuse.base.reasons import Reason, because
-from recuse.data.cells import Cells, Factors
+from recuse.data.cells import Cells, Factors, Need
 from recuse.data.doubts import Doubt
 from recuse.data.moments import Moments
 from recuse.data.selection import DROPPED
@@ -25,6 +25,11 @@ from recuse.model.spec import (
 LEFT_OUT = (
     "without the slopes on human scores, as {} has one: biases are relative to the other judges"
 )
+# Why a spec is refused that needs what counts of ratings do not say
+UNCOUNTED = {
+    Need.ANSWERS: Reason.COUNTS_WITHOUT_ANSWERS,
+    Need.PROMPTS: Reason.COUNTS_WITHOUT_PROMPTS,
+}
 # Terms with no meaning without it or other judges
 OF_HUMAN_SCALE = (*ON_HUMAN_SCORES, "self", "same_family")
 
@@ -52,6 +57,9 @@ def sliced_by(specs: Settings, names: Iterable[str], study: StudyTables) -> list
 
 def not_estimable(spec: Spec, study: StudyTables) -> str | None:
     """Why a spec cannot be fitted to a study at all, or None."""
+    for need, reason in UNCOUNTED.items():
+        if need in spec.needs and need in study.lacks:
+            return because(reason)
     study = study_for(spec, study)
     if needs_human_scores(spec) and not study.has_human_scores:
         if not study.is_partly_scored:

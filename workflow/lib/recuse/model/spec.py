@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from recuse.base.words import enumerated
+from recuse.data.cells import Need
 from recuse.data.selection import Selection
 from recuse.model.covariance import COVARIANCES
 
@@ -83,14 +84,19 @@ class Spec:
         return (self.selection, self.model) == (other.selection, other.model)
 
     @property
+    def needs(self) -> list[Need]:
+        """What it needs of the ratings beside their cells."""
+        selection, needs = self.selection, []
+        if (selection.length, selection.reference, selection.absorb) != (None, None, None):
+            needs.append(Need.ANSWERS)
+        if self.errors.by_prompt:
+            needs.append(Need.PROMPTS)
+        return needs
+
+    @property
     def by_row(self) -> bool:
         """Whether it needs the ratings themselves, not only cells."""
-        selection = self.selection
-        return self.errors.by_prompt or (
-            selection.length,
-            selection.reference,
-            selection.absorb,
-        ) != (None, None, None)
+        return bool(self.needs)
 
 
 def in_place(names: Iterable[str], instead: Mapping[str, str]) -> list[str]:

@@ -160,6 +160,11 @@ class RatedStudy(Section):
         "Ratings to collect from judges. `import` then needs no `files`, only additions such as"
         " `references`; `scales` are those of the criteria."
     )
+    counts: Name = optional(
+        "With `files`: the column that says how many ratings a row stands for, if rows are counts."
+        " prompt_id is then optional: `recuse fit` of errors HC0 to HC3 needs none.",
+        default="",
+    )
     import_: declared_by_product("studies.import") = optional(
         "Ratings in another tool's format or with other column names.", alias="import"
     )
@@ -227,8 +232,13 @@ class RatedStudy(Section):
         _check_verified(keys)
         if "raters" in keys and "files" not in keys:
             raise ValueError("raters", "needs `files`; a simulated study makes its own raters")
+        if "counts" in keys and "files" not in keys:
+            raise ValueError("counts", "needs `files`, a table of counts")
         if {"import", "shards"} <= keys:
             raise ValueError("found import with shards, which cannot be combined; keep one")
+        for key in ("raters", "shards", "simulate"):
+            if {"counts", key} <= keys:
+                raise ValueError(f"found counts with {key}, which cannot be combined; keep one")
         if "families" in keys and "import" not in keys:
             raise ValueError(
                 "families", "needs `import`; write the models under `models:` of config"

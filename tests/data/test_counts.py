@@ -1,0 +1,234 @@
+"""Counts in place of ratings: every spec equals that of the rows, bit by bit, or is refused."""
+
+import random
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+import sqlglot
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from conftest import CONFIG
+from rated_tables import rated, write_rows
+from recuse.base.errors import DataError
+from recuse.base.reasons import Reason, code
+from recuse.base.tables import read_table
+from recuse.data.ratings import StudyFiles, count_files, normalise_ratings
+from recuse.data.study import StudyTables
+from recuse.model.estimates import estimate
+from recuse.model.spec import Spec
+
+KEY = "judge, model, dimension, dataset, gt, rating"
+BY_ANSWER = {
+    "length_control",
+    "length_control_as_coded",
+    "length_control_global",
+    "length_alone",
+    "llm_reference",
+    "llm_reference_as_coded",
+    "completion_effects",
+}
+BY_PROMPT = {
+    "clustered",
+    "clustered_by_dimension",
+    "clustered_by_task_type",
+    "model_effects",
+    "model_dimension_effects",
+    "model_effects_by_dimension",
+}
+DRAWS = 49
+
+
+def refused(spec, *, by_prompt):
+    if spec in BY_ANSWER:
+        return Reason.COUNTS_WITHOUT_ANSWERS
+    return Reason.COUNTS_WITHOUT_PROMPTS if spec in BY_PROMPT and not by_prompt else None
+
+
+def source(path, counts="", scales=None, **others):
+    study = CONFIG["studies"]["twin"]
+    types = {} if scales else study["task_types"]
+    declared = {"scales": scales or study["scales"], "task_types": types, "counts": counts}
+    return StudyFiles.from_files([path], [None], models=CONFIG["models"], **declared, **others)
+
+
+def built(folder, files):
+    folder.mkdir()
+    path = str(folder / "ratings.parquet")
+    completeness = str(folder / "completeness.csv")
+    cells = normalise_ratings("twin", files, ratings=path, completeness=completeness)
+    return StudyTables("twin", cells, [path])
+
+
+def counted(folder, files):
+    """The study of counts, without their rows."""
+    rows = count_files("twin", files, str(folder), prompts=0)
+    return StudyTables("twin", rows.cells)
+
+
+def count(raw, path, key=KEY):
+    duckdb.sql(f"copy (select {key}, count(*) as n from '{raw}' group by all) to '{path}'")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def studies(twin, tmp_path_factory):
+    """Of rows, of counts by prompt, and of counts."""
+    folder, raw = tmp_path_factory.mktemp("counts"), twin.ratings[0].replace("ratings", "raw")
+    by_prompt = source(count(raw, folder / "by_prompt.parquet", f"{KEY}, prompt_id"), "n")
+    counts = source(count(raw, folder / "counts.csv"), "n")
+    rows = built(folder / "rows", source(raw))
+    return rows, built(folder / "by_prompt", by_prompt), counted(folder, counts)
+
+
+@pytest.mark.parametrize("name", CONFIG["specs"])
+def test_every_spec_is_that_of_the_rows_or_refused(studies, name):
+    spec = dict(CONFIG["specs"][name])
+    spec |= {key: DRAWS for key in ("bootstrap", "wild") if key in spec}
+    spec = Spec.of(name, **spec)
+    of_rows, *of_counts = (estimate(spec, study, confidence=0.9, seed=1) for study in studies)
+    assert of_rows.estimates
+    for by_prompt, estimated in zip((True, False), of_counts, strict=True):
+        reason = refused(name, by_prompt=by_prompt)
+        if reason is None:
+            assert repr(estimated) == repr(of_rows)
+        else:
+            assert not estimated.estimates
+            assert [code(row["reason"]) for row in estimated.not_estimable] == [reason]
+
+
+def test_completeness_is_that_of_the_rows(twin, tmp_path):
+    raw = twin.ratings[0].replace("ratings", "raw")
+    lost = f"(select * replace (if(hash(judge, prompt_id) % 9 = 0, null, rating) as rating) from '{raw}')"
+    duckdb.sql(f"copy {lost} to '{tmp_path}/lost.parquet'")
+    by_prompt = count(f"{tmp_path}/lost.parquet", tmp_path / "n.csv", f"{KEY}, prompt_id")
+    built(tmp_path / "rows", source(f"{tmp_path}/lost.parquet"))
+    built(tmp_path / "counts", source(by_prompt, "n"))
+    tables = [read_table(tmp_path / each / "completeness.csv") for each in ("rows", "counts")]
+    for row in tables[0]:
+        row["missing_length"] = "0"
+    assert tables[0] == tables[1]
+    assert any(row["missing_rating"] != "0" for row in tables[1])
+
+
+@settings(max_examples=8, deadline=None, phases=[Phase.generate])
+@given(st.integers(0, 2**32))
+def test_counts_of_random_rows_are_the_rows(tmp_path_factory, seed):
+    """Rows of one answer or more to a prompt; their counts in any order, in parts."""
+    folder, drawn = tmp_path_factory.mktemp("random"), random.Random(seed)
+    rows = [row for row in rated(prompts=3, seed=seed) if drawn.random() < 0.7]
+    for row in rows:
+        row["replicate"] = drawn.randint(1, 3)
+        row["rating"] = "" if drawn.random() < 0.1 else row["rating"]
+    tally = {}
+    for row in rows:
+        key = tuple(
+            row[name] for name in ("judge", "model", "gt", "dataset", "prompt_id", "rating")
+        )
+        part = drawn.randint(0, 1)
+        tally[key, part] = tally.get((key, part), 0) + 1
+    names = ("judge", "model", "gt", "dataset", "prompt_id", "rating", "dimension", "times")
+    parts = [dict(zip(names, (*key, "Tone", n), strict=True)) for (key, _), n in tally.items()]
+    drawn.shuffle(parts)
+    scales = {"Tone": [1, 5]}
+    of_rows = built(folder / "rows", source(write_rows(folder / "rows.csv", rows), scales=scales))
+    of_counts = source(write_rows(folder / "n.csv", parts), "times", scales)
+    study = built(folder / "counts", of_counts)
+    for spec in (Spec.of("main"), Spec.of("main", covariance="CR1")):
+        estimated = [estimate(spec, each, confidence=0.9) for each in (of_rows, study)]
+        assert len(estimated[0].estimates) == len(estimated[1].estimates)
+        for row, other in zip(*(each.estimates for each in estimated), strict=True):
+            for column, value in row.items():
+                if isinstance(value, float):
+                    value = pytest.approx(value, rel=1e-9, abs=1e-12, nan_ok=True)
+                assert other[column] == value
+    cells = [
+        (each.cells().counts.tolist(), each.cells().factors["judge"].tolist())
+        for each in (of_rows, study, counted(folder, of_counts))
+    ]
+    assert cells[0] == cells[1] == cells[2]
+
+
+# Of the warehouse in the queries of docs/scale.md
+CALLS = """
+    select judge as grader, model as candidate, dimension as metric, dataset as corpus,
+           prompt_id as item, gt as human, rating as score from '{}'"""
+
+
+def queries():
+    page = Path(__file__).resolve().parents[2] / "docs" / "scale.md"
+    return re.findall(r"^(\w+)[^\n]*:\n\n```sql\n(.*?)```", page.read_text("utf-8"), re.M | re.S)
+
+
+def test_documented_queries_count(twin, tmp_path):
+    """That of DuckDB runs as it is; what the others select runs in DuckDB, in its dialect."""
+    raw = twin.ratings[0].replace("ratings", "raw")
+    duckdb.sql(f"copy ({CALLS.format(raw)}) to '{tmp_path}/calls.parquet'")
+    duckdb.sql(
+        f"copy (select {KEY}, prompt_id, count(*) as n from '{raw}' group by all) to '{tmp_path}/n.csv'"
+    )
+    made = {}
+    for engine, query in queries():
+        parsed = sqlglot.parse_one(query, dialect=engine.lower())
+        assert not list(parsed.find_all(sqlglot.exp.Command))
+        made[engine] = f"{tmp_path}/{engine}.parquet"
+        if engine == "DuckDB":
+            query = query.replace("s3://calls/2026/*.parquet", f"{tmp_path}/calls.parquet")
+            duckdb.sql(query.replace("counts.parquet", made[engine]))
+        else:
+            select = parsed.find(sqlglot.exp.Select).sql(dialect="duckdb")
+            select = select.replace("calls.ratings", f"'{tmp_path}/calls.parquet'")
+            duckdb.sql(f"copy ({select}) to '{made[engine]}'")
+    assert list(made) == ["DuckDB", "Spark", "BigQuery"]
+    study = built(tmp_path / "n", source(f"{tmp_path}/n.csv", "n"))
+    for engine, path in made.items():
+        counts = built(tmp_path / engine, source(path, "n")).cells().counts
+        assert (counts == study.cells().counts).all()
+
+
+GOOD = "GPT-4o,GPT-4o,Tone,d,p1,4,4,12"
+HEADER = "judge,model,dimension,dataset,prompt_id,gt,rating,times"
+
+
+def table(path, *lines, header=HEADER):
+    path.write_text("\n".join([header, GOOD, *lines]) + "\n", "utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("n", ["0", "-3", "2.5", "many", "", "1e16", "inf"])
+def test_an_n_that_is_no_count_is_named(tmp_path, n):
+    path = table(tmp_path / "n.csv", f"GPT-4o,Claude v2,Tone,d,p1,3,2,{n}")
+    found = f"found '{n}'" if n not in ("",) else "found nothing"
+    with pytest.raises(DataError) as caught:
+        built(tmp_path / "built", source(path, "times", {"Tone": [1, 5]}))
+    message = str(caught.value)
+    assert message.startswith(f"{path}, line 3, column times: {found}")
+    assert "a whole number from 1" in message
+
+
+def test_human_scores_of_some_ratings_are_named(tmp_path):
+    path = table(tmp_path / "n.csv", "GPT-4o,Claude v2,Tone,d,p1,,2,7")
+    with pytest.raises(DataError, match="line 3, column gt: found nothing; write the human score"):
+        built(tmp_path / "built", source(path, "times", {"Tone": [1, 5]}))
+
+
+def test_missing_columns_are_named(tmp_path):
+    path = table(tmp_path / "n.csv")
+    with pytest.raises(DataError, match="line 1, column count: missing; found judge, model"):
+        source(path, "count", {"Tone": [1, 5]}).files[0].stored()
+    short = tmp_path / "short.csv"
+    short.write_text("judge,model,dimension,dataset,gt,rating,times\na,b,Tone,d,1,1,2\n", "utf-8")
+    with pytest.raises(DataError, match="line 1, column prompt_id: missing; count by prompt_id"):
+        built(tmp_path / "built", source(str(short), "times", {"Tone": [1, 5]}))
+
+
+def test_failed_judgments_are_counted(tmp_path):
+    path = table(
+        tmp_path / "n.csv", "GPT-4o,GPT-4o,Tone,d,p1,4,,3", "GPT-4o,GPT-4o,Tone,d,p2,4,2,1"
+    )
+    study = built(tmp_path / "built", source(path, "times", {"Tone": [1, 5]}))
+    (row,) = read_table(tmp_path / "built" / "completeness.csv")
+    assert (row["missing_rating"], row["used"], row["absent"]) == ("3", "13", "0")
+    assert study.cells().n.sum() == 13

@@ -39,6 +39,11 @@ def doubted(data):
     findings = recuse.check(data).frame
     said = findings["subject"][findings["topic"] == "doubt"].tolist()
     assert (findings["topic"].head(len(said)) == "doubt").all()
+    return with_reasons(said, data) if said else {}
+
+
+def with_reasons(said, data):
+    """Judge -> the code of the reason for which it has no verdict."""
     rows = recuse.verdict(data).frame
     rows = rows[rows["quantity"] == "self_bias"]
     reasons = {
@@ -56,7 +61,9 @@ def with_zeros(by_judge):
 
 
 def test_ordinary_judges_are_not_doubted():
-    assert doubted(read(ratings())) == {}
+    data = read(ratings())
+    assert doubted(data) == {}
+    assert set(with_reasons(MODELS[:4], data).values()) == {None}
 
 
 @pytest.mark.parametrize(

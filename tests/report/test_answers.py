@@ -199,7 +199,7 @@ def test_the_headline_names_what_is_established():
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(40), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(40, 200))]
+    "seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 200))]
 )
 def test_a_headline_has_at_most_thirty_words_and_agrees_with_the_table(seed):
     rng = np.random.default_rng(seed)

@@ -336,45 +336,64 @@ def cells_of_rows(blocks: Iterable[str], levels: Levels, *, by: str = "null") ->
             f" ({rows}) group by all"
         )
         parts.append(
-            connection.execute(f"select * replace ({place} as level) from ({query})").fetchnumpy()
+            connection.execute(
+                f"select * replace (({place})::usmallint as level) from ({query})"
+            ).fetchnumpy()
         )
-    counts = {key: np.ma.concatenate([part[key] for part in parts]) for key in parts[0]}
-    return cells_of_counts(
-        levels, counts, {by: np.array(families, dtype=str)} if by != "null" else None
-    )
+    if by == "null":
+        rows = {key: np.ma.concatenate([part[key] for part in parts]) for key in parts[0]}
+        return cells_of_counts(levels, rows)
+    # Family by family, as there may be many cells of each
+    of_families = []
+    for place, family in enumerate(families):
+        kept = [np.flatnonzero(part["level"] == place) for part in parts]
+        rows = {
+            key: np.ma.concatenate([part[key][few] for part, few in zip(parts, kept, strict=True)])
+            for key in parts[0]
+        }
+        cells = cells_of_counts(levels, rows)
+        names = np.full(len(cells.factors["judge"]), family)
+        of_families.append(replace(cells, factors={by: names} | cells.factors))
+    return joined(of_families)
 
 
-def cells_of_counts(
-    levels: Levels, rows: Mapping[str, np.ndarray], further: Mapping[str, np.ndarray] | None = None
-) -> Cells:
-    """Cells of counts n by group_code, reference or its code, rating and, with a further factor,
-    the `level` of its names.
+def joined(parts: Sequence[Cells]) -> Cells:
+    """The cells of several parts, with their groups, one part after the other."""
+    groups = np.cumsum([0, *(len(part.factors["judge"]) for part in parts[:-1])])
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("reference", "reference_raw", "counts", "scale")
+    }
+    group = [part.group + first for part, first in zip(parts, groups, strict=True)]
+    factors = {
+        name: np.concatenate([part.factors[name] for part in parts]) for name in parts[0].factors
+    }
+    return replace(parts[0], factors=factors, group=np.concatenate(group), **columns)
+
+
+def cells_of_counts(levels: Levels, rows: Mapping[str, np.ndarray]) -> Cells:
+    """Cells of counts n by group_code, reference or its code, and rating.
 
     rows: each (counts,), in any order; a combination may occur more than once.
     """
-    further = further or {}
-    level = rows["level"] if further else 0
     raw = (
         levels.references(rows["reference_code"]) if "reference_code" in rows else rows["reference"]
     )
     references, reference = np.unique(np.ma.filled(raw, np.nan), return_inverse=True)
     dimension, judge, model, dataset = levels.places(rows["group_code"].astype(np.int64))
     sizes = (len(levels.dimension), len(levels.dataset), len(levels.judge), len(levels.model))
-    order = np.ravel_multi_index((dimension, dataset, judge, model), sizes) + level * math.prod(
-        sizes
-    )
+    order = np.ravel_multi_index((dimension, dataset, judge, model), sizes)
     cell, place = np.unique(order * len(references) + reference, return_inverse=True)
     low, high = np.min(levels.scale), np.max(levels.scale)
     counts = np.zeros((len(cell), high - low + 1), dtype=np.int64)
     np.add.at(counts, (place, rows["rating"] - low), rows["n"])
     order, reference = np.divmod(cell, max(1, len(references)))
     groups, group = np.unique(order, return_inverse=True)
-    level, order = np.divmod(groups, math.prod(sizes))
-    dimension, dataset, judge, model = np.unravel_index(order, sizes)
+    dimension, dataset, judge, model = np.unravel_index(groups, sizes)
     code = levels.code(dimension, judge, model, dataset)
     scale, raw = levels.scales(code)[group], references[reference]
     return Cells(
-        factors={factor: names[level] for factor, names in further.items()} | levels.factors(code),
+        factors=levels.factors(code),
         group=group,
         reference=(raw - scale[:, 0]) / (scale[:, 1] - scale[:, 0]),
         reference_raw=raw,

@@ -1,14 +1,15 @@
 """Equation 1 at paper size from one raw CSV file, whole processes in turn: this library,
-statsmodels, pyfixest, duckreg and R.
+statsmodels, pyfixest, duckreg, linearmodels and R.
 
     python benchmarks/equation1.py [--runs 7] [--python pyfixest=<python>] [--python
-    duckreg=<python>]
+    duckreg=<python>] [--python linearmodels=<python>]
 
 Each reads the same file (the twin's 251,562 rows) and writes estimates with HC0 errors, which must
 be equal to 1e-10; ours checks every row besides. Ours also starts from ratings.parquet, and
-statsmodels also from a dense design made by numpy. pyfixest and duckreg run in environments of
-their own (requirements-pyfixest.txt, requirements-duckreg.txt); one whose Python is not given is
-left out, and so is R (lm, with the package sandwich) where there is no Rscript.
+statsmodels also from a dense design made by numpy, as does linearmodels. pyfixest, duckreg and
+linearmodels run in environments of their own (requirements-pyfixest.txt and so on); one whose
+Python is not given is left out, and so is R (lm, with the package sandwich) where there is no
+Rscript.
 """
 
 import csv
@@ -37,7 +38,7 @@ OURS, TABLE, FORMULA, DENSE = (
     "statsmodels formula",
     "statsmodels dense",
 )
-OTHERS = ("pyfixest", "duckreg")  # each with a Python of its own
+OTHERS = ("pyfixest", "duckreg", "linearmodels")  # each with a Python of its own
 R = "R, lm and sandwich"
 EQUAL = 1e-10
 FORMULA_1 = "judge + judge:gt_unit + own + same_family + dimension"
@@ -140,16 +141,32 @@ def design_from(frame) -> dict:
     }
 
 
-def fit_dense(folder: str, output: str) -> None:
-    """Fit statsmodels' OLS to a design of columns laid out by numpy."""
+def dense_from(folder: str):
+    """The ratings, the names of the design's columns, and the columns laid out by numpy."""
     import numpy as np
-    from statsmodels.regression.linear_model import OLS
 
     frame = frame_from(folder)
     design = design_from(frame)
     columns = np.column_stack([np.asarray(column, dtype=float) for column in design.values()])
-    fitted = OLS(frame["rating_unit"].to_numpy(), columns).fit(cov_type="HC0")
-    _write(output, design, fitted.params, fitted.bse)
+    return frame["rating_unit"].to_numpy(), list(design), columns
+
+
+def fit_dense(folder: str, output: str) -> None:
+    """Fit statsmodels' OLS to a dense design."""
+    from statsmodels.regression.linear_model import OLS
+
+    rating, names, columns = dense_from(folder)
+    fitted = OLS(rating, columns).fit(cov_type="HC0")
+    _write(output, names, fitted.params, fitted.bse)
+
+
+def fit_by_linearmodels(folder: str, output: str) -> None:
+    """Fit linearmodels' OLS, two-stage least squares without instruments, to a dense design."""
+    from linearmodels.iv import IV2SLS
+
+    rating, names, columns = dense_from(folder)
+    fitted = IV2SLS(rating, columns, None, None).fit(cov_type="robust", debiased=False)
+    _write(output, names, fitted.params, fitted.std_errors)
 
 
 def fit_by_duckreg(folder: str, output: str) -> None:
@@ -315,6 +332,7 @@ WAYS = {
     DENSE: fit_dense,
     "pyfixest": fit_by_pyfixest,
     "duckreg": fit_by_duckreg,
+    "linearmodels": fit_by_linearmodels,
 }
 
 if __name__ == "__main__":

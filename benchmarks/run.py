@@ -5,7 +5,7 @@ on an idle machine.
 
 A block of RESULTS.md that begins with `$ python benchmarks/...` is run as it says; with names of
 scripts, such as `growth`, the blocks of these alone. In the folder of environments are those of
-pyfixest, duckreg and packages for rankings, made if they are not there.
+pyfixest, duckreg, linearmodels, ppi-python and packages for rankings, made if they are not there.
 """
 
 import argparse
@@ -19,7 +19,7 @@ RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 BLOCK = re.compile(
     r"(?<=^```\n)\$ python (benchmarks/(\w+)\.py.*)\n((?:.*\n)*?)(?=```$)", re.MULTILINE
 )
-ENGINES = ("pyfixest", "duckreg")  # each needs versions of its own
+ENGINES = ("pyfixest", "duckreg", "linearmodels")  # each needs versions of its own
 
 
 def environment(engine: str, folder: Path) -> str:
@@ -50,11 +50,10 @@ def main() -> None:
         if script == "equation1" and given.environments:
             for engine in ENGINES:
                 arguments += ["--python", environment(engine, given.environments.absolute())]
-        if script == "pairs" and "times" in arguments and given.environments:
-            arguments += [
-                "--python",
-                environment("rankings", given.environments.absolute()).partition("=")[2],
-            ]
+        packages = "rankings" if "times" in arguments else {"peers": "ppi"}.get(script)
+        if packages and given.environments:
+            python = environment(packages, given.environments.absolute())
+            arguments += ["--python", python.partition("=")[2]]
         run = subprocess.run(
             [sys.executable, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
         )

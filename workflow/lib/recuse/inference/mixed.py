@@ -290,14 +290,9 @@ class CellCovariance:
             )
 
     def times(self, rows: np.ndarray) -> np.ndarray:
-        """Rows V of some rows over cells, (rows, cells)."""
+        """Rows V of some rows over cells, (..., cells)."""
         by_slopes = (rows @ self.slopes) @ self.slopes.T
         return rows @ self.preference + by_slopes + rows * self.table.sampling
-
-    def column(self, cell: int) -> np.ndarray:
-        """Covariances of a cell with the others, (cells,)."""
-        of_slopes = self.slopes @ self.slopes[[cell]].toarray()[0]
-        return self.preference[[cell]].toarray()[0] + of_slopes
 
     def squares(self, rows: np.ndarray) -> np.ndarray:
         """c dV c' of each row c by each parameter, (parameters, rows); rows: (rows, cells)."""
@@ -600,31 +595,21 @@ class MixedFit:
         """Weights, (cells,), of the means in an own cell less its best prediction from the others
         (all but own ones).
         """
-        weights = -self.state.weighted(self.state.covariance.column(cell))
-        row = self._design[[cell]].toarray()[0] + weights @ self._design
-        weights[cell] = 1.0
-        return weights - self.state.projected @ row
-
-    def gap(self, cell: int) -> tuple[np.ndarray, float, float]:
-        """Weights, (cells,), of the means in an own cell less its prediction; its variance, and its
-        degrees of freedom.
-        """
-        place = int(np.searchsorted(self._own, cell))
-        contrasts, errors = self._gaps
-        return contrasts[place], *errors.of((self._own == cell).astype(float))
+        unit = np.arange(len(self.table.judge)) == cell
+        weights = unit - self.state.weighted(self.state.covariance.times(unit * 1.0))
+        return weights - self.state.projected @ (weights @ self._design)
 
     @cached_property
-    def _own(self) -> np.ndarray:
-        """Places of the own cells."""
-        return np.flatnonzero(self.table.is_self)
-
-    @cached_property
-    def _gaps(self) -> tuple[np.ndarray, ContrastErrors]:
-        """Weights of the means in the own cells less their predictions, (own, cells), and their
-        errors.
+    def gaps(self) -> dict[int, tuple[np.ndarray, float, float]]:
+        """Own cell -> weights, (cells,), of the means in it less its prediction; the variance of
+        this, and its degrees of freedom.
         """
-        contrasts = np.array([self.against_others(cell) for cell in self._own])
-        return contrasts, replace(self.errors(contrasts), most_df=MOST_DF)
+        own = np.flatnonzero(self.table.is_self)
+        contrasts = np.array([self.against_others(cell) for cell in own])
+        errors = replace(self.errors(contrasts), most_df=MOST_DF)
+        numbers = map(errors.of, np.eye(len(own)))
+        rows = zip(own.tolist(), contrasts, numbers, strict=True)
+        return {cell: (weights, *of_cell) for cell, weights, of_cell in rows}
 
     def left_out(self, cells: np.ndarray) -> np.ndarray:
         """Weights of the means in fitted cells less their predictions, (chosen, cells): rows of P

@@ -444,7 +444,7 @@ def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
         return None
     n, rated = plan.rows, plan.rated
     ((cell,),) = np.nonzero((rated["judge"] == judge) & (rated["model"] == judge))
-    weights, variance, df = plan.mixed_fit.gap(cell)
+    weights, variance, df = plan.mixed_fit.gaps[cell]
     left = variance - float(weights**2 @ plan.mixed_fit.table.sampling)
     contrast = np.zeros(n.shape)
     contrast[n > 0] = weights
@@ -455,7 +455,7 @@ def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
         (-moved / (of_judge * plan.reference_variance))[:, None], len(quality), axis=1
     )
     k = np.divide(contrast, n, out=np.zeros_like(n), where=n > 0) - slant * quality
-    _, floor, floor_df = plan.limit.mixed_fit.gap(cell)
+    _, floor, floor_df = plan.limit.mixed_fit.gaps[cell]
     return k, slant, (df, floor_df), (left, floor)
 
 

@@ -70,9 +70,9 @@ atexit.register(gc.freeze)
 rule all:
     default_target: True
     input:
-        [answer(final_files, study) for study in config["build"]],
+        [answer(final_files, study) for study in SETTINGS.build],
     message:
-        f"{', '.join(config['build'])}: complete."
+        f"{', '.join(SETTINGS.build)}: complete."
 
 
 # `snakemake --cores N <study>` builds that study.

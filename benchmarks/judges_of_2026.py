@@ -20,7 +20,7 @@ import numpy as np
 from processes import ROOT, print_table
 
 from recuse.base.database import connect, footer, write_rows
-from recuse.config.read import project_settings
+from recuse.config.load import project
 from recuse.config.studies import Study
 from recuse.data.cells import build_cells
 from recuse.data.ratings import StudyFiles, normalise_ratings
@@ -117,7 +117,7 @@ def main():
     ):
         parser.add_argument(f"--{name}", type=type(default), default=default)
     asked = parser.parse_args()
-    settings = project_settings()
+    settings = project()
     models, connection = Study("multivac", settings).models(), connect()
     rows = (
         f"select {', '.join(KEYS)} from '{RAW}' where dimension = 'Score' and rating is not null"

@@ -50,7 +50,7 @@ def written_plan(mock, treatments, **settings):
     """The plan with these settings, in plan.yaml."""
     written = yaml.safe_dump(plan_settings(mock, treatments, **settings), sort_keys=False)
     Path("plan.yaml").write_text(written, "utf-8")
-    return read_audit("plan.yaml", {**load(None), "seed": SEED})
+    return read_audit("plan.yaml", load(None).changed(seed=SEED))
 
 
 def run(plan, **options):

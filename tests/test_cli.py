@@ -20,7 +20,7 @@ from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.base.tables import read_table, write_table
 from recuse.cli import main
 from recuse.commands import write_output
-from recuse.config.load import load
+from recuse.config.load import load, with_study
 from recuse.config.studies import studies_in
 from recuse.data.files import RatingsFile
 from recuse.data.lines import check_declared
@@ -533,9 +533,10 @@ def test_a_path_from_the_root_is_that_of_config(config, tmp_path):
     places = {"relative": "a.csv", "absolute": str(tmp_path / "a.csv")}
     for written, other in (places.values(), list(places.values())[::-1]):
         study = {"title": "t", "import": {"files": written}, "scales": {"Tone": [1, 5]}}
-        both = {**config, "studies": {**config["studies"], "imported": study}}
+        both = with_study(config.as_written(), studies={"imported": study})
         assert inputs_from_files(studies_in(both), [(other, None)]).study.name == "imported"
-        both = {**config, "comparisons": {"arena": {"title": "t", "import": {"files": written}}}}
+        arena = {"title": "t", "import": {"files": written}}
+        both = with_study(config.as_written(), comparisons={"arena": arena})
         assert (
             inputs_from_files(studies_in(both), [(other, None)], compared=True).study.name
             == "arena"

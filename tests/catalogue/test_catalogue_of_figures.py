@@ -21,12 +21,12 @@ from recuse.catalogue.figures import (
     study_figures,
 )
 from recuse.catalogue.tables import table_paths
-from recuse.config.read import project_settings
+from recuse.config.load import project, with_study
 from recuse.config.studies import STAGES, Study, stage_by_spec, studies_in, with_placeholders
 from recuse.model.spec import A_OF_REFERENCE, A, C
 from recuse.report.html import rendered_caption
 
-PROJECT = with_placeholders(project_settings(), lambda path: False)
+PROJECT = with_placeholders(project(), lambda path: False)
 MORE = {
     "on_cnn": {"subset": {"dataset": ["cnn"]}},
     "clustered_by_dataset": {"slice": "dataset", "wild": 99},
@@ -49,10 +49,10 @@ OF_BIASES = {
     "ablation_on_cnn",
     "ablation_clustered_by_dataset",
 }
-CONFIG = {**PROJECT, "specs": {**PROJECT["specs"], **MORE}}
+CONFIG = with_study(PROJECT.as_written(), specs=MORE)
 STUDIES = studies_in(CONFIG)
-FIGURES = figures(STUDIES["twin"], PROJECT)
-OF_STUDY = {name: study_figures(study, PROJECT) for name, study in STUDIES.items()}
+FIGURES = figures(STUDIES["twin"])
+OF_STUDY = {name: study_figures(study) for name, study in STUDIES.items()}
 PRINTED = ("verbosity_bias", "attack_success")
 
 
@@ -106,7 +106,7 @@ WAITED_FOR = {
 
 
 def test_the_figures_of_a_group_wait_for_the_same_stage_and_no_later_one():
-    stages = stage_by_spec(CONFIG["specs"])
+    stages = stage_by_spec(CONFIG.specs_by_name)
     for study in ("twin", "comparisons_twin"):
         groups = figures_by_group(OF_STUDY[study])
         assert len(groups) == (3 if study == "twin" else 1)
@@ -159,12 +159,12 @@ def test_the_caption_of_worlds_has_at_most_60_words():
 
 def test_a_figure_of_another_study_says_so():
     shown = FIGURES["fig11_helm_instruct"].drawing(STUDIES["twin"])["subject"]
-    assert shown["label"] == CONFIG["studies"]["helm_instruct"]["title"]
+    assert shown["label"] == CONFIG.studies["helm_instruct"].title
 
 
 def test_published_values_are_drawn_only_with_published_data():
     beside = {
-        name: [study for study in CONFIG["comparisons"] if FIGURES[name].beside(STUDIES[study])]
+        name: [study for study in CONFIG.comparisons if FIGURES[name].beside(STUDIES[study])]
         for name in PRINTED
     }
     assert beside == {
@@ -179,7 +179,7 @@ def test_a_figure_that_a_study_lacks_is_named():
 
 
 def test_a_users_spec_has_its_own_figure():
-    assert FIGURES.keys() - figures(Study("twin", PROJECT), PROJECT).keys() == {
+    assert FIGURES.keys() - figures(Study("twin", PROJECT)).keys() == {
         f"ablation_{spec}" for spec in MORE
     }
     compared, sliced = (FIGURES[f"ablation_{spec}"] for spec in MORE)
@@ -189,14 +189,9 @@ def test_a_users_spec_has_its_own_figure():
     assert compared.tables["estimates"] == ["estimates/main", "estimates/on_cnn"]
     assert sliced.caption == "ablation_slices_of_specs"
     assert sliced.settings["words"] == "Ablation clustered_by_dataset: Equation 1 by dataset."
-    ordinal = {
-        **CONFIG,
-        "specs": {**CONFIG["specs"], "mine": {"slice": "dataset", "estimator": "ordinal_logit"}},
-    }
-    assert (
-        figures(Study("twin", ordinal), PROJECT)["ablation_mine"].caption
-        == "ablation_fig08_ordinal"
-    )
+    mine = {"slice": "dataset", "estimator": "ordinal_logit"}
+    ordinal = with_study(CONFIG.as_written(), specs={"mine": mine})
+    assert figures(Study("twin", ordinal))["ablation_mine"].caption == "ablation_fig08_ordinal"
 
 
 @pytest.mark.parametrize(
@@ -226,7 +221,7 @@ def test_no_spec_of_some_models_has_simultaneous_intervals():
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_the_files_of_a_study_are_its_tables_figures_and_report(study):
-    in_two_formats = Study(study, {**CONFIG, "formats": ["svg", "pdf"]})
+    in_two_formats = Study(study, CONFIG.changed(formats=["svg", "pdf"]))
     files = files_for_readers(in_two_formats, OF_STUDY[study])
     assert len(files) == len(set(files))
     assert all(path.startswith(f"results/{study}/") for path in files)
@@ -236,4 +231,4 @@ def test_the_files_of_a_study_are_its_tables_figures_and_report(study):
     assert [path for path in files if path.endswith(".svg")] == shown
     assert {path[:-4] for path in shown} == {path[:-4] for path in files if path.endswith(".pdf")}
     of_ratings = {f"results/{study}/debiased.parquet", *STUDIES[study].estimates()}
-    assert of_ratings & set(files) == (of_ratings if study in CONFIG["studies"] else set())
+    assert of_ratings & set(files) == (of_ratings if study in CONFIG.studies else set())

@@ -13,6 +13,7 @@ from recuse.catalogue.tables import (
     table_paths,
     tables_in,
 )
+from recuse.config.load import project, with_study
 from recuse.config.studies import Study, studies_in
 
 SCALES = {"scales": {"Tone": [1, 5]}}
@@ -20,15 +21,10 @@ OURS = {
     "ours": {"title": "t", "files": "a.csv", **SCALES},
     "imported": {"title": "t", "import": {"files": "a.csv"}, **SCALES},
 }
-OURS["asked"] = {**OURS["imported"], "collect": {"prompts": "p.csv"}}
-CONFIGURED = {
-    **CONFIG,
-    "studies": {**CONFIG["studies"], **OURS},
-    "comparisons": {
-        **CONFIG["comparisons"],
-        "annotations": {"title": "t", "import": {"files": "a.json"}},
-    },
-}
+ASKED = {"prompts": "p.csv", "answers": "a.csv", "judges": {"j": {"model": "m"}}}
+OURS["asked"] = {**OURS["imported"], "collect": ASKED}
+ANNOTATIONS = {"title": "t", "import": {"files": "a.json"}}
+CONFIGURED = with_study(CONFIG, studies=OURS, comparisons={"annotations": ANNOTATIONS})
 STUDIES = studies_in(CONFIGURED)
 SOME = {
     "gold",
@@ -158,7 +154,7 @@ def test_settings_that_differ_are_named_by_their_keys():
 
 
 def test_what_the_report_of_ratings_needs_to_know():
-    about = report_params(Study("twin", CONFIG), project=CONFIG)
+    about = report_params(Study("twin", project()))
     assert about["subject"] == {
         "label": "simulated twin of the Play Favorites ratings",
         "kind": "simulated",
@@ -170,25 +166,21 @@ def test_what_the_report_of_ratings_needs_to_know():
         about["checks"]["idiosyncrasy"]
         == CONFIG["inference"]["robustness_checks"]["idiosyncrasy"]["title"]
     )
-    renamed = {**CONFIG["studies"]["twin"], "title": "mine"}
-    own = {
-        **CONFIG,
-        "seed": 7,
-        "mirror": "elsewhere",
-        "studies": {**CONFIG["studies"], "twin": renamed, "other": {}},
-    }
-    assert report_params(Study("twin", own), project=CONFIG)["settings"] == [
+    studies = {"twin": {"title": "mine"}, "other": OURS["ours"]}
+    own = with_study(CONFIG | {"seed": 7, "mirror": "elsewhere"}, studies=studies)
+    assert report_params(Study("twin", own))["settings"] == [
         ("seed", "7"),
         ("studies.twin.title", "mine"),
     ]
 
 
 def test_what_the_report_of_comparisons_needs_to_know():
-    about = report_params(Study("comparisons_twin", CONFIG), project=CONFIG)
+    about = report_params(Study("comparisons_twin", project()))
     assert (about["specs"], about["scales"]) == ({}, {})
     assert about["analyses"] == ["verbosity", "regression", "cognitive_biases", "attacks"]
     assert "substitute" not in about
-    own = {**CONFIG, "specs": {}, "comparisons": {"ours": {"title": "t", "files": "a.csv"}}}
-    assert report_params(Study("ours", own), project=CONFIG)["settings"] == [
+    ours = {"ours": {"title": "t", "files": "a.csv"}}
+    own = with_study(CONFIG, specs={"more": {"terms": ["judge"]}}, comparisons=ours)
+    assert report_params(Study("ours", own))["settings"] == [
         ("comparisons.ours", "{title: t, files: a.csv}")
     ]

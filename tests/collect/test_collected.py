@@ -199,14 +199,14 @@ def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings
         json.dumps({"studies": {"ours": {"title": "t", "collect": settings}}})
     )
     config = load("mine.yaml")
-    study = config["studies"]["ours"]
+    study = config.as_written()["studies"]["ours"]
     assert study["scales"] == {"Helpfulness": [1, 5], "Faithfulness": [1, 5]}
     assert study["import"] == {
         "files": collected_file("ours"),
         "format": "table",
         "missing": [*REASONS],
     }
-    assert with_imports(config)["studies"]["ours"] == study
+    assert with_imports(config.as_written())["studies"]["ours"] == study
     (inputs,) = inputs_in(studies_in(config), {"studies": {"ours": study}})
     with (
         in_folder(inputs) as folder,

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from collecting import plan
-from conftest import ROOT
+from conftest import CONFIG, ROOT
 from recuse.base.errors import ConfigError, DataError, DiskError
 from recuse.base.log import listening
 from recuse.collect.estimate import estimates
 from recuse.collect.inputs import ledger_found
 from recuse.collect.ledger import SEEN, Ledger, LedgerEntry, answers_in, ledger_line, read_ledger
 from recuse.collect.run import collect
+from recuse.config.load import with_study
 from recuse.config.studies import Study
 
 ASKED = {
@@ -222,7 +223,9 @@ def test_a_line_is_whole_after_one_that_had_no_room(path, monkeypatch):
 def test_a_ledger_counts_as_found_until_others_change_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     collect = {"prompts": "p.csv", "answers": "a.csv", "judges": {"j": {"model": "m"}}}
-    study = Study("asked", {"studies": {"asked": {"collect": collect}}, "comparisons": {}})
+    study = Study(
+        "asked", with_study(CONFIG, studies={"asked": {"title": "t", "collect": collect}})
+    )
     ledger, seen = Path("asked.ledger.jsonl"), Path(SEEN.format(study="asked"))
     absent = ledger_found(study)
     ledger.write_text("by a job")

@@ -46,7 +46,7 @@ def with_check(**settings):
 
 def test_the_projects_own_settings_are_valid():
     check_settings(CONFIG)
-    assert checked(CONFIG, CONFIG) == CONFIG
+    assert checked(CONFIG, CONFIG).as_written() == CONFIG
 
 
 @pytest.mark.parametrize(

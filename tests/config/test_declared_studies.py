@@ -218,7 +218,6 @@ def test_scales_are_whole_numbers_of_steps(step, scales):
         "scales": {"quality": scales},
         "import": {"files": "a.csv", "step": step, "round": True},
     }
-    taken = checked({**project, "studies": {**project["studies"], "mine": own}}, project)[
-        "studies"
-    ]["mine"]
-    assert fits(taken["import"]["step"], [taken["scales"]["quality"]])
+    settings = checked({**project, "studies": {**project["studies"], "mine": own}}, project)
+    taken = settings.studies["mine"]
+    assert fits(taken.import_.step, [taken.scales["quality"]])

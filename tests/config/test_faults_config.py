@@ -78,15 +78,16 @@ comparisons:
 def start(path):
     """Read a configuration and do what the workflow does before any job."""
     config = load(str(path))
-    assert Spec.from_config(config["specs"])
+    assert Spec.from_config(config.specs_by_name)
     for study in studies_in(with_placeholders(config, os.path.exists)).values():
         study.kind()
         study.analyses()
         if study.has_ratings():
-            Registry.from_config(models_with(study.setting("families"), config["models"]))
-            finest_step(declared_in(study.settings["scales"]))
+            written = config.as_written()
+            Registry.from_config(models_with(study.setting("families"), written["models"]))
+            finest_step(declared_in(study.settings.scales))
             raw_files(study.entries())
-            colours = {key: config[key] for key in ("models", "families")}
+            colours = {key: written[key] for key in ("models", "families")}
             Subject.from_config(label=study.name, kind="user", **colours)
 
 
@@ -255,4 +256,4 @@ def test_an_anchor_may_be_used_often_and_a_key_in_several_mappings(path):
         f"studies:\n  m: &m {{title: t, files: {scales}}}\n  n: *m\n  o: {{<<: *m, title: o}}\n",
         "utf-8",
     )
-    assert [load(str(path))["studies"][name]["title"] for name in "mno"] == ["t", "t", "o"]
+    assert [load(str(path)).studies[name].title for name in "mno"] == ["t", "t", "o"]

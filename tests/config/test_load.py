@@ -15,16 +15,16 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_named_file_overrides_the_one_here_and_that_the_projects(folder):
-    assert (load(None)["seed"], load(None)["confidence"]) == (20250809, 0.9)
+    assert (load(None).seed, load(None).confidence) == (20250809, 0.9)
     (folder / "config.yaml").write_text(
         "seed: 1\nconfidence: 0.5\nmodels: {mine: {family: GPT}}\n", "utf-8"
     )
     (folder / "named.yaml").write_text("seed: 2\nmodels: {yours: {family: GPT}}\n", "utf-8")
-    assert (load(None)["seed"], load(None)["confidence"]) == (1, 0.5)
+    assert (load(None).seed, load(None).confidence) == (1, 0.5)
     config = load("named.yaml")
-    assert (config["seed"], config["confidence"]) == (2, 0.5)
-    assert list(config["models"])[-2:] == ["mine", "yours"]
-    assert config["models"]["GPT-4o"]["family"] == "GPT"
+    assert (config.seed, config.confidence) == (2, 0.5)
+    assert list(config.models)[-2:] == ["mine", "yours"]
+    assert config.models["GPT-4o"].family == "GPT"
 
 
 def test_models_are_dropped_by_name_or_id(folder):
@@ -36,7 +36,7 @@ def test_models_are_dropped_by_name_or_id(folder):
     )
     text += "specs: {mine: {subset: {models_dropped: ['claude-v2:1', claude-2, another]}}}\n"
     (folder / "named.yaml").write_text(text, "utf-8")
-    assert load("named.yaml")["specs"]["mine"] == {
+    assert load("named.yaml").specs_by_name["mine"] == {
         "subset": {"models_dropped": ["Claude v2", "claude-2", "another"]}
     }
 

@@ -9,17 +9,16 @@ import pytest
 from conftest import CONFIG, DATA
 from recuse.base.errors import ConfigError
 from recuse.config import studies
+from recuse.config.load import with_study
 from recuse.config.studies import (
     STAGES,
     Study,
     check_study_names,
     csv_megabytes,
     fit_rules,
-    origin_of_verdicts,
     stage_by_spec,
     studies_in,
     tables_of_checks,
-    with_one_origin,
 )
 
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
@@ -27,7 +26,7 @@ RATED = {
     "whole": {"files": "a.csv", "raters": "raters.csv"},
     "by_dimension": {"files": {"Tone": "a.csv", "Usefulness": "b.csv"}},
     "scattered": {"files": "parts", "shards": 12},
-    "few_files": {"files": ["a.csv", "b.csv"], "shards": 3},
+    "few_files": {"files": {"Tone": "a.csv", "Usefulness": "b.csv"}, "shards": 3},
     "imported": {
         "import": {
             "files": ["logs", "a.csv"],
@@ -39,26 +38,20 @@ RATED = {
     },
     "lost": {"files": "none.csv", "raters": "none.csv"},
 }
+VOTES = {"simulate": {"votes": "published"}, "analyses": ["attacks"]}
 COMPARED = {"verdicts": {"files": ["a.csv"]}, "annotations": {"import": {"files": "a.csv"}}}
-CONFIGURED = {
-    **CONFIG,
-    "studies": {
-        **CONFIG["studies"],
-        **{name: {"title": name, "scales": SCALES, **each} for name, each in RATED.items()},
-    },
-    "comparisons": {
-        **CONFIG["comparisons"],
-        **{name: {"title": name, **each} for name, each in COMPARED.items()},
-    },
-}
-
-
+CONFIGURED = with_study(
+    CONFIG,
+    studies={name: {"title": name, "scales": SCALES, **each} for name, each in RATED.items()},
+    comparisons={name: {"title": name, **each} for name, each in COMPARED.items()},
+)
 STUDIES = studies_in(CONFIGURED)
 
 
 def described(settings, section="studies"):
-    """The study `mine` of a configuration that has no other."""
-    return Study("mine", {"comparisons": {}, section: {"mine": settings}})
+    """The study `mine` of the project's configuration."""
+    needed = {"title": "mine"} | ({"scales": SCALES} if section == "studies" else {})
+    return Study("mine", with_study(CONFIG, **{section: {"mine": needed | settings}}))
 
 
 @pytest.fixture(autouse=True)
@@ -157,14 +150,13 @@ def test_models_are_those_that_a_study_may_have():
     twin, helm = STUDIES["twin"], STUDIES["helm_instruct"]
     assert list(twin.models()) == paper
     assert list(STUDIES["whole"].models()) == list(CONFIG["models"])
-    assert helm.models().keys() == helm.settings["simulate"]["quality"].keys()
+    assert helm.models().keys() == helm.settings.simulate.quality.keys()
     assert twin.families()["GPT-4o"] == "GPT"
     assert twin.order() == {
         "self_bias": paper,
         "family_bias": ["Claude", "GPT", "Llama 3", "Mistral"],
     }
-    settings = {**STUDIES["imported"].settings, "families": {"Mine": ["GPT-4o", "mine"]}}
-    models = Study("imported", {**CONFIGURED, "studies": {"imported": settings}}).models()
+    models = described(RATED["imported"] | {"families": {"Mine": ["GPT-4o", "mine"]}}).models()
     assert (models["GPT-4o"]["family"], models["mine"]["family"]) == ("Mine", "Mine")
 
 
@@ -225,7 +217,7 @@ def test_shards_are_named_with_their_number():
 
 def test_raw_files_are_dealt_to_checks_in_turn():
     """By as many jobs as there are shards, or files; a further file concerns one of them."""
-    two_jobs = described({**STUDIES["scattered"].settings, "shards": 2})
+    two_jobs = described(RATED["scattered"] | {"shards": 2})
     dealt = two_jobs.parts()
     assert [[path for path, _ in part] for part in dealt] == [
         ["parts/a.parquet", "parts/c.parquet", "parts/e.parquet"],
@@ -237,7 +229,7 @@ def test_raw_files_are_dealt_to_checks_in_turn():
         False,
     ]
     few = STUDIES["few_files"]
-    assert (few.raw_paths("2"), few.raw_dimensions("2")) == (["b.csv"], [None])
+    assert (few.raw_paths("2"), few.raw_dimensions("2")) == (["b.csv"], ["Usefulness"])
     assert few.part_files("rows") == [
         f"results/few_files/checked/{part}.rows.parquet" for part in (1, 2)
     ]
@@ -268,10 +260,8 @@ def test_file_among_the_results_is_refused(folder):
     path = "results/whole/mine.csv"
     (folder / "results" / "whole").mkdir(parents=True)
     (folder / path).write_text("", "utf-8")
-    config = {
-        **CONFIGURED,
-        "studies": {**CONFIGURED["studies"], "mine": {"files": path, "raters": f"./{path}"}},
-    }
+    own = {"title": "mine", "scales": SCALES, "files": path, "raters": f"./{path}"}
+    config = with_study(CONFIGURED.as_written(), studies={"mine": own})
     expected = "config: studies: mine: {}: '{}' lies among the results; move it to another folder"
     assert error_from(Study.raw_paths, "mine", config=config) == expected.format("files", path)
     assert error_from(Study.rater_files, "mine", config=config) == expected.format(
@@ -308,13 +298,7 @@ def test_missing_files_are_named(folder):
     assert error_from(Study.raw_paths, "scattered").endswith(
         "{a}.parquet': braces mean a wildcard to Snakemake; rename the file"
     )
-    gone = {
-        **CONFIGURED,
-        "sources": {
-            **CONFIG["sources"],
-            "prd": {**CONFIG["sources"]["prd"], "manifest": "none.csv"},
-        },
-    }
+    gone = with_study(CONFIG, sources={"prd": {"manifest": "none.csv"}})
     message = "config: sources: prd: manifest: 'none.csv': no such file in"
     assert error_from(Study.released_files, "prd_vicuna80", config=gone).startswith(message)
 
@@ -329,7 +313,7 @@ def test_a_study_may_not_have_the_name_of_a_rule():
 
 
 def test_kind_of_a_study_follows_from_its_origin():
-    kinds = {name: Study(name, CONFIG).kind() for name in CONFIG["studies"]}
+    kinds = {name: STUDIES[name].kind() for name in CONFIG["studies"]}
     published = dict.fromkeys(("play_favorites", "play_favorites_2d", "multivac"), "published")
     assert kinds == {"twin": "simulated", "helm_instruct": "simulated", **published}
     assert described({"files": "mine.csv"}).kind() == "user"
@@ -342,16 +326,17 @@ def test_placeholder_replaces_missing_files(files):
         "files": files,
         "raters": "r.csv",
         "simulate": {"prompts": 12},
-        "scales": {},
+        "scales": {"Tone": [1, 5], "Style": [1, 5]},
     }
     paths = {"a.csv", "b.csv"} if isinstance(files, dict) else {"a.csv"}
     without = {key: value for key, value in study.items() if key != "simulate"}
-    assert with_one_origin(study, paths.__contains__) == without
-    twin = CONFIG["studies"]["twin"]
-    assert with_one_origin(twin, paths.__contains__) == twin
+    settings = described(study).settings
+    assert settings.with_one_origin(paths.__contains__) == without
+    twin = STUDIES["twin"].settings.with_one_origin(paths.__contains__)
+    assert twin == CONFIG["studies"]["twin"]
     if isinstance(files, dict):  # if one exists, the other is missed when the study is built
-        assert described(with_one_origin(study, {"b.csv"}.__contains__)).kind() == "user"
-    placeholder = with_one_origin(study, set().__contains__)
+        assert described(settings.with_one_origin({"b.csv"}.__contains__)).kind() == "user"
+    placeholder = settings.with_one_origin(set().__contains__)
     assert placeholder["title"] == "simulated placeholder for my ratings"
     assert placeholder.keys() == {"title", "simulate", "scales"}
     mine = described(placeholder)
@@ -364,14 +349,14 @@ def test_placeholder_replaces_missing_files(files):
     [
         ({"files": "v.csv"}, "files", "user"),
         ({"source": "judgement_bias", "files": "v.csv"}, "files", "user"),
-        ({"source": "judgement_bias", "simulate": {}}, "simulate", "simulated"),
+        ({"source": "judgement_bias", **VOTES}, "simulate", "simulated"),
         ({"source": "prd"}, "source", "published"),
         ({"source": "cobbler"}, None, "published"),
     ],
 )
 def test_origin_and_kind_of_verdicts(study, origin, of_kind):
-    assert origin_of_verdicts(study) == origin
-    assert described(study, "comparisons").kind() == of_kind
+    study = described(study, "comparisons")
+    assert (study.settings.origin(), study.kind()) == (origin, of_kind)
 
 
 @pytest.mark.parametrize("there", ["a.csv", "b.csv", None])
@@ -380,9 +365,10 @@ def test_any_file_of_the_users_replaces_the_placeholder(there):
         "title": "votes",
         "source": "judgement_bias",
         "files": ["a.csv", "b.csv"],
-        "simulate": {},
+        **VOTES,
     }
-    settled = with_one_origin(study, lambda path: path == there)
+    settings = described(study, "comparisons").settings
+    settled = settings.with_one_origin(lambda path: path == there)
     assert ("simulate" in settled, "files" in settled) == (there is None, there is not None)
     assert settled["title"] == ("simulated placeholder for votes" if there is None else "votes")
 
@@ -426,13 +412,14 @@ def test_tables_and_specs_that_the_robustness_checks_read():
 
 
 def test_a_study_may_have_specs_and_settings_of_inference_of_its_own():
-    of_study = STUDIES["multivac"].config
-    assert list(of_study["specs"])[:3] == ["main", "by_dimension", "by_response"]
-    assert of_study["inference"]["sensitivity"] == []
-    assert of_study["inference"]["raters"] == CONFIGURED["inference"]["raters"]
-    dropped = of_study["specs"]["within_response"]["subset"]["models_dropped"]
+    study = STUDIES["multivac"]
+    assert list(study.specs)[:3] == ["main", "by_dimension", "by_response"]
+    assert study.inference.sensitivity == []
+    assert study.inference.raters == CONFIGURED.inference.raters
+    dropped = study.specs["within_response"]["subset"]["models_dropped"]
     assert dropped[:2] == ["GLM 4.7", "Granite 4.0 Micro"]  # names in place of ids
-    assert STUDIES["twin"].config is CONFIGURED
+    twin = STUDIES["twin"]
+    assert (twin.specs, twin.inference) == (CONFIGURED.specs_by_name, CONFIGURED.inference)
     rules = fit_rules(STUDIES.values())
     assert [fit.rule for fit in rules] == [
         f"{stage}{study}" for study in ("", "_multivac") for stage in STAGES
@@ -442,9 +429,7 @@ def test_a_study_may_have_specs_and_settings_of_inference_of_its_own():
 
 
 def test_main_fit_slices_and_ablations_with_the_bootstraps_of_their_models():
-    stages = stage_by_spec(
-        CONFIGURED["specs"] | {"by_dataset_wild": {"slice": "dataset", "wild": 99}}
-    )
+    stages = stage_by_spec(CONFIG["specs"] | {"by_dataset_wild": {"slice": "dataset", "wild": 99}})
     of_stage = {stage: [name for name in stages if stages[name] == stage] for stage in STAGES}
     assert of_stage["fit"] == ["main", "clustered"]
     bootstraps = ["clustered_by_dimension", "clustered_by_task_type", "by_dataset_wild"]
@@ -463,9 +448,9 @@ def test_main_fit_slices_and_ablations_with_the_bootstraps_of_their_models():
 def test_each_stage_of_fits_has_its_own_specs_after_those_before():
     of_all = fit_rules(STUDIES.values())[:3]
     specs = [name for fit in of_all for name in fit.specs]
-    assert sorted(specs) == sorted(CONFIGURED["specs"])
+    assert sorted(specs) == sorted(CONFIG["specs"])
     assert of_all[0].order == ["main", "clustered"]
-    assert of_all[-1].order == list(CONFIGURED["specs"])
+    assert of_all[-1].order == list(CONFIG["specs"])
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from conftest import CONFIG
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.places import PROJECT
-from recuse.config.load import checked
-from recuse.config.studies import Study, with_one_origin
+from recuse.config.load import checked, with_study
+from recuse.config.studies import Study, with_placeholders
 from recuse.data.files import RatingsFile, is_number
 from recuse.data.lines import check_declared
 from recuse.data.raters import check_raters
@@ -392,7 +392,7 @@ def test_rules_give_what_is_declared_to_each_job_that_reads_a_users_file(tmp_pat
         (tmp_path / name).write_bytes(TABLE)
     values = {"rows": 1}
     study = {"title": "t", "scales": {"A": [0, 4]}}
-    comparisons = {"of verdicts": {"title": "t", "files": "raw.csv", "verify": {"raw.csv": values}}}
+    comparisons = {"of_verdicts": {"title": "t", "files": "raw.csv", "verify": {"raw.csv": values}}}
     of_import = {"files": "raw.csv", "references": {"files": ["human.csv"]}}
     ways = {
         "canonical": (
@@ -409,8 +409,8 @@ def test_rules_give_what_is_declared_to_each_job_that_reads_a_users_file(tmp_pat
         "other": study | {"files": {"A": "raw.csv"}, "verify": {"raw2.csv": values}},
         "no": study | {"files": "raw.csv"},
     }
-    config = {"studies": ways, "comparisons": comparisons}
-    for name in ("canonical", "imported", "of verdicts"):
+    config = with_study(CONFIG, studies=ways, comparisons=comparisons)
+    for name in ("canonical", "imported", "of_verdicts"):
         assert Study(name, config).declared_files() == (ways | comparisons)[name]["verify"]
     assert Study("no", config).declared_files() == {}
     with pytest.raises(
@@ -420,8 +420,9 @@ def test_rules_give_what_is_declared_to_each_job_that_reads_a_users_file(tmp_pat
         ),
     ):
         Study("other", config).declared_files()
-    settled = with_one_origin(ways["other"] | {"simulate": {}}, lambda path: False)
-    assert Study("later", {"studies": {"later": settled}, "comparisons": {}}).declared_files() == {}
+    later = with_study(CONFIG, studies={"other": ways["other"] | {"simulate": {"prompts": 12}}})
+    later = with_placeholders(later, lambda path: False)
+    assert Study("other", later).declared_files() == {}
     rules = "\n".join(
         path.read_text("utf-8") for path in (PROJECT / "workflow" / "rules").glob("*.smk")
     )

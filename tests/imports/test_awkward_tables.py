@@ -907,8 +907,11 @@ def test_names_that_are_numbers_and_those_known_only_from_the_files(tmp_path):
     specs = "specs: {mine: {subset: {models_dropped: [my-model], dimension: ['2']}}}\n"
     (tmp_path / "mine.yaml").write_text(study + specs, "utf-8")
     config = load(str(tmp_path / "mine.yaml"))
-    assert config["studies"]["mine"]["scales"] == {"1": [1, 5], "default": [1, 7]}
-    assert config["specs"]["mine"]["subset"] == {"models_dropped": ["my-model"], "dimension": ["2"]}
+    assert config.studies["mine"].scales == {"1": [1, 5], "default": [1, 7]}
+    assert config.specs_by_name["mine"]["subset"] == {
+        "models_dropped": ["my-model"],
+        "dimension": ["2"],
+    }
     (tmp_path / "own.yaml").write_text(
         study.replace("import: {files: a.csv}", "files: a.csv") + specs, "utf-8"
     )

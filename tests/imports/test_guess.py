@@ -408,7 +408,7 @@ def test_an_answer_to_the_question_is_taken(tmp_path, monkeypatch):
     asked_from(tmp_path, pairs_with(["0", "1"], [12, 12]), monkeypatch)
     text = re.sub("values:.*", "values: {'0': b, '1': a}", Path("mine.yaml").read_text("utf-8"))
     Path("mine.yaml").write_text(text, "utf-8")
-    assert load("mine.yaml")["comparisons"]["mine"]["import"]["values"] == {"0": "b", "1": "a"}
+    assert load("mine.yaml").comparisons["mine"].import_.values == {"0": "b", "1": "a"}
 
 
 def test_a_word_in_many_rows_marks_no_failure(tmp_path, monkeypatch):
@@ -668,7 +668,7 @@ def test_spoilt_tables_are_guessed_or_refused(tmp_path, monkeypatch):
             with pytest.raises(ConfigError):
                 load("mine.yaml")
             return
-        study = load("mine.yaml")["studies"]["mine"]
+        study = load("mine.yaml").studies["mine"].as_written()
         named = [
             column
             for column in study["import"].get("columns", {}).values()

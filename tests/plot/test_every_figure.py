@@ -15,6 +15,7 @@ from drawings import VERY_LONG, on_paper
 from recuse.base.errors import DataError
 from recuse.base.words import WORDS_ALONE
 from recuse.catalogue.figures import Figure, figures
+from recuse.config.load import project
 from recuse.config.studies import Study
 from recuse.data.registry import HUMAN
 from recuse.plot.style import PAGE, drawn, language, save
@@ -22,7 +23,7 @@ from recuse.plot.style import PAGE, drawn, language, save
 TABLES = Path(__file__).with_name("tables")
 WORLDS = {"estimators": ["A_CR1", "C_mixed", "established"], "world": "Nine models."}
 FIGURES = {
-    **figures(Study("twin", CONFIG), CONFIG),
+    **figures(Study("twin", project())),
     "montecarlo": Figure(
         "recuse.validation.figure:worlds",
         "worlds",

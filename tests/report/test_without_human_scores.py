@@ -16,6 +16,7 @@ from recuse.base.tables import read_table, write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.catalogue.figures import figures_of_ratings
 from recuse.check.facts import CHECK
+from recuse.config.load import project
 from recuse.config.studies import STAGES, Study
 from recuse.data.describe import WITH_OTHERS
 from recuse.data.study import StudyTables
@@ -41,7 +42,8 @@ SUBJECT = {
     "families": CONFIG["families"],
     "estimand": "",
 }
-FIGURES = figures_of_ratings(Study("twin", CONFIG))
+TWIN = Study("twin", project())
+FIGURES = figures_of_ratings(TWIN)
 SILENT = {
     "fig03_self_family_bias",
     "fig04_slices",
@@ -94,7 +96,7 @@ def folder(tmp_path_factory):
         **LEVEL,
     )
     describe(**study, confidence=0.9, outputs=outputs)
-    asked = Study("twin", CONFIG).conclusions_params()
+    asked = TWIN.conclusions_params()
     settings = {"specs": SPECS, "settings": INFERENCE}
     preference = {**settings, "asked": asked}
     estimands(**study, preference=preference, confidence=0.9, outputs=outputs)

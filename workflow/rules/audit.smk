@@ -28,8 +28,8 @@ rule audit:
             lambda wildcards: [f"{wildcards.audit}.yaml"],
             lambda wildcards: attempt(files_named, f"{wildcards.audit}.yaml"),
         ),
-        seed=config["seed"],
-        confidence=config["confidence"],
+        seed=SETTINGS.seed,
+        confidence=SETTINGS.confidence,
     message:
         "Ask the judges of {wildcards.audit}.yaml what its ledger has no answer to."
     script:

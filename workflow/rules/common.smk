@@ -2,8 +2,7 @@
 # settings.
 import os
 import re
-from functools import cache, partial, reduce
-from operator import getitem
+from functools import cache, partial
 
 from recuse.base import places
 from recuse.base.errors import ConfigError, RecuseError
@@ -42,12 +41,12 @@ def attempt(function, *arguments):
 
 WORKFLOW = os.path.relpath(places.WORKFLOW)
 FIGURE_WORDS = [f"{WORKFLOW}/report/{name}" for name in ("figures.j2", "sentences.j2")]
-PROJECT = project_settings()  # without a user's additions
-settings = attempt(checked, merged(PROJECT, config), PROJECT)
+written = project_settings()
+SETTINGS = attempt(checked, merged(written, config), written)
+SETTINGS = with_placeholders(SETTINGS, os.path.exists)
 config.clear()
-config.update(with_placeholders(settings, os.path.exists))
-PROJECT = with_placeholders(PROJECT, os.path.exists)
-STUDIES = studies_in(config)
+config.update(SETTINGS.as_written())  # for scripts
+STUDIES = studies_in(SETTINGS)
 
 
 @cache
@@ -68,9 +67,9 @@ def setting(key):
     return of_study(lambda study: study.setting(key))
 
 
-def configured(*keys):
-    """A param: what is under these keys of the configuration as a job's study has it."""
-    return of_study(lambda study: reduce(getitem, keys, study.config))
+def inference(key):
+    """A param: this setting of `inference` as a job's study has it."""
+    return of_study(lambda study: study.inference.as_written()[key])
 
 
 def contents(script, *outside, named=None):
@@ -92,7 +91,7 @@ def contents(script, *outside, named=None):
 
 def checked_contents(code, files):
     """The contents of code and files."""
-    digests = partial(content_digests, always=config["hash_always"])
+    digests = partial(content_digests, always=SETTINGS.hash_always)
     return attempt(digests, [*code, *files], STUDIES)
 
 
@@ -162,17 +161,14 @@ def drawn(name, caption, title, study="{study}"):
     """A figure in the formats of the configuration; Snakemake's report shows the SVG under its
     title.
     """
-    files = {form: f"results/{study}/figures/{name}.{form}" for form in config["formats"]}
+    files = {form: f"results/{study}/figures/{name}.{form}" for form in SETTINGS.formats}
     files["svg"] = report(
         files["svg"], caption=f"../report/{caption}.rst", category=study, labels={"figure": title}
     )
     return [*files.values()]
 
 
-@cache
-def figures_for(study):
-    """Name -> figure of those that a study has."""
-    return study_figures(study, PROJECT)
+figures_for = cache(study_figures)
 
 
 def with_figures(function):
@@ -216,6 +212,6 @@ HUMANS = {
 FINDINGS = [f"{WORKFLOW}/report/{name}" for name in ("findings.yaml", "check.txt.j2")]
 # The words of errors and notes of imports.
 IMPORTS = [f"{WORKFLOW}/report/imports.yaml"]
-SAMPLING = {"confidence": config["confidence"], "seed": config["seed"]}
+SAMPLING = {"confidence": SETTINGS.confidence, "seed": SETTINGS.seed}
 # Resources of a job that reads every row of its study.
 asks_by_rows = partial(asks, megabytes=of_study(Study.raw_megabytes))

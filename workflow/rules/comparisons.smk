@@ -32,7 +32,7 @@ rule simulate_comparisons:
         simulator=of_study(Study.simulator),
         settings=setting("simulate"),
         worsening=setting("worsening"),
-        seed=config["seed"],
+        seed=SETTINGS.seed,
     message:
         "Simulate the verdicts of {wildcards.study}."
     script:
@@ -138,7 +138,7 @@ for kinds in sorted({tuple(answer(Study.analyses, name)) for name in STUDIES} - 
             families=of_study(Study.families),
             pools=setting("pools"),
             worsening=setting("worsening"),
-            power=config["inference"]["power"]["power"],
+            power=SETTINGS.inference.power.power,
         message:
             f"Tabulate {', '.join(kinds)} of {{wildcards.study}}."
         script:

@@ -30,7 +30,7 @@ rule fetch:
     wildcard_constraints:
         study=rated(Study.source, unless(Study.is_released)),
         dimension=only(
-            {name for source in config["sources"].values() for name in source.get("files", {})}
+            {name for source in SETTINGS.sources.values() for name in source.files or {}}
         ),
     retries: 0
     localrule: True
@@ -121,7 +121,7 @@ rule simulate:
         scales=setting("scales"),
         task_types=setting("task_types"),
         families=of_study(Study.families),
-        seed=config["seed"],
+        seed=SETTINGS.seed,
     message:
         "Simulate the ratings of {wildcards.study}."
     script:
@@ -150,7 +150,7 @@ rule collect:
         ledger=of_study(ledger_found),
         settings=setting("collect"),
         families=setting("families"),
-        seed=config["seed"],
+        seed=SETTINGS.seed,
     message:
         "Ask the judges of {wildcards.study} what its ledger has no answer to."
     script:

@@ -37,10 +37,10 @@ for fit in fit_rules(STUDIES.values()):
             contents=contents("fit.py"),
             specs=dict(fit.specs),
             order=fit.order,
-            confidence=config["confidence"],
+            confidence=SETTINGS.confidence,
             # Only a bootstrap draws: another seed reruns no other fit.
             seed=(
-                config["seed"]
+                SETTINGS.seed
                 if any({"bootstrap", "wild"} & set(spec) for spec in fit.specs.values())
                 else None
             ),
@@ -71,8 +71,8 @@ rule describe:
     params:
         contents=contents("describe.py", HUMANS["alphas"], FINDINGS),
         power=of_study(Study.power_settings),
-        of_alpha=configured("inference", "raters"),
-        confidence=config["confidence"],
+        of_alpha=inference("raters"),
+        confidence=SETTINGS.confidence,
         imports=of_study(Study.import_settings),
         named=setting("families"),
     message:
@@ -131,9 +131,9 @@ rule gold_of_ratings:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         contents=contents("gold_of_ratings.py"),
-        pass_mark=configured("inference", "pass_mark"),
-        confidence=config["confidence"],
-        power=configured("inference", "power", "power"),
+        pass_mark=inference("pass_mark"),
+        confidence=SETTINGS.confidence,
+        power=of_study(lambda study: study.inference.power.power),
     message:
         "Compare how judges mark own right and wrong answers in {wildcards.study}."
     script:
@@ -160,7 +160,7 @@ rule recovery:
     resources:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
-        specs=configured("specs"),
+        specs=of_study(lambda study: study.specs),
         contents=contents("recovery.py"),
     message:
         "Compare what was planted in {wildcards.study} with what the specs recover."
@@ -184,9 +184,9 @@ rule crosscheck:
     resources:
         **asks_by_rows(mem_mb=4000, runtime=60),
     params:
-        specs=configured("specs"),
+        specs=of_study(lambda study: study.specs),
         contents=contents("crosscheck.py"),
-        confidence=config["confidence"],
+        confidence=SETTINGS.confidence,
     message:
         "Refit every spec of {wildcards.study} by statsmodels and pygam on raw rows and compare."
     script:
@@ -217,7 +217,7 @@ rule robustness:
         contents=contents("robustness.py", HUMANS["alphas"]),
         preference=of_study(Study.preference_settings),
         distortion=of_study(Study.distortion_settings),
-        confidence=config["confidence"],
+        confidence=SETTINGS.confidence,
     message:
         "Compare the biases of {wildcards.study} with ordinary preference, and tabulate what could have distorted them."
     script:
@@ -240,7 +240,7 @@ rule round_robin_plan:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         contents=contents("round_robin_plan.py"),
-        seed=config["seed"],
+        seed=SETTINGS.seed,
     message:
         "Deal the answers of {wildcards.study} to judges outside their families."
     script:
@@ -263,7 +263,7 @@ rule next_labels:
         **asks_by_rows(mem_mb=1000, runtime=20),
     params:
         contents=contents("next_labels.py"),
-        seed=config["seed"],
+        seed=SETTINGS.seed,
     message:
         "Draw answers of {wildcards.study} that people should score next."
     script:
@@ -308,7 +308,7 @@ rule conclusions:
         contents=contents("conclusions.py"),
         ranking=of_study(Study.ranking_settings),
         settings=of_study(Study.conclusions_settings),
-        panels=configured("inference", "panel"),
+        panels=inference("panel"),
     message:
         "Rank the models of {wildcards.study} without the biases, and say what holds of each judge in the robustness checks."
     script:

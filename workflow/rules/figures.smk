@@ -57,7 +57,7 @@ rule figure_in_another_format:
     wildcard_constraints:
         study=only(STUDIES),
         figure=only(FIGURES),
-        format=only(form for form in FORMATS if form not in config["formats"]),
+        format=only(form for form in FORMATS if form not in SETTINGS.formats),
     group:
         "figures_{study}"
     conda:

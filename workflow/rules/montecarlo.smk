@@ -21,7 +21,7 @@ WORLDS = [
 rule montecarlo:
     input:
         expand("results/montecarlo/tables/{table}.csv", table=OF_MONTECARLO),
-        expand("results/montecarlo/figures/worlds.{format}", format=config["formats"]),
+        expand("results/montecarlo/figures/worlds.{format}", format=SETTINGS.formats),
 
 
 rule montecarlo_world:
@@ -86,7 +86,7 @@ rule montecarlo_figure:
         **asks(mem_mb=600, runtime=5),
     params:
         contents=checked_contents(code_files("figure.py", "recuse.validation.figure"), FIGURE_WORDS),
-        figures=worlds_figure(MONTECARLO, config["confidence"]),
+        figures=worlds_figure(MONTECARLO, SETTINGS.confidence),
     message:
         "Draw how often each verdict is given on simulated worlds."
     script:

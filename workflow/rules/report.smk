@@ -145,9 +145,9 @@ rule page:
         **asks(mem_mb=600, runtime=5),
     params:
         contents=contents("page.py", [REPORT, *PARTS], templates),
-        about=of_study(partial(report_params, project=PROJECT)),
+        about=of_study(report_params),
         about_figures=of_study(with_figures(captions)),
-        formats=config["formats"],
+        formats=SETTINGS.formats,
     message:
         "Write the report of {wildcards.study}."
     script:

@@ -5,11 +5,17 @@ from collections.abc import Mapping
 
 from recuse.audit.inputs import read_audit
 from recuse.audit.run import audit
+from recuse.base.products import register
+from recuse.collect.product import PRODUCT as COLLECT
+from recuse.config.declared.settings import check_settings
+from recuse.imports.product import PRODUCT as IMPORTS
+from recuse.papers.product import PRODUCT as PAPERS
 from recuse.workflow.runner import run
 
 
 def run_audit(*, plan: str, config: Mapping) -> None:
-    for line in audit(read_audit(plan, config)):
+    register([COLLECT, IMPORTS, PAPERS])  # whose keys are checked
+    for line in audit(read_audit(plan, check_settings(config))):
         print(line, file=sys.stderr)
 
 

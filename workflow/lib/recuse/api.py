@@ -48,7 +48,6 @@ from recuse.base.products import register
 from recuse.base.settings import named_as_arguments
 from recuse.base.words import enumerated, with_gold_labels
 from recuse.config.load import with_study
-from recuse.config.read import project_settings
 from recuse.data.registry import COMPARED, DEFAULT, RATED
 from recuse.objects import Pairs, Ratings
 from recuse.products import PRODUCTS
@@ -295,7 +294,8 @@ def fit(ratings: "Ratings", spec: str = "main", **settings: Any) -> FitResult:
         name, wanted = spec, specs[spec]
         if settings:
             name, wanted = "changed", {**wanted, **plain(settings)}
-            wanted = with_study(study.shared, specs={name: wanted})["specs"][name]
+            shared = with_study(study.shared.as_written(), specs={name: wanted})
+            wanted = shared.specs_by_name[name]
         fitted = fit_result(study, name, wanted, results.fits({name: wanted}, drawn=True))
     if "slice" in wanted:
         return fitted
@@ -412,8 +412,9 @@ def power(
     )
     with ratings.results() as results:
         study = results.study
-        with_study(study.shared, inference={"power": given})  # which refuses what does not fit
-        settings = {**study.inference["power"], **given}
+        # This refuses what does not fit.
+        with_study(study.shared.as_written(), inference={"power": given})
+        settings = {**study.inference.power.as_written(), **given}
         rows = [{"study": ratings.study, **row} for row in results.power(settings)]
     title = (
         f"{ratings.study}: self-bias that would be found with {100 * settings['power']:g} % power,"
@@ -439,7 +440,7 @@ def plot(data: "Ratings | Pairs", figure: str = "verdicts") -> "Figure":
         study = results.study
         entries = {
             name: entry
-            for name, entry in figures(study, project_settings()).items()
+            for name, entry in figures(study).items()
             if entry.applies(study) and all(map(results.makes, entry.every_table))
         }
         names = {

@@ -243,7 +243,7 @@ def run_workflow(arguments: Namespace) -> int:
     from recuse.config.load import load
 
     studies = _chosen_studies(arguments)
-    return _build(arguments, studies, studies or load(arguments.config)["build"])
+    return _build(arguments, studies, studies or load(arguments.config).build)
 
 
 def run_report(arguments: Namespace) -> int:

@@ -123,12 +123,11 @@ def check_first(path: str, names: Iterable[str]) -> None:
     """
     from recuse.catalogue.figures import study_figures
     from recuse.config.load import load_studies
-    from recuse.config.read import project_settings
 
     studies = load_studies(path)
     for name in names:
         study = studies[name]
-        study_figures(study, project_settings())
+        study_figures(study)
         paths = [path for path, _ in study.entries()] + study.references()
         paths += [] if study.raters is None else [study.raters]
         if study.entries() and sum(map(_size, paths)) <= CHECKED_FIRST:

@@ -42,8 +42,8 @@ class Inputs(NamedTuple):
             [file.dimension for file in self.files],
             scales=study.setting("scales"),
             task_types=study.setting("task_types"),
-            models=models_with(study.setting("families"), study.config["models"]),
-            imported=bool(study.import_settings()),
+            models=models_with(study.setting("families"), study.shared.as_written()["models"]),
+            imported=study.settings.import_ is not None,
             declared=study.setting("verify"),
             trusted=study.setting("trusted"),
             counts=study.setting("counts"),
@@ -63,7 +63,7 @@ def inputs_from_files(
     name: of the study; None: the one whose files these are, or one of comparisons that has any of
     them. It is one of comparisons only if `compared`.
     """
-    from recuse.config.read import project_settings
+    from recuse.config.load import project
     from recuse.data.files import RatingsFile
 
     if name is not None:
@@ -72,9 +72,8 @@ def inputs_from_files(
         name = next((each for each, study in studies.items() if _has_files(study, named)), None)
     if name is None:
         raw_files(named)  # a folder without parts is refused first
-        shipped = project_settings()[RATED]
         rated = [each for each, study in studies.items() if study.has_ratings()]
-        added = [each for each in rated if each not in shipped]
+        added = [each for each in rated if each not in project().studies]
         advice = (
             "describe their study in a file and pass it by --config; `recuse import --guess` with"
             " these files writes one"
@@ -89,7 +88,7 @@ def inputs_from_files(
     study = studies[name]
     if not study.has_ratings():
         _check_compared(study, compared)
-    elif not study.import_settings():
+    elif study.settings.import_ is None:
         named = _with_dimensions(study, raw_files(named))
     return Inputs(study, [RatingsFile(*each) for each in named])
 
@@ -101,7 +100,7 @@ def _has_files(study: "Study", named: Sequence[tuple[str, str | None]]) -> bool:
         return any(
             path == place or path.startswith(f"{place}/") for path in paths for place in places
         )
-    if study.import_settings():
+    if study.settings.import_ is not None:
         return paths == places
     parts = {realpath(part) for path, _ in named for part in parquet_parts(path)}
     return bool(parts) and parts == _files(study).keys()
@@ -119,9 +118,7 @@ def _with_dimensions(
     for path, stated in files:
         dimension = declared.get(realpath(path))
         if stated is not None:
-            check_known(
-                [where, f"{stated}={path}"], [stated], study.settings["scales"], "its scales"
-            )
+            check_known([where, f"{stated}={path}"], [stated], study.settings.scales, "its scales")
         if stated is not None and dimension not in (None, stated):
             other = f"found {stated}={path}, write {dimension}={path}"
             raise ConfigError(f"config: {where}: files: {path} is of {dimension}; {other}")
@@ -169,8 +166,9 @@ def _inputs_in(study: "Study") -> Inputs:
             f"config: {study.section}: {study.name}: has no files of its own; name the files that"
             " it is to be read from"
         )
-    files = raw_files(named) if study.has_ratings() and not study.import_settings() else named
-    return Inputs(study, [RatingsFile(*each) for each in files])
+    if study.has_ratings() and study.settings.import_ is None:
+        named = raw_files(named)
+    return Inputs(study, [RatingsFile(*each) for each in named])
 
 
 def _check_compared(study: "Study", compared: bool) -> None:
@@ -183,5 +181,5 @@ def _check_compared(study: "Study", compared: bool) -> None:
 
 def _files(study: "Study") -> dict[str, str | None]:
     """Path -> dimension of each file under `files:` of a study; of a folder, of its parts."""
-    named = named_files(study.settings.get("files", ()))
+    named = named_files(study.settings.files or ())
     return {realpath(part): dimension for path, dimension in named for part in parquet_parts(path)}

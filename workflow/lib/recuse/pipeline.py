@@ -59,8 +59,8 @@ def in_folder(
         files.append(study.raters)
     with TemporaryDirectory() if place is None else nullcontext(place) as folder:
         limits = {
-            "limit": study.config["memory_limit"],
-            "longest_line": int(parse_bytes(study.config["line_limit"])),
+            "limit": study.shared.memory_limit,
+            "longest_line": int(parse_bytes(study.shared.line_limit)),
             "outputs": [f"{folder}/{name}" for name in WRITTEN] if place is not None else [],
         }
         # Processes may share a folder.
@@ -75,7 +75,7 @@ def with_imported_files(inputs: Inputs, folder: str) -> Inputs:
     """
     for product in registered():
         for key, function in product.reads.items():
-            if key in inputs.study.settings:
+            if key in inputs.study.settings.as_written():
                 return resolve_name(function)(inputs, folder)
     return inputs
 
@@ -165,7 +165,7 @@ class RatingsPipeline(Pipeline):
         return findings(
             **self._rated,
             **self._humans,
-            of_alpha=self.study.inference["raters"],
+            of_alpha=self.study.inference.raters,
             completeness=self._place("completeness"),
             imports=self.study.import_settings(),
             named=self.study.setting("families"),
@@ -249,7 +249,7 @@ class RatingsPipeline(Pipeline):
         raters = [] if self._raw_raters is None else [f"{self.folder}/raters.parquet"]
         if raters:
             self._once("_check_raters")
-        return {"raters": raters, "alphas": alphas if "source" in self.study.settings else []}
+        return {"raters": raters, "alphas": [] if self.study.source() is None else alphas}
 
     @property
     def _raw_raters(self) -> str | None:
@@ -285,7 +285,7 @@ class RatingsPipeline(Pipeline):
         tabulate_reliability(
             tables=self.tables,
             **self._humans,
-            of_alpha=self.study.inference["raters"],
+            of_alpha=self.study.inference.raters,
             reliability=self._place("reliability"),
         )
 
@@ -388,7 +388,7 @@ class PairsPipeline(Pipeline):
             study.name,
             [file.path for file in inputs.files],
             both_orders=study.setting("both_orders"),
-            declared={} if study.import_settings() else study.setting("verify"),
+            declared={} if study.settings.import_ is not None else study.setting("verify"),
             models=study.models(),
             comparisons=self.comparisons,
             completeness=self._place("completeness"),
@@ -421,7 +421,7 @@ class PairsPipeline(Pipeline):
             study=self.study.name,
             **self._sampling,
             regression=[self.path("regression")] if "regression" in self.study.analyses() else [],
-            power=self.study.inference["power"]["power"],
+            power=self.study.inference.power.power,
             outputs=self._outputs("_judge") | {"check": self._place("check")},
         )
 
@@ -443,7 +443,8 @@ def pipeline(inputs: Inputs, folder: str) -> Pipeline:
         names = unknown_names(inputs.source())
         if not names:
             raise
-        raise DataError(str(error), *what_to_write(names, inputs.study.config["models"])) from error
+        models = inputs.study.shared.as_written()["models"]
+        raise DataError(str(error), *what_to_write(names, models)) from error
 
 
 def _simultaneous_specs(settings: object) -> set[str]:

@@ -45,11 +45,11 @@ def run_audit(arguments: Namespace) -> None:
     from recuse.collect.table import Collected
     from recuse.config.load import load
 
-    config = load(None)
-    plan = read_audit(arguments.plan, config)
+    settings = load(None)
+    plan = read_audit(arguments.plan, settings)
     if arguments.dry_run:
         write_page(plan_page(Collected.in_ledger(plan)))
         return
-    against = read_audit(arguments.against, config) if arguments.against else None
+    against = read_audit(arguments.against, settings) if arguments.against else None
     for line in audit(plan, budget=budget_in(arguments), against=against):
         write_page(f"{line}\n")

@@ -1,7 +1,7 @@
 """Reads the plan of an audit, and says what it will ask and cost."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -18,6 +18,7 @@ from recuse.collect.study import merged_in_words
 from recuse.collect.table import Collected
 from recuse.collect.texts import prices_in, table_path
 from recuse.config.declared.sections import validated
+from recuse.config.declared.settings import Settings
 from recuse.config.read import read
 
 RESULTS = "results/audits"
@@ -36,21 +37,22 @@ def files_named(path: str) -> list[str]:
     return [*dict.fromkeys(table_path(table) for table in tables if table is not None)]
 
 
-def read_audit(path: str, config: Mapping) -> AuditPlan:
+def read_audit(path: str, settings: Settings) -> AuditPlan:
     """Read a plan; ConfigError if a setting is wrong, DataError if a table is.
 
-    config: the project's, for its seed, the level of intervals, and where papers are fetched from.
+    settings: the project's, for its seed, the level of intervals, and where papers are fetched
+    from.
     """
     audit = audit_settings(path)
     name, paper = Path(path).stem, ""
     if audit.prompts in PAPERS:
         paper = audit.prompts
-        audit = with_published_texts(audit, Path(RESULTS, name, "texts"), config)
+        audit = with_published_texts(audit, Path(RESULTS, name, "texts"), settings)
     prices = {} if audit.prices is None else prices_in(audit.prices, read(Path(audit.prices)))
-    plan = AuditPlan.from_settings(name, audit, seed=config["seed"], prices=prices)
+    plan = AuditPlan.from_settings(name, audit, seed=settings.seed, prices=prices)
     if not paper:
         plan.check_texts()
-    return replace(plan, paper=paper, confidence=config["confidence"])
+    return replace(plan, paper=paper, confidence=settings.confidence)
 
 
 def results_folder(plan: AuditPlan) -> Path:

@@ -26,7 +26,7 @@ from recuse.collect.ledger import LedgerEntry
 from recuse.collect.plan import LONGEST_ANSWER, RATINGS, Asked, Plan, asked_model
 from recuse.collect.requests import NUMBER, Price, Request
 from recuse.collect.responses import choice_in
-from recuse.collect.settings import Answers, ColumnsOfAnswers
+from recuse.collect.settings import Answers
 from recuse.collect.texts import ModelAnswer, read_answers, table_path
 
 FIRST, SECOND = "first", "second"
@@ -309,8 +309,7 @@ def _texts_in_files(
         columns = {"": columns}
     for writer, column in columns.items():
         named = written.get("columns", {}) | ({} if column is None else {"text": column})
-        place = {"columns": ColumnsOfAnswers(**named)} if named else {}
-        settings = Answers(file=written["file"], **place) if named else written["file"]
+        settings = Answers(file=written["file"], columns=named) if named else written["file"]
         for answer in read_answers(settings, plan.prompts):
             check_known(
                 ["treatments", name], [answer.model], plan.models, "the models with answers"

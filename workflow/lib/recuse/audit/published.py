@@ -14,6 +14,7 @@ from recuse.base.log import steps
 from recuse.base.places import WORKFLOW
 from recuse.base.products import VERDICTS
 from recuse.base.tables import read_table, write_table
+from recuse.config.declared.settings import Settings
 from recuse.pairwise.table import normalise
 from recuse.papers.attacks import ANSWERS
 from recuse.papers.cobbler import JUDGES, read_quoted
@@ -132,29 +133,29 @@ READERS: Mapping[str, Callable[[Path], PublishedTexts]] = {
 }
 
 
-def published_texts(name: str, config: Mapping, released: Path | None = None) -> PublishedTexts:
+def published_texts(name: str, settings: Settings, released: Path | None = None) -> PublishedTexts:
     """Fetch and read the texts of a paper, a key of READERS; FetchError if that fails.
 
-    config: the project's, for the repositories and the mirror. released: where to write the
+    settings: the project's, for the repositories and the mirror. released: where to write the
     paper's verdicts, canonical comparisons (parquet), if it released any.
     """
-    source = config["sources"][SOURCES[name]]
+    source = settings.sources[SOURCES[name]]
     files = [row for row in read_table(MANIFEST) if row["prompts"] == name]
     reader = PRODUCT.readers.get(SOURCES[name])
     verdicts = []
     if reader is not None and released is not None:
-        verdicts = read_table(MANIFEST.with_name(source["manifest"]))
+        verdicts = read_table(MANIFEST.with_name(source.manifest))
     with TemporaryDirectory() as folder:
         for row in steps([*files, *verdicts], "fetching", unit="files"):
             fetch(
-                repository=source["repository"],
-                commit=source["commit"],
+                repository=source.repository,
+                commit=source.commit,
                 path=row["path"],
                 blob=row["blob"],
-                mirror=mirror_location(config["mirror"], os.environ),
+                mirror=mirror_location(settings.mirror, os.environ),
                 cache=cache_folder(os.environ),
                 destination=Path(folder, row["path"]),
-                largest=int(parse_bytes(config["download_limit"])),
+                largest=int(parse_bytes(settings.download_limit)),
                 is_quiet=True,
             )
         if verdicts:
@@ -168,7 +169,7 @@ def published_texts(name: str, config: Mapping, released: Path | None = None) ->
         return READERS[name](Path(folder))
 
 
-def with_published_texts(audit: Audit, folder: Path, config: Mapping) -> Audit:
+def with_published_texts(audit: Audit, folder: Path, settings: Settings) -> Audit:
     """Write the tables of the paper that `prompts` names into a folder; return the settings with
     them. Values and verdicts of another paper there are removed.
 
@@ -179,7 +180,7 @@ def with_published_texts(audit: Audit, folder: Path, config: Mapping) -> Audit:
     for published in (QUOTED_SHARES, RELEASED):
         (folder / published).unlink(missing_ok=True)
     can_compare = audit.answers is None and audit.ask == VERDICTS and "order" in audit.options()
-    texts = published_texts(audit.prompts, config, folder / RELEASED if can_compare else None)
+    texts = published_texts(audit.prompts, settings, folder / RELEASED if can_compare else None)
 
     def table(name: str, columns: Iterable[str], rows: list[dict]) -> str:
         path = f"{folder}/{name}.csv"

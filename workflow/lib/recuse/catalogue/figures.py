@@ -11,16 +11,14 @@ from recuse.base.products import registered
 from recuse.base.words import with_gold_labels
 from recuse.catalogue.tables import (
     Applies,
+    study_heading,
     table_paths,
     with_analysis,
     with_key,
     with_verdicts,
 )
-from recuse.config.studies import (
-    DATA,
-    STAGES,
-    Study,
-)
+from recuse.config.load import project
+from recuse.config.studies import DATA, STAGES, Study
 from recuse.model.covariance import COVARIANCES
 from recuse.model.spec import (
     SLICED,
@@ -46,18 +44,12 @@ def subject(study: Study) -> dict[str, object]:
     """What a figure shows: title and kind of the study, and the models and families of its
     colours.
     """
-    about = {"label": study.title, "kind": study.kind()}
-    # Its judges are named next to their marks, and have no colours
+    # The judges of pairs are named next to their marks, and have no colours.
     if not study.has_ratings():
-        return {"models": {}, "families": {}, **about}
-    if study.has_gold_labels():
-        about["gold"] = True
+        return {"models": {}, "families": {}, **study_heading(study)}
     # All families, so that a family without a colour in config has the same colour in every study.
-    return {
-        "models": study.models(),
-        "families": study.shared["families"],
-        **about,
-    }
+    families = study.shared.as_written()["families"]
+    return {"models": study.models(), "families": families, **study_heading(study)}
 
 
 @dataclass(frozen=True)
@@ -268,21 +260,15 @@ def ablation(study: Study, spec: str) -> Figure:
     title = f"Ablation {spec}: {words}"
     if fitted.selection.slice is None:
         label = changes_in_words(fitted, whose="{slice}", most=3) or spec
-        figure, caption = (
-            spec_comparison(study, title, {"main": "Equation 1", spec: label}),
-            "ablation_compare_specs",
-        )
+        figure = spec_comparison(study, title, {"main": "Equation 1", spec: label})
+        caption = "ablation_compare_specs"
     elif fitted.model.estimator == "ordinal_logit":
-        figure, caption = (
-            in_log_odds(study, title, spec, words=f"{title}."),
-            "ablation_fig08_ordinal",
-        )
+        figure = in_log_odds(study, title, spec, words=f"{title}.")
+        caption = "ablation_fig08_ordinal"
     else:
-        heading = f"Self-bias {SLICED[fitted.selection.slice]}"
-        figure, caption = (
-            by_slice(study, title, {spec: heading}, words=f"{title}.", stage="ablations"),
-            "ablation_slices_of_specs",
-        )
+        headings = {spec: f"Self-bias {SLICED[fitted.selection.slice]}"}
+        figure = by_slice(study, title, headings, words=f"{title}.", stage="ablations")
+        caption = "ablation_slices_of_specs"
     return replace(
         figure, ablation={"name": spec, "words": words, "caption": caption}, caption=caption
     )
@@ -315,13 +301,11 @@ def measured(study: Study, *specs: str) -> str:
     return estimands_in_words(estimand_name(study.every_spec[spec]) for spec in specs)
 
 
-def figures(study: Study, project: Mapping) -> dict[str, Figure]:
+def figures(study: Study) -> dict[str, Figure]:
     """Name -> figure, all in the order of the reports, those of products last, with the settings
-    that a study has.
-
-    project: the configuration without a user's specs, which have a figure each.
+    that a study has. A spec that a user adds to the project's has a figure of its own.
     """
-    added = [spec for spec in study.shared["specs"] if spec not in project["specs"]]
+    added = [spec for spec in study.shared.specs if spec not in project().specs]
     ablations = {f"ablation_{spec}": ablation(study, spec) for spec in added}
     figures = {**figures_of_ratings(study), **ablations, **figures_of_comparisons(study)}
     for product in registered():
@@ -330,17 +314,17 @@ def figures(study: Study, project: Mapping) -> dict[str, Figure]:
     return figures
 
 
-def study_figures(study: Study, project: Mapping) -> dict[str, Figure]:
+def study_figures(study: Study) -> dict[str, Figure]:
     """Name -> figure of those that a study has: all whose specs are fitted to it, or those that it
-    declares; project: as of `figures`.
+    declares.
     """
     specs = study.specs.keys()
     present = {
         name: figure
-        for name, figure in figures(study, project).items()
+        for name, figure in figures(study).items()
         if figure.applies(study) and figure.specs <= specs
     }
-    declared = study.settings.get("figures", present)
+    declared = getattr(study.settings, "figures", None) or present
     for name in declared:
         if name not in present:
             raise study.refusal(["figures"], f"'{name}'{did_you_mean(name, present)}")
@@ -356,7 +340,7 @@ def files_for_readers(study: Study, figures: Iterable[str]) -> list[str]:
     """Every file of a study for a reader: estimates, tables, these figures, and the page that shows
     them.
     """
-    formats = study.config["formats"]
+    formats = study.shared.formats
     return [
         *([study.path("debiased.parquet")] if study.has_ratings() else []),
         *study.estimates(),
@@ -477,7 +461,7 @@ def figures_of_ratings(study: Study) -> dict[str, Figure]:
             "recuse.plot.idiosyncrasy:residuals",
             "Preference of each judge for each model, beyond what is expected from both",
             "residuals",
-            {"spec": next(iter(study.inference["idiosyncrasy"]), "main"), **level},
+            {"spec": next(iter(study.inference.idiosyncrasy), "main"), **level},
             estimand=estimands_in_words([C]),
         ),
         "reliability": Figure(
@@ -490,7 +474,7 @@ def figures_of_ratings(study: Study) -> dict[str, Figure]:
                 "reliabilities": "tables/reliability",
             },
             level,
-            estimand=measured(study, *study.inference["measurement_error"]),
+            estimand=measured(study, *study.inference.measurement_error),
         ),
         "leaderboard": figure_from_table(
             "recuse.plot.leaderboard:leaderboard_figure",
@@ -525,10 +509,8 @@ def figures_of_ratings(study: Study) -> dict[str, Figure]:
 def figures_of_comparisons(study: Study) -> dict[str, Figure]:
     """Figures of comparisons, and of answers that are right or wrong by a key."""
     level = {"confidence": study.confidence}
-    verbosity, regression = (
-        {"applies": with_analysis("verbosity")},
-        {"applies": with_analysis("regression")},
-    )
+    verbosity = {"applies": with_analysis("verbosity")}
+    regression = {"applies": with_analysis("regression")}
     return {
         "gold": figure_from_table(
             "recuse.plot.gold:gold_figure",

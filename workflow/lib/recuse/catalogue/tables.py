@@ -1,11 +1,13 @@
 """Every table of a study, and which studies have it; and what else the report of a study reads."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from os.path import exists
 from pkgutil import resolve_name
 
 from recuse.base.products import registered
 from recuse.base.words import setting_in_words
-from recuse.config.studies import Study
+from recuse.config.load import project
+from recuse.config.studies import Study, with_placeholders
 
 Applies = Callable[[Study], object]  # gives something true if the study has the table or figure
 
@@ -155,47 +157,61 @@ def further_pages(study: Study) -> list[str]:
     return [study.path("scorecard.html")] if study.replicates_play_favorites() else []
 
 
-def report_params(study: Study, *, project: Mapping) -> dict[str, object]:
-    """What `recuse.report.page.report` needs to know about a study; project: the configuration
-    without a user's additions.
-    """
-    config, settings, name = study.config, study.settings, study.name
-    of_ratings = ("families", "models", "specs", "inference") if study.has_ratings() else ()
+def study_heading(study: Study) -> dict[str, object]:
+    """What a page or a figure says about a study above its contents."""
+    about = {"label": study.title, "kind": study.kind()}
+    return about | {"gold": True} if study.has_gold_labels() else about
 
-    def settings_in(config: Mapping) -> dict:
-        shared = {key: config[key] for key in ("confidence", "seed", *of_ratings)}
-        entries = config[study.section]
-        return {**shared, study.section: {name: entries[name]} if name in entries else {}}
 
-    gold = {"gold": True} if study.has_gold_labels() else {}
-    return {
-        "subject": {"label": settings["title"], "kind": study.kind()} | gold,
-        "specs": config["specs"] if of_ratings else {},
+def report_params(study: Study) -> dict[str, object]:
+    """What `recuse.report.page.report` needs to know about a study."""
+    inference = study.inference
+    params = {
+        "subject": study_heading(study),
+        "specs": {},
         "analyses": study.analyses(),
-        "scales": settings.get("scales", {}),
-        "checks": {
-            name: check["title"]
-            for name, check in config["inference"].get("robustness_checks", {}).items()
-        },
+        "scales": {},
+        "checks": {name: check.title for name, check in inference.robustness_checks.items()},
         "origin": study.origin(),
-        "settings": list(changed_settings(settings_in(config), settings_in(project))),
-        "confidence": config["confidence"],
-        "seed": config["seed"],
-        **(
-            {"substitute": config["inference"]["without_human_scores"]["main"]}
-            if of_ratings
-            else {}
-        ),
+        "settings": list(_settings_changed(study)),
+        "confidence": study.confidence,
+        "seed": study.seed,
     }
+    if study.has_ratings():
+        params |= {
+            "specs": study.specs,
+            "scales": study.setting("scales"),
+            "substitute": inference.without_human_scores["main"],
+        }
+    return params
+
+
+def _settings_changed(study: Study) -> Iterator[tuple[str, str]]:
+    """Yield the dotted key and the value of each setting of a study that differs from the
+    project's.
+    """
+    own = {"specs": study.specs, "inference": study.inference.as_written()}
+    ours = study.shared.as_written() | own
+    before = with_placeholders(project(), exists).as_written()
+    keys = ["confidence", "seed"]
+    if study.has_ratings():
+        keys += ["families", "models", "specs", "inference"]
+    for key in keys:
+        yield from changed_settings(ours[key], before[key], key)
+    entry, place = before[study.section].get(study.name), f"{study.section}.{study.name}"
+    yield from changed_settings(study.settings.as_written(), entry, place)
 
 
 def changed_settings(settings: object, project: object, key: str = "") -> Iterator[tuple[str, str]]:
     """Yield the dotted key and the value of each setting that differs from the project's."""
+    if settings == project:
+        return
     if not (isinstance(settings, Mapping) and isinstance(project, Mapping)):
         yield key, setting_in_words(settings)
         return
-    before = f"{key}." if key else ""
-    for name in settings:
-        if name not in project or settings[name] != project[name]:
-            yield from changed_settings(settings[name], project.get(name), f"{before}{name}")
-    yield from ((f"{before}{name}", "left out") for name in project if name not in settings)
+    for name in {**settings, **project}:
+        place = f"{key}.{name}" if key else name
+        if name in settings:
+            yield from changed_settings(settings[name], project.get(name), place)
+        else:
+            yield place, "left out"

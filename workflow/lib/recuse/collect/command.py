@@ -103,9 +103,9 @@ def run_collect(arguments: Namespace) -> None:
             page = page_before(
                 Collected.in_ledger(plan),
                 families=study.setting("families"),
-                human_scores="references" in study.import_settings(),
+                human_scores=study.settings.import_.references is not None,
                 confidence=study.confidence,
-                power=study.inference["power"]["power"],
+                power=study.inference.power.power,
             )
             write_page(page)
             return

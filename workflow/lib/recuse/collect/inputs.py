@@ -15,7 +15,6 @@ from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.settings import Collect
 from recuse.collect.table import Collected
 from recuse.collect.texts import prices_in
-from recuse.config.declared.sections import validated
 from recuse.config.read import read
 from recuse.config.studies import Study
 from recuse.imports.inputs import imported
@@ -23,14 +22,9 @@ from recuse.inputs import Inputs, inputs_in
 from recuse.pipeline import RatingsPipeline, in_folder
 
 
-def collect_settings(study: Study) -> Collect:
-    """What a study asks of judges, and within what limits."""
-    return validated(Collect, study.settings["collect"])
-
-
 def read_plan(study: Study) -> Plan:
     """What a study asks of judges; DataError about its tables."""
-    collect = collect_settings(study)
+    collect: Collect = study.settings.collect
     prices = {} if collect.prices is None else prices_in(collect.prices, read(Path(collect.prices)))
     return Plan.of(
         study.name,
@@ -49,7 +43,7 @@ def ledger_found(study: Study) -> str:
     So the answers that a job adds are not a reason to do it again, and those that `recuse collect`
     adds are.
     """
-    now = file_sha256(collect_settings(study).ledger_path(study.name))
+    now = file_sha256(study.settings.collect.ledger_path(study.name))
     with suppress(FileNotFoundError, ValueError, LookupError, TypeError):
         seen = json.loads(Path(SEEN.format(study=study.name)).read_text("utf-8"))
         if seen["left"] == now:
@@ -61,7 +55,7 @@ def stopping_rule(study: Study) -> Callable[[Collected], bool] | None:
     """Whether what was collected gives intervals as narrow as the plan of a study wants; None if it
     says nothing of that.
     """
-    width = collect_settings(study).design.width
+    width = study.settings.collect.design.width
     if width is None:
         return None
 

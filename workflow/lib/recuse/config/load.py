@@ -1,6 +1,7 @@
 """The configuration, read and merged as by Snakemake, and checked."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
@@ -9,34 +10,23 @@ from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
 from recuse.base.products import registered
 from recuse.config.read import located, project_settings, read
-from recuse.config.studies import Study, studies_in, with_names
-from recuse.data.registry import Registry
+from recuse.config.studies import Study, studies_in
 
 if TYPE_CHECKING:
     from recuse.config.declared.settings import Settings
 
 
-def checked(config: Mapping, project: Mapping) -> dict:
-    """Return `config` in the order of the `project`'s own; ConfigError about an invalid setting."""
+def checked(config: Mapping, project: Mapping) -> "Settings":
+    """The settings in `config`, in the order of the `project`'s own; ConfigError about an invalid
+    one.
+    """
     from recuse.config.declared.settings import check_settings
 
     settings = ordered_as(project, _named(config))
     for product in registered():
         if product.completes:
             settings = resolve_name(product.completes)(settings)
-    declared = check_settings(settings, project["specs"])
-    return {**settings, "specs": _specs_by_name(settings, declared)}
-
-
-def _specs_by_name(settings: Mapping, declared: "Settings") -> dict[str, Mapping]:
-    """The specs, where `models_dropped` has a model's name for its id, unless a study's `families`
-    has that as a name.
-    """
-    studies = [*declared.studies.values(), *declared.comparisons.values()]
-    members = {name for study in studies for names in study.families.values() for name in names}
-    names, specs = Registry.from_config(settings["models"]).names, settings["specs"]
-    names = {key: name for key, name in names.items() if key not in members}
-    return {spec: with_names(entry, names) for spec, entry in specs.items()}
+    return check_settings(settings, project["specs"])
 
 
 def _named(settings: object) -> object:
@@ -45,12 +35,11 @@ def _named(settings: object) -> object:
         return [_named(value) for value in settings]
     if not isinstance(settings, Mapping):
         return settings
-    numbers = {
-        key: str(key)
-        for key in settings
-        if isinstance(key, int | float) and not isinstance(key, bool)
-    }
-    return {numbers.get(key, key): _named(value) for key, value in settings.items()}
+    named = {}
+    for key, value in settings.items():
+        is_number = isinstance(key, int | float) and not isinstance(key, bool)
+        named[str(key) if is_number else key] = _named(value)
+    return named
 
 
 def ordered_as(base: Mapping, settings: Mapping) -> dict:
@@ -59,23 +48,22 @@ def ordered_as(base: Mapping, settings: Mapping) -> dict:
 
     Snakemake puts the keys of `--configfile` before those of config.yaml.
     """
-    keys = [
-        *(key for key in base if key in settings),
-        *(key for key in settings if key not in base),
-    ]
-    nested = {
-        key
-        for key in keys
-        if isinstance(settings[key], Mapping) and isinstance(base.get(key), Mapping)
-    }
-    return {
-        key: ordered_as(base[key], settings[key]) if key in nested else settings[key]
-        for key in keys
-    }
+    ordered = {key: settings[key] for key in (*base, *settings) if key in settings}
+    for key, value in ordered.items():
+        if isinstance(value, Mapping) and isinstance(base.get(key), Mapping):
+            ordered[key] = ordered_as(base[key], value)
+    return ordered
 
 
-def load(path: str | None) -> Mapping:
-    """The project's configuration, changed by config.yaml in the working directory, then by `path`.
+@cache
+def project() -> "Settings":
+    """The project's own settings, without a user's additions."""
+    settings = project_settings()
+    return checked(settings, settings)
+
+
+def load(path: str | None) -> "Settings":
+    """The project's settings, changed by config.yaml in the working directory, then by `path`.
 
     Raises ConfigError, as the workflow does, about a file that does not exist and about an invalid
     setting.
@@ -86,8 +74,6 @@ def load(path: str | None) -> Mapping:
     project = config = project_settings()
     for file in files:
         config = merged(config, read(file))
-    if not files:
-        return project  # tests check the project's own
     try:
         return checked(config, project)
     except ConfigError as error:
@@ -99,18 +85,17 @@ def load_studies(path: str | None) -> dict[str, Study]:
     return studies_in(load(path))
 
 
-def with_study(config: Mapping, **added: Mapping) -> dict:
-    """Return `config` with these additions, as if a file had them; ConfigError about an invalid
-    setting.
+def with_study(config: Mapping, **added: Mapping) -> "Settings":
+    """The settings in `config` with these additions, as if a file had them; ConfigError about an
+    invalid one.
     """
     return checked(merged(config, added), project_settings())
 
 
 def merged(base: Mapping, added: Mapping) -> dict:
     """Merge configurations as Snakemake does: mappings key by key, anything else as a whole."""
-    both = {
-        key
-        for key in base
-        if isinstance(base[key], Mapping) and isinstance(added.get(key), Mapping)
-    }
-    return {**base, **added, **{key: merged(base[key], added[key]) for key in both}}
+    both = dict(base)
+    for key, value in added.items():
+        is_nested = isinstance(value, Mapping) and isinstance(base.get(key), Mapping)
+        both[key] = merged(base[key], value) if is_nested else value
+    return both

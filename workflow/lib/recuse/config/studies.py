@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recuse.base.errors import ConfigError, did_you_mean
 from recuse.base.places import WORKFLOW, is_result
-from recuse.base.products import RATINGS, VERDICTS, published_sources, registered
+from recuse.base.products import RATINGS, published_sources, registered
 from recuse.base.tables import read_table
 from recuse.data.registry import (
     COMPARED,
@@ -25,6 +25,10 @@ from recuse.data.registry import (
 from recuse.model.spec import Spec, in_place
 
 if TYPE_CHECKING:
+    from recuse.config.declared.inference import Inference
+    from recuse.config.declared.sections import Section
+    from recuse.config.declared.settings import PublishedSource, Settings
+    from recuse.config.declared.studies import ComparedStudy, RatedStudy
     from recuse.inference.robustness import RobustnessCheck
 
 DATA = os.path.relpath(WORKFLOW / "data")  # published numbers, and lists of published files
@@ -36,130 +40,89 @@ KINDS_BY_ORIGIN = {
     "source": "published",
 }
 COMPRESSION = 8  # as CSV, parquet or gzip is about this many times its size
-# Keys of a study that is simulated for as long as its files are missing
-PLACEHOLDER = {"files", "simulate"}
 REQUIRED_SPECS = ("main", "by_dimension")
 
 
-def with_one_origin(settings: Mapping, exists: Callable[[str], bool]) -> dict:
-    """The entry of a study with one origin: of `files` and `simulate`, the files if any exists,
-    else the placeholder.
-    """
-    if not settings.keys() >= PLACEHOLDER:
-        return dict(settings)
-    # If only some files exist, the others are missed when the study is built.
-    if any(exists(path) for path, _ in named_files(settings["files"])):
-        return {key: value for key, value in settings.items() if key != "simulate"}
-    # A simulation makes its own raters
-    dropped = {"files", "raters", "verify"}
-    kept = {key: value for key, value in settings.items() if key not in dropped}
-    return kept | {"title": f"simulated placeholder for {settings['title']}"}
-
-
-def with_placeholders(config: Mapping, exists: Callable[[str], bool]) -> dict:
-    """The configuration, in which every study has one origin."""
-    sections = {
-        section: {name: with_one_origin(entry, exists) for name, entry in config[section].items()}
-        for section in (RATED, COMPARED)
-    }
-    return {**config, **sections}
-
-
-def origin_of_verdicts(settings: Mapping) -> str | None:
-    """Origin of a study's verdicts, a key of KINDS_BY_ORIGIN; None if its source has no single
-    verdicts.
-    """
-    origin = next(origin for origin in KINDS_BY_ORIGIN if origin in settings)
-    return (
-        None
-        if origin == "source" and published_sources()[settings["source"]] != VERDICTS
-        else origin
-    )
+def with_placeholders(settings: "Settings", exists: Callable[[str], bool]) -> "Settings":
+    """The settings, in which every study has one origin."""
+    sections = {}
+    for section in (RATED, COMPARED):
+        studies = getattr(settings, section).items()
+        sections[section] = {name: study.with_one_origin(exists) for name, study in studies}
+    return settings.changed(**sections)
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
     """A study of ratings or of comparisons: what it has, what it needs, and its files.
 
-    shared: the configuration, in which every study that is built has one origin (see
+    shared: the settings, in which every study that is built has one origin (see
     `with_placeholders`). A missing file is a ConfigError.
     """
 
     name: str
-    shared: Mapping
+    shared: "Settings"
 
     @property
     def section(self) -> str:
         """`studies` or `comparisons`, whichever has the study."""
-        return COMPARED if self.name in self.shared[COMPARED] else RATED
+        return COMPARED if self.name in self.shared.comparisons else RATED
 
     @property
-    def settings(self) -> Mapping:
+    def settings(self) -> "RatedStudy | ComparedStudy":
         """Its entry in the configuration."""
-        return self.shared[self.section][self.name]
-
-    @cached_property
-    def config(self) -> Mapping:
-        """The configuration as the study has it: with its `specs` in place of the others, and its
-        keys of `inference`.
-        """
-        if not self.has_ratings() or not self.settings.keys() & {"specs", "inference"}:
-            return self.shared
-        specs = self.shared["specs"]
-        if "specs" in self.settings:
-            names = Registry.from_config(self.models()).names
-            own = {name: with_names(spec, names) for name, spec in self.settings["specs"].items()}
-            specs = {name: specs[name] for name in REQUIRED_SPECS} | own
-        inference = {**self.shared["inference"], **self.settings.get("inference", {})}
-        return {**self.shared, "specs": specs, "inference": inference}
+        return getattr(self.shared, self.section)[self.name]
 
     @property
     def title(self) -> str:
         """Its title in figures and on the page."""
-        return self.settings["title"]
+        return self.settings.title
 
     @property
     def raters(self) -> str | None:
         """The file of the single raters' scores that the user names beside `files`, if any."""
-        return self.settings.get("raters")
+        return self.settings.raters if self.has_ratings() else None
 
     @property
     def confidence(self) -> float:
         """The level of every interval."""
-        return self.shared["confidence"]
+        return self.shared.confidence
 
     @property
     def seed(self) -> int:
         """The seed of all simulation and resampling."""
-        return self.shared["seed"]
+        return self.shared.seed
 
-    @property
+    @cached_property
     def specs(self) -> Mapping[str, Mapping]:
-        """The settings of each spec that is fitted to it."""
-        return self.config["specs"]
+        """The settings of each spec that is fitted to it: the shared ones, or its own."""
+        specs = self.shared.specs_by_name
+        if not self.has_ratings() or self.settings.specs is None:
+            return specs
+        names = Registry.from_config(self.models()).names
+        own = {name: with_names(spec, names) for name, spec in self.setting("specs").items()}
+        return {name: specs[name] for name in REQUIRED_SPECS} | own
 
-    @property
-    def inference(self) -> Mapping:
+    @cached_property
+    def inference(self) -> "Inference":
         """How the tables beside the estimates are made, as its settings say."""
-        return self.config["inference"]
+        own = self.settings.inference if self.has_ratings() else None
+        return self.shared.inference if own is None else self.shared.inference.changed(**own)
 
     @cached_property
     def every_spec(self) -> dict[str, Spec]:
         """The specs that it shares, its own, and those of other studies, whose figures it does not
         have.
         """
-        specs = dict(self.shared["specs"])
-        for settings in self.shared[RATED].values():
-            specs |= settings.get("specs", {})
+        specs = dict(self.shared.specs_by_name)
+        for study in self.shared.studies.values():
+            specs |= study.as_written().get("specs", {})
         return {name: Spec.of(name, **spec) for name, spec in (specs | self.specs).items()}
 
     def setting(self, key: str) -> object:
-        """A key of its entry, or the key's default."""
-        from recuse.config.declared.studies import SECTIONS
-
-        if key in self.settings:
-            return self.settings[key]
-        return SECTIONS[self.section].model_fields[key].default
+        """A key of its entry as a plain value, or the key's default."""
+        written = self.settings.as_written()
+        return written[key] if key in written else type(self.settings).model_fields[key].default
 
     def path(self, result: str) -> str:
         """The path of a result."""
@@ -175,13 +138,13 @@ class Study:
 
     def kind(self) -> str:
         """Kind of its data: simulated, published or user."""
-        if self.settings.get("simulated"):
+        if self.has_ratings() and self.settings.simulated:
             return "simulated"
-        return next(kind for origin, kind in KINDS_BY_ORIGIN.items() if origin in self.settings)
+        return KINDS_BY_ORIGIN[self.settings.origins()[0]]
 
     def is_simulated(self) -> bool:
         """Whether its data are simulated, also as a placeholder."""
-        return "simulate" in self.settings
+        return self.settings.simulate is not None
 
     def replicates_play_favorites(self) -> bool:
         """Whether it is compared with the paper's numbers: the ratings of Play Favorites, published
@@ -191,7 +154,7 @@ class Study:
             return False
         if self.source() is not None:
             return self.source() not in published_sources()
-        return self.is_simulated() and "quality" not in self.settings["simulate"]
+        return self.is_simulated() and self.settings.simulate.quality is None
 
     def is_released(self) -> bool:
         """Whether its ratings are read from published files of a format of their own."""
@@ -199,38 +162,41 @@ class Study:
 
     def has_manifest(self) -> bool:
         """Whether its published files are listed in a manifest."""
-        return "manifest" in self.shared["sources"].get(self.source(), {})
+        return self.source() is not None and self._published().manifest is not None
 
     def import_settings(self) -> Mapping:
         """Settings of its import, {} if it has none."""
-        return self.settings.get("import", {})
+        return self.settings.as_written().get("import", {})
 
     def is_imported(self) -> bool:
         """Whether this workflow writes its raw ratings, and states scales and steps beside them."""
-        return bool(self.import_settings()) or self.is_released()
+        return self.settings.import_ is not None or self.is_released()
 
     def source(self) -> str | None:
         """Its key of `sources`, None if it has none."""
-        return self.settings.get("source")
+        return self.settings.source
 
     def analyses(self) -> list[str]:
         """What is computed from its verdicts; nothing for ratings."""
-        if self.has_ratings() or origin_of_verdicts(self.settings) is None:
+        if self.has_ratings() or self.settings.origin() is None:
             return []
-        return [*self.setting("analyses")]
+        return [*self.settings.analyses]
 
     def has_gold_labels(self) -> bool:
         """Whether the reference of its ratings are gold labels, not human scores."""
-        return bool(self.import_settings().get("gold"))
+        return bool(getattr(self.settings.import_, "gold", False))
 
     def has_raters(self) -> bool:
         """Whether it has the scores of single raters."""
-        return bool({"simulate", "raters"} & self.settings.keys()) or self.imports_raters()
+        return self.is_simulated() or self.raters is not None or self.imports_raters()
 
     def imports_raters(self) -> bool:
         """Whether it imports the scores of single raters."""
-        columns = self.import_settings().get("references", {}).get("columns", {})
-        return "rater" in columns or isinstance(columns.get("rating"), list)
+        references = self._references()
+        columns = None if references is None else references.columns
+        return columns is not None and (
+            columns.rater is not None or isinstance(columns.rating, list)
+        )
 
     def has_alphas(self) -> bool:
         """Whether the raters' agreement is published, and the scores of single raters are not."""
@@ -238,18 +204,18 @@ class Study:
 
     def asks_judges(self) -> bool:
         """Whether its judges are asked."""
-        return "collect" in self.settings
+        return self.settings.collect is not None
 
-    def models(self) -> dict[str, Mapping]:
+    def models(self) -> Mapping[str, Mapping]:
         """The models of config that it may have: of simulated ratings, those declared or in the
         published tables.
         """
-        models = self.shared["models"]
-        if listed := self.shared["sources"].get(self.source(), {}).get("models"):
-            return _listed_models(listed)
+        models = self.shared.as_written()["models"]
+        if self.source() is not None and self._published().models is not None:
+            return _listed_models(self._published().models)
         if not self.is_simulated() or not self.has_ratings():
             return models_with(self.setting("families"), models)
-        simulated = self.settings["simulate"].get("quality")
+        simulated = self.settings.simulate.quality
         if simulated is None:
             simulated = _published_models()
         return {name: model for name, model in models.items() if name in simulated}
@@ -265,7 +231,7 @@ class Study:
 
     def entries(self) -> list[tuple[str, str | None]]:
         """(path, dimension) of each entry of `files:`, or of those of `import:`."""
-        return named_files(self.settings.get("import", self.settings).get("files", ()))
+        return named_files((self.settings.import_ or self.settings).files or ())
 
     def raw_files(self) -> list[tuple[str, str | None]]:
         """(path, dimension) of each raw file of ratings; the dimension is None if the file has a
@@ -275,8 +241,7 @@ class Study:
             return [(self.path("raw/ratings.parquet"), None)]
         if self.source() is not None:
             return [
-                (self.path(f"raw/{dimension}.csv"), dimension)
-                for dimension in self.settings["scales"]
+                (self.path(f"raw/{dimension}.csv"), dimension) for dimension in self.settings.scales
             ]
         try:
             raw = raw_files(self.entries())
@@ -300,7 +265,7 @@ class Study:
 
     def raw_megabytes(self, part: str | None = None) -> float:
         """Size, as CSV, of the files that it is read from; 0 for files that are not there yet."""
-        if self.import_settings():
+        if self.settings.import_ is not None:
             return csv_megabytes(self.imported_files())
         return csv_megabytes(self.raw_paths(part) if self.has_ratings() else self.verdict_files())
 
@@ -314,15 +279,13 @@ class Study:
         """The files of judgments that it imports; of one that asks judges, the table of their
         answers.
         """
-        if self.asks_judges():
-            return [self.import_settings()["files"]]
-        named = named_files(self.import_settings().get("files", ()))
-        return self._files_named([path for path, _ in named], "import", "files")
+        named = [path for path, _ in named_files(self.settings.import_.files)]
+        return named if self.asks_judges() else self._files_named(named, "import", "files")
 
     def references(self) -> list[str]:
         """The files of human scores or verdicts, and the folders of such, that its import names."""
-        references = self.import_settings().get("references", {})
-        return [path for path, _ in named_files(references.get("files", ()))]
+        references = self._references()
+        return [] if references is None else [path for path, _ in named_files(references.files)]
 
     def reference_files(self) -> list[str]:
         """The files of human scores or verdicts that it imports."""
@@ -330,29 +293,26 @@ class Study:
 
     def collect_files(self) -> list[str]:
         """The files of prompts, answers and prices by which it asks judges."""
-        collect = self.settings["collect"]
-        tables = [collect[key] for key in ("prompts", "answers", "prices") if key in collect]
-        paths = [table if isinstance(table, str) else table["file"] for table in tables]
+        collect = self.settings.collect
+        tables = filter(None, (collect.prompts, collect.answers, collect.prices))
+        paths = [table if isinstance(table, str) else table.file for table in tables]
         return [self._existing(path, "collect") for path in paths]
 
     def repository(self) -> dict[str, str]:
         """Its published repository and commit."""
-        source = self.shared["sources"][self.source()]
-        return {key: source[key] for key in ("repository", "commit")}
+        source = self._published()
+        return {"repository": source.repository, "commit": source.commit}
 
     def published_files(self, *dimensions: str) -> list[tuple[str, str]]:
         """(path, git blob id) of each published file; for ratings, of these dimensions, by default
         of all.
         """
-        source = self.shared["sources"][self.source()]
-        if "manifest" not in source:
-            wanted = dimensions or self.settings["scales"]
-            return [
-                (file["path"], file["blob"])
-                for dimension, file in source["files"].items()
-                if dimension in wanted
-            ]
-        manifest = Path(DATA, "sources", source["manifest"])
+        source = self._published()
+        if source.manifest is None:
+            wanted = dimensions or self.settings.scales
+            files = source.files.items()
+            return [(file.path, file.blob) for dimension, file in files if dimension in wanted]
+        manifest = Path(DATA, "sources", source.manifest)
         if not manifest.is_file():
             problem = f"'{manifest.name}': no such file in {manifest.parent}"
             raise ConfigError.at(["sources", self.source(), "manifest"], problem)
@@ -364,7 +324,7 @@ class Study:
 
     def verdict_files(self) -> list[str]:
         """The files from which its verdicts are read."""
-        origin = origin_of_verdicts(self.settings)
+        origin = self.settings.origin()
         if origin == "source":
             return self.released_files()
         if origin == "files":
@@ -375,7 +335,7 @@ class Study:
         """The function, `module:function`, that reads its files of verdicts; "" if these are
         canonical tables.
         """
-        if origin_of_verdicts(self.settings) != "source":
+        if self.settings.origin() != "source":
             return ""
         readers = {
             source: reader for product in registered() for source, reader in product.readers.items()
@@ -386,7 +346,7 @@ class Study:
         """The function, `module:function`, that simulates it as it was published; "" for one with
         a world of its own.
         """
-        if "quality" in self.settings["simulate"]:
+        if self.has_ratings() and not self.replicates_play_favorites():
             return ""
         if not self.has_ratings() and not self.plants_published_attacks():
             return ""
@@ -398,18 +358,18 @@ class Study:
 
     def plants_published_attacks(self) -> bool:
         """Whether simulated votes have the published success rates of attacks."""
-        return "votes" in self.settings["simulate"]
+        return self.settings.simulate.votes is not None
 
     def data_records(self) -> list[str]:
         """The records of the jobs that read the user's files."""
         jobs: list[str] = []
         if self.asks_judges():
             jobs = ["collect", "import"]
-        elif self.import_settings():
+        elif self.settings.import_ is not None:
             jobs = ["import"]
-        elif "files" in self.settings and not self.has_ratings():
+        elif self.settings.files is not None and not self.has_ratings():
             jobs = ["comparisons"]
-        elif "files" in self.settings:
+        elif self.settings.files is not None:
             parts = len(self.parts())
             jobs = [f"check_part_{part}" for part in range(1, parts + 1)] or ["ratings"]
             jobs += ["agreement"] if self.has_raters() else []
@@ -419,10 +379,10 @@ class Study:
         """The SHA-256 and rows that config declares of a user's files, by path; ConfigError about a
         path that is none of them.
         """
-        declared = self.settings.get("verify", {})
-        if not declared:
+        declared = self.setting("verify")
+        if declared is None:
             return {}
-        if self.import_settings():
+        if self.settings.import_ is not None:
             files = self.imported_files() + self.reference_files()
         elif self.has_ratings():
             files = self.raw_paths() + self.rater_files()
@@ -441,8 +401,10 @@ class Study:
         """Origin of its data: repository, commit and git blob ids, settings of the simulation, or
         both.
         """
-        origin = {key: self.settings[key] for key in ("simulate", "source") if key in self.settings}
-        if "source" in origin:
+        origin = {}
+        if self.is_simulated():
+            origin["simulate"] = self.setting("simulate")
+        if self.source() is not None:
             origin["source"] = {**self.repository(), "files": self.published_files()}
         return origin
 
@@ -450,7 +412,7 @@ class Study:
         """Names of its shards, each with their number, so that another number makes other files;
         [] if it has none.
         """
-        shards = self.setting("shards")
+        shards = self.settings.shards
         return [f"{shard:0{len(str(shards))}}-of-{shards}" for shard in range(1, shards + 1)]
 
     def shard_files(self, name: str) -> list[str]:
@@ -516,7 +478,7 @@ class Study:
         """The robustness checks of its conclusions."""
         from recuse.inference.robustness import RobustnessCheck
 
-        return RobustnessCheck.from_config(self.inference["robustness_checks"])
+        return RobustnessCheck.from_config(self.inference.as_written()["robustness_checks"])
 
     def estimates_of_checks(self) -> list[str]:
         """The estimates that the robustness checks read."""
@@ -526,8 +488,8 @@ class Study:
     def estimates_of_leaderboard(self) -> list[str]:
         """The estimates that the leaderboard reads, with those of the specs' substitutes."""
         inference = self.inference
-        names = ["main", *(inference["leaderboard"] if inference["debias"] == "regression" else ())]
-        names += in_place(names, inference["without_human_scores"])
+        names = ["main", *(inference.leaderboard if inference.debias == "regression" else ())]
+        names += in_place(names, inference.without_human_scores)
         return self.estimates(dict.fromkeys(names))
 
     def inference_params(
@@ -538,7 +500,8 @@ class Study:
 
         With the key `without_human_scores`, also their substitutes.
         """
-        settings = {key: self.inference[key] for key in (*tables, *keys)}
+        written = self.inference.as_written()
+        settings = {key: written[key] for key in (*tables, *keys)}
         names = [*also, *(name for table in tables for name in settings[table])]
         names += in_place(names, settings.get("without_human_scores", {}))
         return {"settings": settings, "specs": {name: self.specs[name] for name in names}}
@@ -547,18 +510,14 @@ class Study:
         """The robustness checks, their specs with their substitutes, and the levels by which they
         are judged.
         """
-        inference = self.inference
-        checks, instead = inference["robustness_checks"], inference["without_human_scores"]
-        names = [
-            spec
-            for check in checks.values()
-            for spec in (*check["specs"], *in_place(check["specs"], instead))
-        ]
+        inference, names = self.inference, []
+        for check in inference.robustness_checks.values():
+            names += [*check.specs, *in_place(check.specs, inference.without_human_scores)]
         return {
-            "checks": checks,
+            "checks": inference.as_written()["robustness_checks"],
             "specs": {name: self.specs[name] for name in names},
             "confidence": self.confidence,
-            "power": inference["power"]["power"],
+            "power": inference.power.power,
         }
 
     def preference_settings(self) -> dict[str, object]:
@@ -575,8 +534,8 @@ class Study:
 
     def power_settings(self) -> dict[str, float]:
         """The self-bias that a check asks about, and the power to find it."""
-        power = self.inference["power"]
-        return {key: power[key] for key in ("self_bias", "power")}
+        power = self.inference.power
+        return {"self_bias": power.self_bias, "power": power.power}
 
     def ranking_settings(self) -> dict[str, object]:
         """What models are ranked by without the biases, and power is computed by."""
@@ -585,12 +544,19 @@ class Study:
 
     def conclusions_settings(self) -> dict[str, object]:
         """What the conclusions of a study of ratings are drawn by."""
-        inference = self.inference
         return self.conclusions_params() | {
-            "instead": inference["without_human_scores"],
+            "instead": self.inference.without_human_scores,
             "order": self.order(),
-            "verdict": inference["verdict"],
+            "verdict": self.inference.as_written()["verdict"],
         }
+
+    def _published(self) -> "PublishedSource":
+        """The published repository that it is read from."""
+        return self.shared.sources[self.settings.source]
+
+    def _references(self) -> "Section | None":
+        """The files of human scores or verdicts, and their columns, that its import names."""
+        return None if self.settings.import_ is None else self.settings.import_.references
 
     def _files_named(self, named: Sequence[str], *keys: str) -> list[str]:
         """The files that a part of an `import` names, including those in folders."""
@@ -636,9 +602,9 @@ def csv_megabytes(paths: Iterable[str]) -> float:
     )
 
 
-def studies_in(config: Mapping) -> dict[str, Study]:
+def studies_in(settings: "Settings") -> dict[str, Study]:
     """Every study of a configuration by its name, those of ratings first."""
-    return {name: Study(name, config) for name in (*config[RATED], *config[COMPARED])}
+    return {name: Study(name, settings) for name in (*settings.studies, *settings.comparisons)}
 
 
 def check_study_names(studies: Mapping[str, Study], rules: Container[str]) -> None:
@@ -687,7 +653,7 @@ def fit_rules(studies: Iterable[Study]) -> list[FitRule]:
     specs_by_suffix = {}
     for study in studies:
         if study.has_ratings():
-            suffix = f"_{study.name}" if "specs" in study.settings else ""
+            suffix = f"_{study.name}" if study.settings.specs is not None else ""
             fitted.setdefault(suffix, []).append(study.name)
             specs_by_suffix[suffix] = study.specs
     rules = []

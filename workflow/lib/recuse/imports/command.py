@@ -77,7 +77,7 @@ def run_import(arguments: Namespace) -> None:
     if others:
         names = [each.study.name for each in several]
         raise refused("--study", "several_studies", settings=settings, studies=names)
-    if not inputs.study.import_settings():
+    if inputs.study.settings.import_ is None:
         raise refused(f"config: {inputs.study.name}", "no_import")
     with in_folder(inputs) as folder:
         table = pipeline(inputs, folder).inputs.files[0].path  # refuses what a run would refuse
@@ -116,14 +116,14 @@ def _guess(paths: Sequence[str], output: str) -> None:
             raise refused(path, "settings")
         if not exists(path):
             raise refused(path, "nothing_to_guess")
-    config = load(None)
+    settings = load(None)
     limits = {
         "files": [path for each in paths for path in files_in(each)],
-        "longest_line": int(parse_bytes(config["line_limit"])),
+        "longest_line": int(parse_bytes(settings.line_limit)),
     }
     with (
         TemporaryDirectory() as place,
-        bounded(config["memory_limit"], f"{place}/work", **limits),
+        bounded(settings.memory_limit, f"{place}/work", **limits),
         redirect_stdout(StringIO()),
     ):
         text = guess(paths)  # the check prints the same lines again
@@ -132,8 +132,8 @@ def _guess(paths: Sequence[str], output: str) -> None:
     write_page(f"Written: {output}. Check each line of it that says `guessed`.\n\n{text}\n")
     empty = [*_empty_keys(read(output))]
     if empty:
-        settings = (line.strip() for line in text.splitlines())
-        asked = [line for line in settings if re.match(rf"({'|'.join(empty)}):\s*#", line)]
+        lines = (line.strip() for line in text.splitlines())
+        asked = [line for line in lines if re.match(rf"({'|'.join(empty)}):\s*#", line)]
         raise ConfigError(*refused(output, "open_questions", output=output).args, *asked)
     run_check(Namespace(files=[output], study=None, config=None, output=None))
 

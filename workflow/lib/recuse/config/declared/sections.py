@@ -7,7 +7,7 @@ docs/configuration.md is made from them.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pkgutil import resolve_name
-from typing import Annotated, TypeVar, Union
+from typing import Annotated, Self, TypeVar, Union
 
 from pydantic import (
     AfterValidator,
@@ -16,6 +16,8 @@ from pydantic import (
     Discriminator,
     Field,
     GetCoreSchemaHandler,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
     Tag,
     ValidationError,
     model_validator,
@@ -35,19 +37,28 @@ class Section(BaseModel):
         extra="forbid", frozen=True, strict=True, defer_build=True, allow_inf_nan=False
     )
 
-    def as_written(self) -> dict:
-        """The keys that the user wrote, with their values."""
-        return self.model_dump(by_alias=True, exclude_unset=True)
+    _written: Mapping = PrivateAttr()
+
+    def as_written(self) -> Mapping:
+        """The keys that the user wrote, with plain values: what a rule's params and JSON have."""
+        return self._written
+
+    def changed(self, **settings: object) -> Self:
+        """The section with other values of these keys, as a user writes them."""
+        return type(self).model_validate({**self._written, **settings})
 
     def _check(self) -> None:
         """Raise ValueError if keys that are each valid contradict one another: of the keys that
         lead to the fault, and what is wrong there.
         """
 
-    @model_validator(mode="after")
-    def _checked(self) -> "Section":
-        self._check()
-        return self
+    @model_validator(mode="wrap")
+    @classmethod
+    def _checked(cls, written: Mapping, read: ModelWrapValidatorHandler[Self]) -> Self:
+        section = read(written)
+        section._written = written
+        section._check()
+        return section
 
 
 def declared_by_product(key: str) -> object:

@@ -1,6 +1,7 @@
 """The configuration as a whole: its sections, and the names that one section uses of another."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import Annotated, Literal, get_args
 
@@ -29,7 +30,7 @@ from recuse.config.declared.sections import (
     validated,
 )
 from recuse.config.declared.studies import ComparedStudy, RatedStudy
-from recuse.config.studies import REQUIRED_SPECS, Study
+from recuse.config.studies import REQUIRED_SPECS, Study, with_names
 from recuse.data.registry import DEFAULT, HUMAN, Registry
 
 GIT = "^[0-9a-f]{40}$"  # the id of a commit or of a blob
@@ -174,6 +175,18 @@ class Settings(Section):
             if name not in self.specs:
                 raise ValueError("specs", f"'{name}' is required")
 
+    @cached_property
+    def specs_by_name(self) -> dict[str, Mapping]:
+        """The specs, where `models_dropped` has a model's name for its id, unless a study's
+        `families` has that as a name.
+        """
+        written = self.as_written()
+        names = Registry.from_config(written["models"]).names
+        for study in (*self.studies.values(), *self.comparisons.values()):
+            for members in study.families.values():
+                names |= {name: name for name in members}
+        return {name: with_names(spec, names) for name, spec in written["specs"].items()}
+
 
 def check_settings(
     config: Mapping, project_specs: Mapping[str, Mapping] = MappingProxyType({})
@@ -193,7 +206,7 @@ def check_settings(
     for name, study in settings.studies.items():
         _check_study(["studies", name], study, settings)
         if study.specs is not None or study.inference is not None:
-            _check_own_inference(Study(name, config), settings)
+            _check_own_inference(Study(name, settings), settings)
     for name, spec in settings.specs.items():
         _check_subset(["specs", name, "subset"], spec.subset, settings)
     check_redefined(config["specs"], project_specs)
@@ -214,20 +227,16 @@ def _check_own_inference(study: Study, settings: Settings) -> None:
     """Check the specs and settings of inference that a study has of its own, with those that it
     shares.
     """
-    checked, keys = settings.studies[study.name], ["studies", study.name]
-    declared = checked.specs or {}
+    own, keys = study.settings, ["studies", study.name]
+    declared = own.specs or {}
     if redefined := sorted(declared.keys() & settings.specs.keys()):
         problem = "the name of a shared spec; write another"
         raise ConfigError.at([*keys, "specs", redefined[0]], problem)
-    specs = (
-        {name: settings.specs[name] for name in REQUIRED_SPECS} | declared
-        if declared
-        else settings.specs
-    )
-    listed = [
-        each for name, model in study.models().items() for each in (name, *model.get("ids", ()))
-    ]
-    for name, spec in declared.items() if checked.import_ is None else ():
+    specs = settings.specs
+    if declared:
+        specs = {name: specs[name] for name in REQUIRED_SPECS} | declared
+    listed = Registry.from_config(study.models()).names
+    for name, spec in declared.items() if own.import_ is None else ():
         dropped = (spec.subset and spec.subset.models_dropped) or ()
         check_known(
             [*keys, "specs", name, "subset", "models_dropped"],
@@ -236,8 +245,9 @@ def _check_own_inference(study: Study, settings: Settings) -> None:
             "models of the study",
         )
     try:
-        own = validated(Inference, study.inference, within=["inference"])
-        check_inference(own, specs)
+        written = {**settings.inference.as_written(), **(own.inference or {})}
+        inference = validated(Inference, written, within=["inference"])
+        check_inference(inference, specs)
     except ConfigError as error:
         raise ConfigError.at([*keys, *error.keys], error.problem, meaning=error.meaning) from None
 
@@ -270,9 +280,7 @@ def _check_study(where: Sequence[str], study: RatedStudy, settings: Settings) ->
 def _check_subset(where: Sequence[str], subset: Subset | None, settings: Settings) -> None:
     studies, names = settings.studies.values(), {}
     if all(study.import_ is None for study in studies):  # an import may have any models
-        names["models_dropped"] = [
-            each for name, model in settings.models.items() for each in (name, *(model.ids or ()))
-        ]
+        names["models_dropped"] = Registry.from_config(settings.as_written()["models"]).names
     # And a default scale is for any dimensions
     if all(DEFAULT not in study.scales for study in studies):
         names["dimension"] = {dimension for study in studies for dimension in study.scales}

@@ -3,13 +3,13 @@ from another tool's files.
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
 from recuse.base.errors import ConfigError
-from recuse.base.products import TEXTS, published_sources
+from recuse.base.products import TEXTS, VERDICTS, published_sources
 from recuse.base.settings import Setting, written
 from recuse.config.declared.inference import SpecSettings
 from recuse.config.declared.sections import (
@@ -30,7 +30,7 @@ from recuse.config.declared.sections import (
     refuse_unknown,
     required,
 )
-from recuse.config.studies import KINDS_BY_ORIGIN, PLACEHOLDER, origin_of_verdicts
+from recuse.config.studies import KINDS_BY_ORIGIN
 from recuse.data.registry import (
     COMPARED,
     DEFAULT,
@@ -42,6 +42,7 @@ from recuse.data.registry import (
     finest_step,
     fits,
     in_whole_steps,
+    named_files,
     possible_steps,
 )
 from recuse.data.verdicts import CONTROL, WORSENING
@@ -66,9 +67,32 @@ VERIFY = (
 Verified = Annotated[dict[File, Declared], Field(min_length=1)]
 
 
-def _check_verified(keys: Collection[str]) -> None:
-    if "verify" in keys and not {"files", "import"} & {*keys}:
-        raise ValueError("verify", "needs `files` or `import`; only a user's files are verified")
+class StudySettings(Section):
+    """A study of either kind."""
+
+    def origins(self) -> list[str]:
+        """Where its data come from; of several, the first counts."""
+        return [origin for origin in KINDS_BY_ORIGIN if origin in self.as_written()]
+
+    def with_one_origin(self, exists: Callable[[str], bool]) -> dict[str, object]:
+        """The study as it is written, but of `files` and `simulate` only the files if any exists,
+        else the placeholder.
+        """
+        written = dict(self.as_written())
+        if self.files is None or self.simulate is None:
+            return written
+        # If only some files exist, the others are missed when the study is built.
+        if any(exists(path) for path, _ in named_files(self.files)):
+            del written["simulate"]
+            return written
+        for key in ("files", "raters", "verify"):  # a simulation makes its own raters
+            written.pop(key, None)
+        return written | {"title": f"simulated placeholder for {self.title}"}
+
+    def _check(self) -> None:
+        if self.verify is not None and self.files is None and self.import_ is None:
+            problem = "needs `files` or `import`; only a user's files are verified"
+            raise ValueError("verify", problem)
 
 
 End = Annotated[float, Field(ge=-1_000_000, le=1_000_000)]
@@ -142,7 +166,7 @@ class SimulatedRatings(Section):
             refuse_unknown("judges", self.judges, self.quality, "`quality`")
 
 
-class RatedStudy(Section):
+class RatedStudy(StudySettings):
     """A set of ratings."""
 
     title: Name = required("Title in the figures.")
@@ -221,25 +245,24 @@ class RatedStudy(Section):
     )
 
     def _check(self) -> None:
-        keys = self.as_written().keys()
-        origins = [key for key in KINDS_BY_ORIGIN if key in keys]
-        if len(origins) != 1 and set(origins) != PLACEHOLDER:
+        origins = self.origins()
+        if len(origins) != 1 and set(origins) != {"files", "simulate"}:
             raise ValueError(
                 f"found {', '.join(origins) or 'none'} of {', '.join(KINDS_BY_ORIGIN)}; write one of"
                 " them, or `files` with `simulate`, a placeholder for as long as there are no such"
                 " files"
             )
-        _check_verified(keys)
-        if "raters" in keys and "files" not in keys:
+        super()._check()
+        if self.raters is not None and self.files is None:
             raise ValueError("raters", "needs `files`; a simulated study makes its own raters")
-        if "counts" in keys and "files" not in keys:
+        if self.counts and self.files is None:
             raise ValueError("counts", "needs `files`, a table of counts")
-        if {"import", "shards"} <= keys:
+        if self.import_ is not None and self.shards:
             raise ValueError("found import with shards, which cannot be combined; keep one")
         for key in ("raters", "shards", "simulate"):
-            if {"counts", key} <= keys:
+            if self.counts and getattr(self, key):
                 raise ValueError(f"found counts with {key}, which cannot be combined; keep one")
-        if "families" in keys and "import" not in keys:
+        if self.families and self.import_ is None:
             raise ValueError(
                 "families", "needs `import`; write the models under `models:` of config"
             )
@@ -485,7 +508,7 @@ class SimulatedVerdicts(Section):
             raise ValueError(*error.keys, error.problem) from None
 
 
-class ComparedStudy(Section):
+class ComparedStudy(StudySettings):
     """A set of verdicts on pairs of answers."""
 
     title: Name = required("Title in the figures.")
@@ -535,13 +558,19 @@ class ComparedStudy(Section):
         default=[*WORSENING],
     )
 
+    def origin(self) -> str | None:
+        """Where its verdicts come from; None if its source has no single verdicts."""
+        origin = self.origins()[0]
+        has_none = origin == "source" and published_sources()[self.source] != VERDICTS
+        return None if has_none else origin
+
     def _check(self) -> None:
+        super()._check()
         study = self.as_written()
         others = [key for key in ("files", "source", "simulate") if key in study]
-        _check_verified(study)
-        if "import" in study and others:
+        if self.import_ is not None and others:
             raise ValueError(f"found import with {others[0]}, which cannot be combined; keep one")
-        if not KINDS_BY_ORIGIN.keys() & study.keys():
+        if not self.origins():
             raise ValueError(f"found none of {', '.join(KINDS_BY_ORIGIN)}; write one of them")
         if self.source is not None:
             refuse_unknown(
@@ -556,7 +585,7 @@ class ComparedStudy(Section):
                     f"found source {self.source} with {votes[0]}, which cannot be combined;"
                     " keep one"
                 )
-        if origin_of_verdicts(study) is None:
+        if self.origin() is None:
             for key in ("analyses", "both_orders", "families", *ANALYSIS_OF):
                 if key in study:
                     problem = f"this source has no single verdicts; leave `{key}` out"

@@ -18,6 +18,7 @@ def test_results_are_those_of_a_run_from_nothing_after_any_changes(tmp_path, see
 
 
 CORRELATIONS = "results/tiny/tables/correlations.csv"
+IMPORTED = "results/tiny/raw/ratings.parquet"
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,6 @@ def test_replaced_file_is_seen_although_it_is_older(tiny):
     tiny.files[JUDGED] = (JUDGED, 1)
     (tiny.folder / JUDGED).write_text(rows(JUDGED, 1), "utf-8")
     os.utime(tiny.folder / JUDGED, (1e9, 1e9))
-    tiny.run(tiny.folder, CORRELATIONS)
-    expected = tiny.expected(CORRELATIONS)[CORRELATIONS.removeprefix("results/")]
-    assert (tiny.folder / CORRELATIONS).read_bytes() == expected
+    tiny.run(tiny.folder, IMPORTED)
+    expected = tiny.expected(IMPORTED)[IMPORTED.removeprefix("results/")]
+    assert (tiny.folder / IMPORTED).read_bytes() == expected

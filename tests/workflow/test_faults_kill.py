@@ -17,10 +17,10 @@ from itertools import cycle
 import pytest
 
 from recuse.workflow.start import copy_example
-from workflow_runs import ROOT, build, copy_project, products, snakemake
+from workflow_runs import ROOT, build, copy_project, products
 
 pytestmark = pytest.mark.workflow
-KILLS = {False: 2, True: 20}  # in the ordinary run, and with --long
+KILLS = {False: 1, True: 20}  # in the ordinary run, and with --long
 # How long a run may work, as a share of the time that it took to begin: a slow machine has longer
 LONGEST = 1.5
 OF_MINE = (
@@ -87,11 +87,11 @@ def halve_unfinished(folder):
 
 @pytest.fixture(scope="module")
 def survivor(project, tmp_path_factory, long):
-    """A folder where the run was interrupted and killed in turn, KILLS times in all, and then left
+    """A folder where the run was killed and interrupted in turn, KILLS times in all, and then left
     alone, on one core; a run that is done sooner begins anew.
     """
     folder, drawn, kills = copy_project(tmp_path_factory.mktemp("killed")), random.Random(7), 0
-    signals, targets = cycle([signal.SIGINT, signal.SIGKILL]), TARGETS[long]
+    signals, targets = cycle([signal.SIGKILL, signal.SIGINT]), TARGETS[long]
     while kills < KILLS[long]:
         if killed(folder, targets, drawn.uniform(0, LONGEST), next(signals)):
             kills += 1
@@ -101,8 +101,6 @@ def survivor(project, tmp_path_factory, long):
         else:
             assert_undisturbed(folder, project, targets)
             shutil.rmtree(folder / "results")
-    locked = snakemake(folder, "--unlock")
-    assert locked.returncode == 0, locked.stderr
     build(folder, "--cores", "1", *targets)
     return folder
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from workflow_runs import (
+    BOTH,
     DRAWN_FIRST,
     FIGURES,
     OF_THE_PAPER,
@@ -67,42 +68,33 @@ def figure_path(study, figure):
 
 
 def test_no_figure_is_drawn_again_after_everything(project, long):
-    alone = [[name] for name in FIGURES + OF_THE_PAPER] if long else [SOME]
-    for names in alone:
-        assert planned(project, *(figure_path("smoke", name) for name in names)) == {}, names
+    """Nor is what was drawn before everything."""
+    first = [figure_path("mine", name) for name in DRAWN_FIRST]
+    paths = [figure_path("smoke", name) for name in (FIGURES + OF_THE_PAPER if long else SOME)]
+    for targets in [[path] for path in paths] if long else [[*first, *paths, "mine"]]:
+        assert planned(project, *targets) == {}, targets
 
 
-def test_another_format_is_drawn_alone_and_leaves_the_other_records(project):
+def test_another_format_is_drawn_alone_and_leaves_the_other_records(project, overlay):
+    """Added to the configuration, it draws again what was drawn alone."""
     made = project / "results" / "smoke" / "made"
     before = {path.name: path.read_bytes() for path in made.iterdir()}
     target = "results/smoke/figures/conclusions.png"
-    assert planned(project, target) == {"figure_in_another_format": 1}
-    run(project, target)
-    for targets in ([target], []):
-        assert planned(project, *targets, aside=()) == {}
+    picture = "results/mine/figures/fig03_self_family_bias.png"
+    assert planned(project, target, picture) == {"figure_in_another_format": 2}
+    run(project, target, picture)
+    assert planned(project, target, picture, *BOTH, aside=()) == {}
     after = {path.name: path.read_bytes() for path in made.iterdir()}
     assert after.keys() - before.keys() == {"conclusions.png.json"}
     assert {name: after[name] for name in before} == before
     assert json.loads(after["conclusions.json"])["rule"] == "conclusions"
-    verify(project, "smoke")
-    for path in (project / target, made / "conclusions.png.json"):
-        path.unlink()  # other tests list these folders
-
-
-def test_a_format_added_to_the_configuration_draws_again_what_was_drawn_alone(project, overlay):
-    picture = "results/mine/figures/fig03_self_family_bias.png"
-    run(project, picture)
     overlay("formats: [svg, png]\n")
     settings = {"aside": (), "configs": [OVERLAY]}
     assert planned(project, picture, **settings) == {"figures_fit": 1}
-    for path in (picture, "results/mine/made/fig03_self_family_bias.png.json"):
+    # Other tests list these folders
+    for path in (target, picture):
         (project / path).unlink()
-
-
-def test_two_figures_of_ratings_then_everything_then_nothing(project):
-    for targets in (["mine"], [figure_path("mine", figure) for figure in DRAWN_FIRST]):
-        assert planned(project, *targets, aside=()) == {}
-    verify(project, "mine")
+        (project / path.replace("/figures/", "/made/")).with_suffix(".png.json").unlink()
 
 
 @pytest.mark.long

@@ -39,7 +39,6 @@ TARGETS = (
     "tables/mean_scores.csv",
     "tables/agreement.csv",
     "tables/check.csv",
-    "figures/fig02_mean_scores.svg",
     "figures/fig03_self_family_bias.svg",
 )
 
@@ -135,10 +134,9 @@ def test_names_placeholder_tables_as_they_are(named):
     assert {row["dimension"] for row in rows} >= {*DIMENSIONS.values()}
 
 
-def test_figures_are_drawings_of_the_names(named):
-    for figure in ("fig02_mean_scores", "fig03_self_family_bias"):
-        # well-formed, whatever the names are
-        tree = ElementTree.parse(named[0] / f"results/mine/figures/{figure}.svg")
-        tags = {re.sub(r"\{.*\}", "", element.tag) for element in tree.iter()}
-        assert "script" not in tags
-        assert "path" in tags
+def test_a_figure_is_a_drawing_of_the_names(named):
+    # well-formed, whatever the names are
+    tree = ElementTree.parse(named[0] / "results/mine/figures/fig03_self_family_bias.svg")
+    tags = {re.sub(r"\{.*\}", "", element.tag) for element in tree.iter()}
+    assert "script" not in tags
+    assert "path" in tags

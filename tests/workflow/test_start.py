@@ -13,7 +13,8 @@ import psutil
 import pytest
 
 from conftest import ROOT
-from recuse.workflow.start import CLOCKS, LOCKS, RUNNING, abandoned, build
+from recuse.base.errors import ConfigError
+from recuse.workflow.start import CLOCKS, LOCKS, RUNNING, abandoned, build, copy_example
 
 STAND_IN = """
 import os, signal, sys, time
@@ -68,6 +69,12 @@ def test_a_run_leaves_the_note_of_another(tmp_path, monkeypatch, locked):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert build(["ours"], configfile=None, cores="1", studies=[]) == 1
     assert RUNNING.read_bytes() == before
+
+
+def test_an_example_replaces_no_file(tmp_path):
+    copy_example(str(tmp_path))
+    with pytest.raises(ConfigError, match=r"judged\.csv: is already there; name another folder"):
+        copy_example(str(tmp_path))
 
 
 @pytest.fixture

@@ -103,10 +103,11 @@ def test_other_data_code_and_settings(project, changed, edit, overlay):
     ("arguments", "words"),
     [
         (["none"], "'none': found no such folder in "),
-        ([""], "'': found no such folder in "),
-        (["mine/"], "'mine/': found no such folder in "),
         (["slurm"], "No rule to produce slurm"),
-        (["mine", "--config", "none.yaml"], "none.yaml"),
+        *(
+            pytest.param([name], f"'{name}': found no such folder in ", marks=pytest.mark.long)
+            for name in ("", "mine/")
+        ),
         (["mine", "--config", OVERLAY], f"{OVERLAY}, line 1: inference: unknown: unknown key"),
     ],
 )

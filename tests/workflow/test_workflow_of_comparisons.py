@@ -58,14 +58,12 @@ def test_one_core_and_two_give_the_same_bytes(compared, tmp_path):
 @pytest.mark.parametrize(
     ("file", "jobs"),
     [
-        ("workflow/lib/recuse/plot/verbosity.py", {"figures_rest": 2}),
         (
             "workflow/lib/recuse/pairwise/verbosity.py",
             {**ANALYSES, "recovery_of_comparisons": 1, "figures_rest": 2},
         ),
-        (
-            "workflow/lib/recuse/papers/attacks.py",
-            {**ANALYSES, "recovery_of_comparisons": 1, "figures_rest": 2},
+        pytest.param(
+            "workflow/lib/recuse/plot/verbosity.py", {"figures_rest": 2}, marks=pytest.mark.long
         ),
     ],
 )
@@ -105,7 +103,9 @@ def mirror():
 
 
 @pytest.mark.mirror
+@pytest.mark.long
 def test_published_files_are_verified_and_one_that_lacks_is_named(compared, mirror, tmp_path):
+    """papers/test_fetch asks it of a server, test_workflow of the files of ratings."""
     source = CONFIG["sources"]["llmbar"]
     with open(DATA / "sources" / source["manifest"], newline="", encoding="utf-8") as table:
         paths = column(csv.DictReader(table), "path")

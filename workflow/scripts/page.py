@@ -16,11 +16,10 @@ def write_report(
     about: Mapping,
     about_figures: Mapping,
     formats: Sequence[str],
-    config: Mapping,
     outputs: Mapping,
 ) -> None:
     paths = {key: [value] if isinstance(value, str) else value for key, value in inputs.items()}
-    context = {"wildcards": {"study": study}, "config": config}
+    context = {"wildcards": {"study": study}}
     page = outputs["page"]
     whole = {"about": about, "figures": about_figures, "formats": formats}
     files = outside_files(paths["made"])

@@ -182,8 +182,8 @@ SETTINGS = {
 def rendered_caption(template: str, context: Mapping) -> str:
     """Render a caption, a Jinja template of reStructuredText, to paragraphs of HTML.
 
-    `context` is what the template reads as `snakemake`: the params, wildcards and config of the
-    figure's rule. Texts in it are escaped and stripped, since blanks around them would be markup; a
+    `context` is what the template reads as `snakemake`: the params and wildcards of the figure's
+    rule. Texts in it are escaped and stripped, since blanks around them would be markup; a
     text that is all blank becomes one blank.
     """
     from docutils.core import publish_parts

@@ -72,7 +72,7 @@ def report(
     about: as by `recuse.catalogue.tables.report_params`. figures: of each figure its caption's
     template, its `tables`, and its `drawing`, which the caption reads; formats: of its files.
     inputs: paths of `figures`, `tables`, `estimates`, other `pages`, and the `template`. files:
-    path and SHA-256 of each of the user's. context: wildcards and config, for captions.
+    path and SHA-256 of each of the user's. context: wildcards, for captions.
     page: path of the report, which links are relative to.
     """
     folder = Path(page).parent

@@ -118,10 +118,13 @@ def test_completeness_is_that_of_the_rows(twin, tmp_path):
 def test_counts_of_random_rows_are_the_rows(tmp_path_factory, seed):
     """Rows of one answer or more to a prompt; their counts in any order, in parts."""
     folder, drawn = tmp_path_factory.mktemp("random"), random.Random(seed)
-    rows = [row for row in rated(prompts=3, seed=seed) if drawn.random() < 0.7]
-    for row in rows:
-        row["replicate"] = drawn.randint(1, 3)
-        row["rating"] = "" if drawn.random() < 0.1 else row["rating"]
+    rows = []
+    for row in rated(prompts=3, seed=seed):
+        for replicate in range(drawn.choice((0, 1, 1, 2, 3))):
+            rating = min(5, max(1, row["rating"] + drawn.choice((-1, 0, 0, 1))))
+            if drawn.random() < 0.1:
+                rating = ""
+            rows.append({**row, "replicate": replicate, "rating": rating})
     tally = {}
     for row in rows:
         key = tuple(

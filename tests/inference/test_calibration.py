@@ -9,7 +9,8 @@ from numpy.random import default_rng
 from recuse.base.database import connect
 from recuse.inference.calibration import FOLDS, calibrated, calibration_rows
 
-PROMPTS, SCORED = 60, 23
+PROMPTS = 60
+SCORED = 23
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,8 @@ def rows():
     """Two judges in two dimensions; the first SCORED prompts have human scores, in the second
     dimension the first nine.
     """
-    random, table = default_rng(3), []
+    random = default_rng(3)
+    table = []
     for prompt in range(PROMPTS):
         for dimension, scored in (("Tone", SCORED), ("Wit", 9)):
             for model in ("A", "B"):
@@ -47,7 +49,8 @@ def test_a_line_is_fitted_to_the_other_folds(made, rows):
     scored = of_judge[of_judge["gt_unit"].notna()]
     fold = (scored["prompt"] + 1) % FOLDS
     for number in range(FOLDS):
-        others, own = scored[fold != number], scored[fold == number]
+        others = scored[fold != number]
+        own = scored[fold == number]
         slope, intercept = np.polyfit(others["rating_unit"], others["gt_unit"], 1)
         expected = intercept + slope * own["rating_unit"]
         assert own["human_scale_unit"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)

@@ -10,12 +10,29 @@ from rated_tables import FIVE, NINE, by_subject, findings_from, rated, study_of_
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.reasons import Reason, because
 from recuse.check.facts import WARNING
-from recuse.inference.human_scale import BATCH, next_label_rows
+from recuse.data.selection import EVERY_ROW
+from recuse.inference import hierarchy
+from recuse.inference.human_scale import (
+    BATCH,
+    human_scale_means,
+    next_label_rows,
+    read_answer_scores,
+)
 
 FOUR = ("Aster", "Basil", "Clove", "Dill")
-LABELLED, PROMPTS = 12, 60
+LABELLED = 12
+PROMPTS = 60
 UNDRAWN = "^(?!boot|wild)"  # columns that no bootstrap draws
 OF_A = ["A", "A_ci_low", "A_ci_high"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_sweeps():
+    """What is compared here does not depend on how long the posterior of C is sampled."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("BURN_IN", "KEPT", "MOST"):
+            patch.setattr(hierarchy, name, 10)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +40,8 @@ def frame():
     """Clove favours its own answers by 0.9 of 9 points; people score answers to every fifth
     prompt.
     """
-    draws, rows = default_rng(7), []
+    draws = default_rng(7)
+    rows = []
     for prompt in range(PROMPTS):
         for model in FOUR:
             quality = draws.normal(5.5, 1.5)
@@ -42,12 +60,18 @@ def studies(frame):
     return [recuse.ratings(each, scale=(1, 10)) for each in frames]
 
 
-def test_what_needs_no_people_is_as_without_human_scores(studies):
+@pytest.fixture(scope="module")
+def boards(studies):
+    """Their leaderboards."""
+    return [recuse.leaderboard(each).frame for each in studies]
+
+
+def test_what_needs_no_people_is_as_without_human_scores(studies, boards):
     study, without, _ = studies
     for spec in ("model_effects", "model_dimension_effects", "completion_effects"):
         fits = (recuse.fit(each, spec).frame for each in (study, without))
         pd.testing.assert_frame_equal(*fits, check_exact=True)
-    tables = [recuse.leaderboard(each).frame.drop(columns="spec") for each in (study, without)]
+    tables = [board.drop(columns="spec") for board in boards[:2]]
     tables[0] = tables[0][tables[0]["scores"] != "as_people"].reset_index(drop=True)
     pd.testing.assert_frame_equal(*tables, check_exact=True, check_dtype=False)
     verdicts = [recuse.verdict(each).frame for each in (study, without)]
@@ -68,8 +92,8 @@ def test_a_is_that_of_the_labelled_rows(studies):
         pd.testing.assert_frame_equal(*fits, check_exact=True)
 
 
-def test_ranks_as_by_people_rest_on_all_ratings(studies):
-    study, without, labelled = (recuse.leaderboard(each).frame for each in studies)
+def test_ranks_as_by_people_rest_on_all_ratings(boards):
+    study, without, labelled = boards
     assert not (pd.concat([without, labelled])["scores"] == "as_people").any()
     board, alone = (
         each[each["slice"] == ""].set_index(["scores", "model"]) for each in (study, labelled)
@@ -82,30 +106,50 @@ def test_ranks_as_by_people_rest_on_all_ratings(studies):
     assert (both < 0.8 * labelled_only).all()
 
 
-def test_a_stated_probability_of_labels_is_read_and_weighs_where_there_is_a_score(studies, frame):
-    boards = [recuse.leaderboard(studies[0]).frame]
-    for unscored in (0.2, np.nan):
-        stated = frame.assign(labelling_probability=np.where(frame.human.notna(), 0.2, unscored))
-        boards.append(recuse.leaderboard(recuse.ratings(stated, scale=(1, 10))).frame)
-    unstated, everywhere, _ = (
-        board[board["scores"] == "as_people"]["score"].astype(float).to_numpy() for board in boards
+def labelled(kept, **settings):
+    """Rows with human scores where kept(row)."""
+    return [row | ({} if kept(row) else {"gt": ""}) for row in rated(**settings)]
+
+
+def every_fourth(row):
+    return int(row["prompt_id"][1:]) % 4 == 0
+
+
+def answers_from(folder, chance):
+    """The answers of a study whose rows state this chance of a human score."""
+    folder.mkdir(exist_ok=True)
+    rows = [row | {"labelling_probability": chance(row)} for row in labelled(every_fourth)]
+    study = study_of_rows(folder, rows)
+    return read_answer_scores(study, EVERY_ROW.rows(study.ratings))
+
+
+def test_a_stated_probability_weighs_where_there_is_a_score(tmp_path):
+    chances = {
+        "everywhere": lambda row: 0.25,
+        "scored": lambda row: 0.25 if row["gt"] else "",
+        "unstated": lambda row: "",
+    }
+    everywhere, scored, unstated = (
+        answers_from(tmp_path / name, chance) for name, chance in chances.items()
     )
-    assert everywhere == pytest.approx(unstated, abs=1e-9)
-    assert boards[1].equals(boards[2])
+    assert (everywhere.labelling_probability[everywhere.is_scored] == 0.25).all()
+    assert unstated.labelling_probability is None
+    score = human_scale_means(unstated).score
+    for stated in (everywhere, scored):
+        assert human_scale_means(stated).score == pytest.approx(score, abs=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
-    [(0.4, "two values for one answer"), (np.nan, r"found none for \d+ scored answers")],
+    ("judge", "changed", "message"),
+    [("GPT-4o", 0.4, "two values for one answer"), (None, "", "found none for 5 scored answers")],
 )
-def test_probabilities_that_do_not_fit_are_refused(frame, changed, message):
-    stated = frame.assign(labelling_probability=0.2)
-    rows = stated.human.notna() & (stated.prompt == stated.prompt[stated.human.notna()].iloc[0])
-    if changed == 0.4:
-        rows &= stated.judge == stated.judge.iloc[0]
-    stated.loc[rows, "labelling_probability"] = changed
+def test_probabilities_that_do_not_fit_are_refused(tmp_path, judge, changed, message):
+    def chance(row):
+        is_changed = row["prompt_id"] == "p4" and judge in (row["judge"], None)
+        return changed if is_changed else 0.2
+
     with pytest.raises(DataError, match=message):
-        recuse.leaderboard(recuse.ratings(stated, scale=(1, 10)))
+        answers_from(tmp_path, chance)
 
 
 def with_people(frame, people):
@@ -123,17 +167,13 @@ def people_in(frame, *raters):
     return pd.concat([people[columns].assign(rater=rater) for rater in raters or ("one",)])
 
 
-def test_a_probability_is_read_beside_human_scores_in_a_table_of_their_own(frame):
+def test_a_probability_is_read_beside_human_scores_in_a_table_of_their_own(frame, boards):
     people = people_in(frame)
     chances = people.drop_duplicates("prompt").set_index("prompt")["labelling_probability"]
     stated = frame.assign(labelling_probability=frame.prompt.map(chances))
     whole = recuse.leaderboard(recuse.ratings(stated, scale=(1, 10))).frame
-    apart, unstated = (
-        with_people(frame, each) for each in (people, people.drop(columns="labelling_probability"))
-    )
-    assert (whole["scores"] == "as_people").any()
-    pd.testing.assert_frame_equal(apart, whole, check_exact=True)
-    assert not unstated.equals(whole)
+    assert not whole.equals(boards[0])  # where no probability is stated
+    pd.testing.assert_frame_equal(with_people(frame, people), whole, check_exact=True)
 
 
 @pytest.mark.parametrize(
@@ -177,14 +217,11 @@ def test_the_next_batch_to_score_is_balanced_with_more_own_answers(tmp_path):
     assert not other.equals(batch)
 
 
-def test_one_number_says_that_answers_were_drawn_at_random(frame, studies):
+def test_one_number_says_that_answers_were_drawn_at_random(frame, boards):
     board = recuse.leaderboard(
         recuse.ratings(frame, scale=(1, 10), labelling_probability=0.2)
     ).frame
-    stated, unstated = (
-        each[each["scores"] == "as_people"]
-        for each in (board, recuse.leaderboard(studies[0]).frame)
-    )
+    stated, unstated = (each[each["scores"] == "as_people"] for each in (board, boards[0]))
     columns = ["score", "ci_low", "ci_high", "rank_low", "rank_high"]
     pd.testing.assert_frame_equal(stated[columns], unstated[columns], check_exact=True)
     assert {note.split(" ")[0] for note in unstated["note"]} == {Reason.FEW_AND_UNDECLARED}
@@ -197,9 +234,15 @@ def test_a_number_that_is_no_probability_is_refused(frame, found):
         recuse.ratings(frame, scale=(1, 10), labelling_probability=found)
 
 
-def test_check_doubts_a_draw_that_nobody_states(tmp_path):
-    rows = labelled(lambda row: int(row["prompt_id"][1:]) % 4 == 0)
-    finding = by_subject(findings_from(tmp_path, rows)[0])["human scores", "draw"]
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory):
+    """Those of the check where every fourth prompt has human scores."""
+    return by_subject(findings_from(tmp_path_factory.mktemp("check"), labelled(every_fourth))[0])
+
+
+def test_check_doubts_a_draw_that_nobody_states(findings, tmp_path):
+    rows = labelled(every_fourth)
+    finding = findings["human scores", "draw"]
     assert finding.level == WARNING
     assert finding.words.startswith(
         "the study does not say that the answers with human scores were drawn"
@@ -209,14 +252,7 @@ def test_check_doubts_a_draw_that_nobody_states(tmp_path):
         assert ("human scores", "draw") not in found
 
 
-def labelled(kept, **settings):
-    """Rows with human scores where kept(row)."""
-    return [row | ({} if kept(row) else {"gt": ""}) for row in rated(**settings)]
-
-
-def test_check_counts_what_each_question_rests_on(tmp_path):
-    rows = labelled(lambda row: int(row["prompt_id"][1:]) % 4 == 0)
-    findings = by_subject(findings_from(tmp_path, rows)[0])
+def test_check_counts_what_each_question_rests_on(findings):
     assert findings["contents", "A"].words == (
         "A rests on 250 ratings with human scores, on answers to 10 prompts (clusters)"
     )
@@ -224,7 +260,8 @@ def test_check_counts_what_each_question_rests_on(tmp_path):
         "B, C and the ranking rest on 1,000 ratings, on answers to 40 prompts (clusters)"
     )
     assert ("human scores", "chosen") not in findings
-    scored, more = 50, 100
+    scored = 50
+    more = 100
     for subject in ("more human scores: A", "more human scores: how people rate a model"):
         narrower = findings["contents", subject]
         now = float(narrower.words.rpartition("±")[2].removesuffix(")"))

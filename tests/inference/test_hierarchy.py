@@ -63,7 +63,8 @@ def drawn(seed, sizes, judges, missing, differ, *, turned=False):
     """A table with biases of .03, half of it for the family, and a fit that knows effects of
     models; turned: other names.
     """
-    random, models = default_rng(seed), np.arange(sum(sizes))
+    random = default_rng(seed)
+    models = np.arange(sum(sizes))
     names = (models[::-1] if turned else models).astype(str)
     families = dict(zip(names, np.repeat(np.arange(len(sizes)), sizes).astype(str), strict=True))
     cells = cells_from(
@@ -101,7 +102,8 @@ def by_numpyro(cells, slope, *, draws, seed=0):
     names = cells.judge, cells.model, cells.judge_family, cells.model_family
     judge, model, judges, models = (each[:, None] == each for each in names)
     at_judge, at_model = (np.unique(each, return_inverse=True)[1] for each in names[:2])
-    own, family = np.diag(cells.is_self * 1.0), judges * np.outer(cells.is_family, cells.is_family)
+    own = np.diag(cells.is_self * 1.0)
+    family = judges * np.outer(cells.is_family, cells.is_family)
     # (biases, cells)
     biases = np.concatenate([own[cells.is_self], np.unique(family[cells.is_family], axis=0)[::-1]])
     is_self = np.arange(len(biases)) < cells.is_self.sum()
@@ -113,10 +115,8 @@ def by_numpyro(cells, slope, *, draws, seed=0):
         + judge * np.outer(slope, slope)
     )
     parts = np.stack([judge & models, judges & model, judges & models]) * 1.0
-    scales, y = (
-        np.array([0.03, 0.03, 0.015, 0.015, 0.015, 1, 0.6]),
-        cells.mean - cells.mean.mean(),
-    )
+    scales = np.array([0.03, 0.03, 0.015, 0.015, 0.015, 1, 0.6])
+    y = cells.mean - cells.mean.mean()
 
     def hierarchical():
         sds = numpyro.sample("sds", TruncatedNormal(0, scales, low=0.05 * scales))
@@ -179,11 +179,14 @@ def long_run(name, *, turned=False):
     ("name", "turned"),
     [
         ("four judges", True),
-        ("families of one", False),
+        pytest.param("families of one", False, marks=pytest.mark.long),
         pytest.param("models differ", False, marks=pytest.mark.long),
     ],
 )
 def test_many_sweeps_find_what_numpyro_finds(name, turned):
+    """Without --long, of four judges alone: with families, a missing cell and a model that no
+    family shares.
+    """
     assert_close(long_run(name, turned=turned), np.array(lines(BY_NUMPYRO[name]), float))
 
 

@@ -43,7 +43,8 @@ def drawn(seed, labelled, world=WORLD):
     """Answers of a world; labelled(random, human) says which have a human score."""
     random = default_rng(seed)
     study = world.draw(random)
-    human, deviation = study.reference, study.rating - study.rating.mean(axis=(0, 3), keepdims=True)
+    human = study.reference
+    deviation = study.rating - study.rating.mean(axis=(0, 3), keepdims=True)
     return answers_from(np.where(labelled(random, human), human, np.nan), deviation.mean(axis=2))
 
 
@@ -65,7 +66,8 @@ SCORES = np.round(0.6 + 0.8 * PANEL[:16] + np.cos(2.3 * NUMBER[:16]) / 8, 3)
 # ppi_mean_pointestimate and ppi_mean_ci (alpha=0.1) of ppi-python 0.2.3 with these scores, lam =
 # 0.42210711075087454, and PANEL, of which the last 24 are moved to the mean of the first 16 for the
 # interval
-POINT, INTERVAL = 0.604565, (0.54752105, 0.65960395)
+POINT = 0.604565
+INTERVAL = (0.54752105, 0.65960395)
 
 
 def means_for_one_model(panel):
@@ -88,31 +90,23 @@ def test_and_its_interval_where_scored_answers_are_rated_as_the_others():
     assert ends == pytest.approx(INTERVAL, abs=1e-7)
 
 
-def test_scores_are_means_of_the_fitted_values_of_all_answers():
+@pytest.mark.parametrize("is_stated", [False, True])
+def test_scores_are_means_of_the_fitted_values_of_all_answers(is_stated):
+    """Answers weigh by the inverse of their probability of a score, or of the dimension's share."""
     answers = drawn(1, by_row(0.3))
     scored = answers.is_scored
+    total = np.bincount(answers.dimension)
+    chances = (np.bincount(answers.dimension[scored]) / total)[answers.dimension]
+    if is_stated:
+        chances = default_rng(0).uniform(0.1, 1, len(answers.human))
+        answers = declared(answers, chances)
     panel = answers.centred(answers.panel)
     columns = [answers.model == model for model in range(4)] + [answers.dimension == 1]
     columns += [(answers.dimension == place) * panel for place in range(2)]
     rows = np.stack(columns, axis=1).astype(float)
-    total, labelled = (np.bincount(answers.dimension[of]) for of in (slice(None), scored))
-    weights = (total / labelled)[answers.dimension[scored]]
-    fit = WLS(answers.human[scored], rows[scored], weights=weights).fit()
+    fit = WLS(answers.human[scored], rows[scored], weights=1 / chances[scored]).fit()
     fitted = rows @ fit.params
     expected = [fitted[answers.model == model].mean() for model in range(4)]
-    assert human_scale_means(answers).score == pytest.approx(expected, abs=1e-12)
-
-
-def test_answers_weigh_by_the_inverse_of_their_probability_of_a_label():
-    answers = drawn(1, by_row(0.3))
-    chances = default_rng(0).uniform(0.1, 1, len(answers.human))
-    answers = AnswerScores(**vars(answers) | {"labelling_probability": chances})
-    scored, panel = answers.is_scored, answers.centred(answers.panel)
-    columns = [answers.model == model for model in range(4)] + [answers.dimension == 1]
-    columns += [(answers.dimension == place) * panel for place in range(2)]
-    rows = np.stack(columns, axis=1).astype(float)
-    fit = WLS(answers.human[scored], rows[scored], weights=1 / chances[scored]).fit()
-    expected = [(rows @ fit.params)[answers.model == model].mean() for model in range(4)]
     assert human_scale_means(answers).score == pytest.approx(expected, abs=1e-12)
 
 
@@ -129,8 +123,7 @@ def scores_and_notes(answers):
 )
 def test_a_draw_at_random_is_one_that_is_stated(seed, prompts, note, undeclared):
     unstated = drawn(seed, by_prompt(prompts))
-    chances = {"labelling_probability": np.full(len(unstated.human), 0.1)}
-    stated = AnswerScores(**vars(unstated) | chances)
+    stated = declared(unstated, np.full(len(unstated.human), 0.1))
     (doubted, notes), (trusted, others) = map(scores_and_notes, (unstated, stated))
     assert {text.split(" ")[0] for text in notes} == {undeclared}
     assert {text.split(" ")[0] for text in others} == {note}
@@ -167,7 +160,8 @@ def test_answers_that_were_picked_are_refused_whatever_one_number_says():
 
 
 def test_labels_chosen_by_ratings_cover_with_their_probabilities():
-    covered, refused = [], []
+    covered = []
+    refused = []
     for seed in range(60):
         random = default_rng((1, seed))
         whole = drawn(seed, by_row(1.1))
@@ -178,8 +172,7 @@ def test_labels_chosen_by_ratings_cover_with_their_probabilities():
         human = np.where(kept, whole.human, np.nan)
         chosen = AnswerScores(**vars(whole) | {"human": human})
         refused.append(bool(refused_ranking(chosen)))
-        known = {"labelling_probability": chances[whole.prompt]}
-        answers = AnswerScores(**vars(chosen) | known)
+        answers = declared(chosen, chances[whole.prompt])
         rows = list(as_people_rows(answers, replicates=2, confidence=0.9, seed=1))
         covered += [
             row["ci_low"] <= truth <= row["ci_high"]
@@ -202,7 +195,8 @@ def test_with_every_answer_scored_they_are_the_means_by_people():
 
 @pytest.mark.parametrize("labelled", [by_prompt(12), by_row(0.1)])
 def test_intervals_cover_and_are_narrower_than_those_of_people_alone(labelled):
-    covered, errors = [], []
+    covered = []
+    errors = []
     for seed in range(60):
         answers = drawn(seed, labelled)
         rows = list(as_people_rows(answers, replicates=2, confidence=0.9, seed=1))
@@ -257,7 +251,8 @@ def test_labels_of_easy_prompts_are_refused():
 
 def test_the_gap_is_tested_against_every_choice_of_prompts():
     random = default_rng(0)
-    human, panel = random.random((6, 2, 3)), random.random((6, 2, 3))
+    human = random.random((6, 2, 3))
+    panel = random.random((6, 2, 3))
     human[random.random(human.shape) < 0.6] = np.nan
     answers = answers_from(human, panel)
     scored = answers.centred(answers.is_scored.astype(float)).reshape(6, -1)
@@ -271,14 +266,14 @@ def test_the_gap_is_tested_against_every_choice_of_prompts():
 
 
 def test_a_tenth_of_the_studies_whose_prompts_are_drawn_at_random_is_refused():
-    p_values = [scored_gap(drawn(seed, by_prompt(10)))[1] for seed in range(300)]
+    p_values = [scored_gap(drawn(seed, by_prompt(10)))[1] for seed in range(150)]
     assert np.mean(np.array(p_values) < 0.1) == pytest.approx(0.1, abs=0.05)
 
 
 def test_a_tenth_is_refused_where_models_lack_answers():
     """Four in ten answers are missing at random, and prompts have effects that answers share."""
     refused = []
-    for seed in range(300):
+    for seed in range(150):
         random = default_rng(seed)
         panel = 0.05 * random.standard_normal((60, 1)) + 0.03 * random.standard_normal((60, 4))
         human = np.where(random.permutation(60)[:, None] < 30, panel, np.nan)
@@ -308,7 +303,8 @@ def test_a_model_whose_scores_hardly_vary_has_the_error_of_the_others():
     answers = drawn(7, by_prompt(20))
     top = np.where(answers.is_scored & (answers.model == 3), 1.0, answers.human)
     answers = AnswerScores(**vars(answers) | {"human": top})
-    means, varied = human_scale_means(answers), np.array([20, 20, 20, 0])
+    means = human_scale_means(answers)
+    varied = np.array([20, 20, 20, 0])
     plain = means.covariance
     widened = widened_covariance(means, varied, np.full(4, True))
     assert widened[3, 3] == pytest.approx(plain.diagonal().mean())
@@ -333,8 +329,6 @@ def test_effective_prompts_decide_whether_there_is_a_score():
     whole = drawn(3, by_prompt(40))
     chances = np.full(len(whole.human), 0.4)
     first = whole.prompt == whole.prompt[whole.is_scored][0]
-    known = {"labelling_probability": np.where(first, 1e-6, chances)}
-    rows = list(
-        as_people_rows(AnswerScores(**vars(whole) | known), replicates=50, confidence=0.9, seed=1)
-    )
+    answers = declared(whole, np.where(first, 1e-6, chances))
+    rows = list(as_people_rows(answers, replicates=50, confidence=0.9, seed=1))
     assert not any("score" in row for row in rows)

@@ -88,7 +88,8 @@ def moments(seed=0, *, prompts=25, noise=0.0, gap=0.05):
         index.ravel() for index in np.meshgrid(range(2), range(9), range(9), indexing="ij")
     )
     reference = generator.uniform(size=(2, 9, prompts))[dimension, model]
-    slope, effects = generator.uniform(0.3, 0.8, size=9), generator.normal(size=(2, 9)) * 0.1
+    slope = generator.uniform(0.3, 0.8, size=9)
+    effects = generator.normal(size=(2, 9)) * 0.1
     level = 0.2 + 0.1 * dimension + effects[0][judge] + effects[1][model] + gap * (judge == model)
     rating = (
         level[:, None]
@@ -121,7 +122,9 @@ def test_cell_means_are_those_of_rows():
         np.unique(data.factors[name], return_inverse=True)[1]
         for name in ("judge", "model", "dimension")
     )
-    n, y, z = data.n, data.tensor[:, 0, 0, 0, 1], data.tensor[:, 0, 0, 0, 2]
+    n = data.n
+    y = data.tensor[:, 0, 0, 0, 1]
+    z = data.tensor[:, 0, 0, 0, 2]
     within = [(data.tensor[:, 0, 0, 2, place] - z * total / n) for place, total in ((1, y), (2, z))]
     slope = np.bincount(judge, within[0]) / np.bincount(judge, within[1])
     adjusted = (y - slope[judge] * z) / n
@@ -136,7 +139,8 @@ def test_cell_means_are_those_of_rows():
 
 def test_what_the_cells_do_not_identify_has_a_reason():
     cells = grid()
-    unrelated, own = cells.is_unrelated, cells.is_self
+    unrelated = cells.is_unrelated
+    own = cells.is_self
     of = {
         "no own": kept(cells, ~(own & (cells.judge == "m1"))),
         "judge": kept(cells, (cells.judge != "m1") | ~unrelated),
@@ -334,7 +338,8 @@ def test_missing_own_ratings_take_the_adverse_end_in_the_interval_and_in_the_mea
 
 def by_closed_testing(p_values, correlation, confidence):
     """The same by testing every set of biases, with the variance of its own sum."""
-    scores, count = norm.isf(p_values), len(p_values)
+    scores = norm.isf(p_values)
+    count = len(p_values)
     largest = 0
     for members in map(
         list, (np.flatnonzero(bits) for bits in product((0, 1), repeat=count) if any(bits))
@@ -355,12 +360,21 @@ def test_least_favouring_is_closed_testing(seed):
     assert least_favouring(np.full(7, 1e-9), alike, 0.9) == 7
 
 
-def test_the_table_of_a_study(twin):
-    slices = idiosyncrasies(BY_DIMENSION, twin)
-    rows = list(idiosyncrasy_rows(slices, confidence=0.9))
-    assert len(rows) == 7 * 14
-    assert {row["estimand"] for row in rows} == {"C beyond ordinary preference"}
-    for row in rows:
+@pytest.fixture(scope="module")
+def slices(twin):
+    return idiosyncrasies(BY_DIMENSION, twin)
+
+
+@pytest.fixture(scope="module")
+def gaps(slices):
+    """The rows of the table of a study."""
+    return list(idiosyncrasy_rows(slices, confidence=0.9))
+
+
+def test_the_table_of_a_study(gaps):
+    assert len(gaps) == 7 * 14
+    assert {row["estimand"] for row in gaps} == {"C beyond ordinary preference"}
+    for row in gaps:
         assert row["reason"] == ""
         assert row["df"] <= 43
         assert row["ci_high"] - row["estimate"] == pytest.approx(
@@ -369,12 +383,8 @@ def test_the_table_of_a_study(twin):
         assert ("shrunk" in row) == (row["term"] != ALL_JUDGES)
 
 
-def test_the_pooled_mean_of_a_study_is_with_all_and_without_each(twin):
-    slices = idiosyncrasies(BY_DIMENSION, twin)
-    rows, gaps = (
-        list(pooled_rows(slices, confidence=0.9)),
-        list(idiosyncrasy_rows(slices, confidence=0.9)),
-    )
+def test_the_pooled_mean_of_a_study_is_with_all_and_without_each(slices, gaps):
+    rows = list(pooled_rows(slices, confidence=0.9))
     assert len(rows) == 7 * (1 + 9 + 1 + 4)
     for label in {row["slice"] for row in rows}:
         for quantity, number in (("self_bias", 9), ("family_bias", 4)):
@@ -434,9 +444,7 @@ def test_the_error_of_a_family_bias_is_that_of_a_prediction_of_its_cells():
     ]
     assert len(families) == 4
     for bias in families:
-        contrast, own = (
-            slices.fit.without_family(bias.among)[None],
-            (bias.among / bias.among.sum())[None],
-        )
+        contrast = slices.fit.without_family(bias.among)[None]
+        own = (bias.among / bias.among.sum())[None]
         variance, _ = slices.fit.errors(contrast, own).of(np.ones(1))
         assert bias.std_error == pytest.approx(np.sqrt(variance), rel=1e-9)

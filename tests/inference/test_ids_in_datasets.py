@@ -50,7 +50,8 @@ RATERS = """
     from '{raw}', range(3) as raters(rater) order by all"""
 TYPES = {"cnn": "news", "xsum": "other"}
 # After the number of a prompt; the order of the rows is the same
-ALIKE, APART = "", " || ' of ' || dataset"
+ALIKE = ""
+APART = " || ' of ' || dataset"
 
 
 @pytest.fixture(scope="module")

@@ -109,7 +109,8 @@ def by_hand(rows, cells):
     for (prompt, judge, model), value in means.items():
         of_judge = [other for (p, j, _), other in means.items() if (p, j) == (prompt, judge)]
         less[prompt, judge, model] = value - (np.mean(of_judge) if len(of_judge) > 1 else 0.0)
-    squares, raters = {}, {}
+    squares = {}
+    raters = {}
     for (prompt, judge, model), value in less.items():
         of_model = [other for (p, _, m), other in less.items() if (p, m) == (prompt, model)]
         of_judge = sum((p, j) == (prompt, judge) for p, j, _ in less)

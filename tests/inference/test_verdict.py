@@ -24,7 +24,8 @@ from recuse.inference.verdict import (
 from recuse.model.least_squares import holm
 from tables_of_conclusions import PREFERENCE, at, row, table
 
-ABOVE, BELOW = Reply(0.2, 0.1, 0.3, 0.01), Reply(-0.2, -0.3, -0.1, 0.01)
+ABOVE = Reply(0.2, 0.1, 0.3, 0.01)
+BELOW = Reply(-0.2, -0.3, -0.1, 0.01)
 AROUND = Reply(0.1, -0.1, 0.3, 0.5, detectable=0.25)
 REFUSED = Reply(reason=because(Reason.FEW_PROMPTS, names="J", prompts=8, least=10))
 DOUBT = because(Reason.FEW_FAMILIES, least=4)

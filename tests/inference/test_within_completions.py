@@ -31,7 +31,9 @@ def rows():
     for occasion in ("first", "again"):
         among = {prompt: set(drawn.choice(SEVEN, 5, replace=False)) for prompt in range(30)}
         for row in rated(SEVEN, SEVEN, prompts=30, seed=len(occasion)):
-            judge, model, prompt = row["judge"], row["model"], int(row["prompt_id"][1:])
+            judge = row["judge"]
+            model = row["model"]
+            prompt = int(row["prompt_id"][1:])
             if {judge, model} <= among[prompt] and judge != model and drawn.random() < 0.9:
                 kept.append({**row, "gt": "", "occasion": occasion})
     return kept
@@ -126,7 +128,8 @@ def test_a_judge_that_shares_no_completion_has_no_cell(rows, tmp_path):
 
 def test_a_family_is_compared_in_the_cells_that_can_be(rows, tmp_path):
     """A cell with few prompts does not keep a family from being told by its others."""
-    few, kept = 0, []
+    few = 0
+    kept = []
     for row in rows:
         if fields(row, "judge model") == ("Claude v2", "Claude 3 Sonnet"):
             few += 1

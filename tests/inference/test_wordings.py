@@ -22,7 +22,9 @@ from recuse.model.least_squares import quantile
 from recuse.model.spec import Spec
 
 SPECS = {name: CONFIG["specs"][name] for name in ("main", "clustered", "model_effects")}
-A, B, C = "clustered", "model_effects", "idiosyncrasy"
+A = "clustered"
+B = "model_effects"
+C = "idiosyncrasy"
 CHECKS = {
     A: {"title": "A", "specs": [A], "asks": "?"},
     B: {"title": "B", "specs": [B], "asks": "?"},
@@ -102,6 +104,7 @@ def by_statsmodels(frame, term):
 
 def test_errors_over_wordings_are_those_of_fits_by_statsmodels(rows, study):
     frame = pd.DataFrame(rows)
+    table = rows_by(study, A)
     for term in FIVE:
         b, variance, _ = by_statsmodels(frame, term)
         parts = [by_statsmodels(frame[frame["wording"] == wording], term) for wording in WORDINGS]
@@ -111,7 +114,7 @@ def test_errors_over_wordings_are_those_of_fits_by_statsmodels(rows, study):
         q = n / n.sum()
         noise = max(0, (q @ variances - variance) / (1 - q @ q))
         spread = max(0, q @ (estimates - q @ estimates) ** 2 / (1 - q @ q) - noise)
-        row = rows_by(study, A)["clustered", "self_bias", term]
+        row = table["clustered", "self_bias", term]
         assert row["estimate"] == pytest.approx(b, abs=1e-9)
         assert row["one_std_error"] == pytest.approx(math.sqrt(variance), abs=1e-9)
         assert row["std_error"] == pytest.approx(math.sqrt(variance + q @ q * spread), abs=1e-9)
@@ -135,8 +138,9 @@ def test_the_bias_that_moves_with_the_wording_has_the_spread(study):
 
 def test_c_is_that_of_the_table_of_idiosyncrasy(study):
     (each,) = idiosyncrasies(Spec.of("main", **SPECS["main"]), study)
+    table = rows_by(study, C)
     for test in each.tests():
-        row = rows_by(study, C).get(("idiosyncrasy", test.quantity, test.term))
+        row = table.get(("idiosyncrasy", test.quantity, test.term))
         assert (row is None) == bool(test.reason)
         if row is not None:
             assert fields(row, "estimate one_std_error") == pytest.approx(
@@ -149,9 +153,11 @@ def test_components_of_balanced_variances():
     """By hand: prompts 4, of prompt and wording 3, of one request 2, of the wording 5, on 3
     wordings and 2 replicates.
     """
-    wordings, replicates = 3, 2
+    wordings = 3
+    replicates = 2
     variance = 4 + 3 / wordings + 2 / (wordings * replicates)
-    in_one_wording, in_one_replicate = 4 + 3 + 2 / replicates, 4 + 3 / wordings + 2 / wordings
+    in_one_wording = 4 + 3 + 2 / replicates
+    in_one_replicate = 4 + 3 / wordings + 2 / wordings
     step = math.sqrt(5 + 3 + 2 / replicates)  # of estimates: with variance 5, and their noise
     whole = Part(0.0, math.sqrt(variance), 99, 60)
     between = Crossed(

@@ -200,7 +200,7 @@ def test_terms_collinear_with_completions_are_reported(twin):
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
 def test_term_of_completions_with_one_judge_is_not_estimable(twin, tmp_path):
     """No other judge rated the answers of GPT-4o: no cell determines its self-bias."""
-    rows = "from raw where model <> 'GPT-4o' or judge = model"
+    rows = "from raw where (model <> 'GPT-4o' or judge = model) and dimension = 'Faithfulness'"
     study = changed_twin(twin, tmp_path, rows)
     for spec in (ABSORBING, ABSORBING.changed(covariance="CR3")):
         assert largest_difference([spec], study) < 1e-9

@@ -260,7 +260,8 @@ def coefficient(p_value, quantity="self_bias", error=1.0):
 def wild(estimate, error, drawn):
     """A test with these t* under any hypothesis."""
     drawn = np.array(drawn, dtype=float)
-    ones, none = np.ones(len(drawn)), np.zeros(len(drawn))
+    ones = np.ones(len(drawn))
+    none = np.zeros(len(drawn))
     return WildTest(
         estimate, 1.0, error, np.stack([drawn, none], axis=1), np.stack([ones, none, none], axis=1)
     )
@@ -304,7 +305,9 @@ def test_max_t_equals_rejecting_one_test_after_another():
     rng = default_rng(4)
     drawn = rng.standard_normal((6, 199)) + rng.standard_normal(199)
     statistics = [0.9, -3.1, 2.2, 2.2, -1.6, 0.1]
-    left, expected, largest = dict(enumerate(map(abs, statistics))), {}, 0.0
+    left = dict(enumerate(map(abs, statistics)))
+    expected = {}
+    largest = 0.0
     single = [(1 + sum(max(abs(draw)) >= t for draw in drawn.T)) / 200 for t in left.values()]
     while left:
         place = max(left, key=left.get)

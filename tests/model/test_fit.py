@@ -146,27 +146,31 @@ def test_gam_rows_and_smooths_are_the_fits_numbers_and_curves(twin, helpfulness)
         assert_allclose(half, 1.6448536269514722 * curve.std_error, rtol=1e-9)
 
 
-def raw_rows(twin):
+def raw_rows(study):
     """The rows of one dimension, in an order of their own, with the places of their prompts."""
-    frame = (
-        duckdb.sql(f"select * from '{twin.ratings[0]}' where dimension = '{HELPFULNESS}'")
-        .df()
-        .sample(frac=1, random_state=1)
-    )
+    rows = f"select * from '{study.ratings[0]}' where dimension = '{HELPFULNESS}'"
+    frame = duckdb.sql(rows).df().sample(frac=1, random_state=1)
     return frame, np.unique(frame["prompt_id"], return_inverse=True)[1]
 
 
-def clustered(name, twin):
-    spec = SPECS[name].changed(covariance="CR1")
-    return estimate(spec, twin, confidence=0.9)
+def clustered(name, study):
+    spec = SPECS[name].changed(covariance="CR1", subset={"dimension": [HELPFULNESS]})
+    return estimate(spec, study, confidence=0.9)
 
 
-def test_ordinal_errors_by_prompt_are_those_of_ordered_model(twin):
+def of_prompts(twin, folder, number):
+    """The study of the first prompts of the twin."""
+    kept = f"select distinct prompt_id from raw order by all limit {number}"
+    return changed_twin(twin, folder, f"from raw where prompt_id in ({kept})")
+
+
+def test_ordinal_errors_by_prompt_are_those_of_ordered_model(twin, tmp_path):
     """Its derivatives are numeric, hence the tolerance. One step of Newton leaves the maximum where
     it is.
     """
-    tables = clustered("ordinal", twin)
-    frame, prompt = raw_rows(twin)
+    study = of_prompts(twin, tmp_path, 20)
+    tables = clustered("ordinal", study)
+    frame, prompt = raw_rows(study)
     terms = estimable_terms(SPECS["ordinal"], factors_on_rows(frame, FACTORS))
     terms = [term for term in terms if (term.quantity, term.term) != ("intercept", min(JUDGES))]
     x = regressors_on_rows(terms, frame["gt_unit"])
@@ -197,14 +201,13 @@ def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
     """A (sum over prompts of s s') A with A = (X'X + P)^-1 and s = X'e, from a matrix of the
     rows.
     """
-    tables, curves = clustered("gam", twin), fit_gam(*helpfulness, covariance="HC0").curves
+    tables = clustered("gam", twin)
+    curves = fit_gam(*helpfulness, covariance="HC0").curves
     frame, prompt = raw_rows(twin)
     terms = estimable_terms(SPECS["gam"], factors_on_rows(frame, FACTORS))
     terms = [term for term in terms if term.quantity in ("self_bias", "family_bias")]
-    parts, penalties = (
-        [np.stack([term.carried for term in terms], axis=1)],
-        [np.zeros((len(terms),) * 2)],
-    )
+    parts = [np.stack([term.carried for term in terms], axis=1)]
+    penalties = [np.zeros((len(terms),) * 2)]
     for curve in curves:
         own = (frame["judge"] == curve.judge).to_numpy()
         reference = frame["gt_unit"].to_numpy()[own]
@@ -212,11 +215,13 @@ def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
         parts.append(np.zeros((len(frame), spline.functions)))
         parts[-1][own] = spline.basis(reference)
         penalties.append(curve.smoothing * spline.penalty())
-    x, y = np.hstack(parts), frame["rating_unit"].to_numpy()
+    x = np.hstack(parts)
+    y = frame["rating_unit"].to_numpy()
     inverse = np.linalg.inv(x.T @ x + block_diag(*penalties))
     residual = y - x @ inverse @ x.T @ y
     sums = np.stack([x[prompt == p].T @ residual[prompt == p] for p in range(prompt.max() + 1)])
-    n, prompts = len(y), len(sums)
+    n = len(y)
+    prompts = len(sums)
     spread = (
         inverse
         @ sums.T
@@ -241,9 +246,7 @@ def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
 @pytest.mark.parametrize("name", ["ordinal", "gam"])
 def test_errors_of_few_prompts_have_a_remark_and_of_one_prompt_are_unknown(twin, tmp_path, name):
     for prompts in (12, 1):
-        kept = f"select distinct prompt_id from raw order by all limit {prompts}"
-        study = changed_twin(twin, tmp_path, f"from raw where prompt_id in ({kept})")
-        tables = clustered(name, study)
+        tables = clustered(name, of_prompts(twin, tmp_path, prompts))
         few = FEW_CLUSTERS.format(covariance="CR1", clusters=12, few=FEW)
         assert ((HELPFULNESS, few) in {fields(row, "slice remark") for row in tables.remarks}) == (
             prompts == 12

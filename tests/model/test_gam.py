@@ -118,12 +118,11 @@ def test_two_references_give_equation_1(covariance):
 def test_smoothing_minimises_the_score_over_rows(bent_rows):
     """Against cross-validation by the formula, on rows, at every strength tried."""
     mine = bent_rows[0] == "b1"
-    reference, rating = bent_rows[3][mine], bent_rows[4][mine] / TOP
+    reference = bent_rows[3][mine]
+    rating = bent_rows[4][mine] / TOP
     basis = s(0, n_splines=SPLINES, lam=1.0).compile(reference[:, None])
-    x, penalty = (
-        basis.build_columns(reference[:, None]).toarray(),
-        basis.build_penalties().toarray(),
-    )
+    x = basis.build_columns(reference[:, None]).toarray()
+    penalty = basis.build_penalties().toarray()
     scores = []
     for strength in len(rating) * STRENGTHS:
         hat = np.linalg.solve(x.T @ x + strength * penalty, x.T)
@@ -146,7 +145,8 @@ def test_few_references(values, edof):
     """A judge with few references: a constant, a quadratic, a cubic; the other judges have
     thirteen.
     """
-    many, few = on(*np.linspace(0, 1, 13)), on(*values)
+    many = on(*np.linspace(0, 1, 13))
+    few = on(*values)
     rows = rows_from(
         references=lambda generator, judge, model: (few if judge == "b1" else many)(
             generator, judge, model
@@ -227,10 +227,8 @@ SIZES = [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3), (10, 3)]
 def test_basis_and_penalty_are_pygams(functions, order):
     low, high = (0.3, 0.3) if functions == 1 else (0.05, 0.95)
     values = np.append(np.linspace(low, high, 53), [high, low])
-    spline, theirs = (
-        Spline(low, high, functions, order),
-        s(0, functions, spline_order=order, edge_knots=[low, high], lam=1.0),
-    )
+    spline = Spline(low, high, functions, order)
+    theirs = s(0, functions, spline_order=order, edge_knots=[low, high], lam=1.0)
     assert_allclose(
         spline.basis(values), theirs.build_columns(values[:, None]).toarray(), rtol=0, atol=1e-14
     )

@@ -21,7 +21,8 @@ NINE = (
     "Mistral 7B",
     "Mistral Large",
 )
-GPT, MINI = "GPT-4o", "GPT-3.5 Turbo"
+GPT = "GPT-4o"
+MINI = "GPT-3.5 Turbo"
 MODELS = {"A": Spec.of("a"), "B": Spec.of("b", terms=(*EQUATION_1, "model"))}
 
 
@@ -37,7 +38,8 @@ def test_shares_are_those_of_the_weights_of_rows(twin):
     x = regressors_on_rows(terms, frame["gt_unit"])
     place = [(term.quantity, term.term) for term in terms].index(("self_bias", GPT))
     squares = np.linalg.pinv(x)[place] ** 2
-    judge, model = factors["judge"] == GPT, factors["model"] == GPT
+    judge = factors["judge"] == GPT
+    model = factors["model"] == GPT
     row = rows_from(twin, spec)["self_bias", GPT]
     assert row["share_carried"] == pytest.approx(
         squares[judge & model].sum() / squares.sum(), rel=1e-9

@@ -19,7 +19,8 @@ def rows_and_moments(width=3):
     and their moments.
     """
     generator = default_rng(0)
-    names, family = np.array(["m0", "m1", "m2"]), np.array(["f0", "f0", "f1"])
+    names = np.array(["m0", "m1", "m2"])
+    family = np.array(["f0", "f0", "f1"])
     judge, model, dimension = (index.ravel() for index in np.indices((3, 3, 2)))
     factors = {
         "judge": names[judge],

@@ -118,7 +118,8 @@ def test_mean_scores_equal_figure_6_but_for_two_halves(published):
         fields(row, "dimension judge model"): Decimal(row["value"]).quantize(Decimal("0.01"))
         for row in rows_from(DATA / "play_favorites_mean_scores.csv")
     }
-    differing, compared = {}, 0
+    differing = {}
+    compared = 0
     for row in mean_scores(published.cells()):
         if row["dimension"]:
             key = fields(row, "dimension judge model")

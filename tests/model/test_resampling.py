@@ -227,14 +227,16 @@ def rows_from(study, spec):
     """
     frame = duckdb.sql(spec.selection.rows(study.ratings)).df()
     x, terms = design_on_rows(frame, spec)
-    y, cluster = frame["rating_unit"].to_numpy(), frame["prompt"].to_numpy()
+    y = frame["rating_unit"].to_numpy()
+    cluster = frame["prompt"].to_numpy()
     if spec.errors.covariance == "CR1_judge":
         cluster = np.unique(frame["judge"], return_inverse=True)[1]
     if spec.selection.absorb:
         completion = frame.groupby(["dimension", "prompt", "model"]).ngroup().to_numpy()
         counts = np.bincount(completion)
         means = np.stack([np.bincount(completion, column) / counts for column in x.T], axis=1)
-        x, y = x - means[completion], y - (np.bincount(completion, y) / counts)[completion]
+        x = x - means[completion]
+        y = y - (np.bincount(completion, y) / counts)[completion]
         kept = [
             place
             for place, term in enumerate(terms)
@@ -246,7 +248,8 @@ def rows_from(study, spec):
             for p in kept
             if terms[p].quantity not in ("intercept", "slope") or terms[p].term != first
         ]
-        x, terms = x[:, kept], [terms[place] for place in kept]
+        x = x[:, kept]
+        terms = [terms[place] for place in kept]
     return x, terms, y, cluster
 
 

@@ -9,7 +9,8 @@ import recuse
 from recuse.base.reasons import Reason, because
 from recuse.model.fit import Coefficient, Fitted, with_biases
 
-NAMES, FAMILIES = ("A", "B", "C", "D"), {"one": ["A", "B"]}
+NAMES = ("A", "B", "C", "D")
+FAMILIES = {"one": ["A", "B"]}
 PROMPTS = 40
 
 
@@ -18,7 +19,8 @@ def frame():
     """Four judges of two dimensions; a quarter of the answers have a human score, and some ratings
     are missing.
     """
-    random, rows = default_rng(11), []
+    random = default_rng(11)
+    rows = []
     for prompt in range(PROMPTS):
         for dimension in ("Tone", "Wit"):
             for model in NAMES:
@@ -72,7 +74,8 @@ def test_biases_are_those_of_the_naive_twin(frame):
     table = recuse.fit(study, "clustered").frame.set_index(["quantity", "term"])
     for place, key in enumerate(keys):
         if key[0] == "self_bias":
-            row, prompts = table.loc[key], of_judge[key[1]]
+            row = table.loc[key]
+            prompts = of_judge[key[1]]
             assert row["estimate"] == pytest.approx(expected[place], abs=1e-10)
             error = np.sqrt(square[place] * prompts / (prompts - 1))
             assert row["std_error"] == pytest.approx(error, rel=1e-8)

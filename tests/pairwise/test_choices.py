@@ -50,7 +50,8 @@ def naive(rows, families=FAMILIES):
         if verdict == "error" or pair["human"] is None:
             continue
         for side, other in ("ab", "ba"):
-            judge, model = pair["judge"], pair[f"model_{side}"]
+            judge = pair["judge"]
+            model = pair[f"model_{side}"]
             points = [
                 0.5 if word == "tie" else float(word == side) for word in (verdict, pair["human"])
             ]
@@ -177,7 +178,8 @@ def test_wrong_labels_make_a_verbosity_bias_of_a_judge_blind_to_length(tmp_path,
     """The judge always finds the better answer; 15 % of the labels are flipped, and at that rate
     nothing is left.
     """
-    n, rows = 1000, []
+    n = 1000
+    rows = []
     for number in range(n):
         better = "a" if number < longer * n else "b"  # J's answer is the longer
         label = "ba"["ab".index(better)] if number % 20 < 3 else better
@@ -229,10 +231,8 @@ def test_label_noise_is_undone_at_its_rate(tmp_path, flips):
         for row in table
         if row["origin"] == "assumed" and "estimate" in row
     }
-    human, judge = (
-        np.mean([row["humans_a"] / 3 for row in rows]),
-        np.mean([row["outcome"] == "a" for row in rows]),
-    )
+    human = np.mean([row["humans_a"] / 3 for row in rows])
+    judge = np.mean([row["outcome"] == "a" for row in rows])
     assert shown == pytest.approx({rate: judge - (human - rate) / (1 - 2 * rate) for rate in shown})
     assert set(shown) == {0, 0.05, 0.1, 0.15, 0.2, 0.25}
 

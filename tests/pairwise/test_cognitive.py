@@ -110,7 +110,8 @@ def shown(bias, pair, favoured):
     """None if a comparison does not concern a bias, LEFT_OUT if it is uninformative, else whether
     it is biased.
     """
-    ab, ba = pair.get("ab"), pair.get("ba")
+    ab = pair.get("ab")
+    ba = pair.get("ba")
     if ab is None or ba is None:
         own = pair["judge"] in fields(pair, "model_a model_b")
         return (
@@ -136,7 +137,8 @@ def by_hand(rows):
     verdicts are valid.
     """
     statements = {tuple(row[name] for name in KEY): row["favoured"] for row in rows}
-    results, valid = {}, {}
+    results = {}
+    valid = {}
     for pair, (bias, conditions) in itertools.product(compared(rows), TESTS.items()):
         if pair["condition"] in conditions:
             favoured = tuple(

@@ -38,7 +38,8 @@ def verdicts_from(seed=1, **settings):
 def eta_of_row(verdicts, row, value):
     """The model, one verdict at a time; value(kind, name) is a coefficient."""
     judge, first, second = (getattr(verdicts, name)[row] for name in ("judge", "first", "second"))
-    models, judges = verdicts.models, verdicts.judges
+    models = verdicts.models
+    judges = verdicts.judges
     eta = value(SENSITIVITY, judge) * (value(STRENGTH, first) - value(STRENGTH, second))
     for model, side in ((first, 1), (second, -1)):
         if models[model] == judges[judge]:
@@ -64,7 +65,8 @@ def naive(verdicts, coefficients):
         if outcome == 2
     }
     for row in range(len(verdicts.judge)):
-        eta, judge = eta_of_row(verdicts, row, value), verdicts.judge[row]
+        eta = eta_of_row(verdicts, row, value)
+        judge = verdicts.judge[row]
         weights = [
             np.exp(eta / 2),
             np.exp(-eta / 2),
@@ -171,7 +173,7 @@ def test_with_ties_equal_to_statsmodels_poisson_on_outcomes():
 def test_sensitivities_are_at_the_maximum_of_the_naive_likelihood():
     from scipy.optimize import minimize
 
-    verdicts = verdicts_from(ties=0.3, models=4, judges=3, questions=10, sensitivities=(0.5, 1.5))
+    verdicts = verdicts_from(ties=0.3, models=4, judges=3, questions=4, sensitivities=(0.5, 1.5))
     cells = PairCells(verdicts)
     fitted = fit_maximum(cells, KINDS, precision={SENSITIVITY: 1.0})
     models, slopes = (cells.terms.places(kind) for kind in (STRENGTH, SENSITIVITY))

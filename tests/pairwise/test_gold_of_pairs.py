@@ -89,7 +89,8 @@ def spoilt(columns, seed=0):
     """With a second vote, ties and errors in some verdicts, and a tenth of the questions without a
     key.
     """
-    draw, rows = default_rng(seed), len(columns["judge"])
+    draw = default_rng(seed)
+    rows = len(columns["judge"])
     twice = {name: np.concatenate([values, values]) for name, values in columns.items()}
     twice["vote"] = np.repeat([1, 2], rows)
     changed = draw.random(2 * rows)
@@ -255,7 +256,7 @@ def test_planted_preferences_are_recovered(long):
     }
     found = [
         (fields(row, "term case"), row)
-        for seed in range(40 if long else 12)
+        for seed in range(40 if long else 6)
         for row in rows_from(drawn(seed))
         if row.get("baseline") == BOTH
     ]

@@ -68,7 +68,8 @@ def test_the_interval_covers_as_often_as_it_says():
     """600 studies of 60 questions, each of 1 to 6 comparisons whose chance of a success, 0.6 on
     average, is its own.
     """
-    draw, covered = default_rng(5), 0
+    draw = default_rng(5)
+    covered = 0
     for seed in range(600):
         n = draw.integers(1, 7, size=60)
         successes = draw.binomial(n, draw.beta(3, 2, size=60))
@@ -93,7 +94,8 @@ def test_ends_without_variation_are_exact(n, confidence):
 @pytest.mark.parametrize(("share", "questions"), [(0.01, 80), (0.99, 80), (0.03, 40), (0.5, 6)])
 def test_shares_near_0_and_1_are_covered_as_often_as_nominal(share, questions):
     """1000 studies of questions with one verdict each: some have no variation."""
-    draw, numbers = default_rng(9), np.ones(questions)
+    draw = default_rng(9)
+    numbers = np.ones(questions)
     groups = [
         Group({}, np.stack([draw.binomial(1, share, questions), numbers], axis=1))
         for _ in range(1000)

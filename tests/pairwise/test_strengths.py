@@ -65,7 +65,8 @@ def test_errors_of_debiased_strengths_are_those_of_refits():
         WORLD, questions=20, positions=(-0.5, 0.8), length=0.8, sensitivities=(0.5, 1.5)
     )
     compared = draw(world, 6)
-    table, drawn = table_from(compared), []
+    table = table_from(compared)
+    drawn = []
     for item in range(20):
         part = table_from(compared.among(compared.judges.item != item))
         drawn.append([part["debiased", f"model {number}"]["strength"] for number in range(6)])

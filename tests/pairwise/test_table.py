@@ -104,10 +104,12 @@ def test_all_columns_and_their_order(tmp_path):
 
 def test_several_files_gzip_and_parquet_say_the_same(tmp_path):
     plain = write(tmp_path / "v.csv", GOOD)
-    packed, parquet = tmp_path / "v.csv.gz", tmp_path / "v.parquet"
+    packed = tmp_path / "v.csv.gz"
+    parquet = tmp_path / "v.parquet"
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     duckdb.sql(f"copy (select * from read_csv('{plain}')) to '{parquet}'")
-    one, other = write(tmp_path / "one.csv", GOOD[:3]), write(tmp_path / "other.csv", GOOD[3:])
+    one = write(tmp_path / "one.csv", GOOD[:3])
+    other = write(tmp_path / "other.csv", GOOD[3:])
     results = []
     for files in ([plain], [packed], [parquet], [other, one]):
         comparisons, completeness = run(tmp_path, files)

@@ -49,11 +49,14 @@ def counted(pairs, order, treatment, times=None):
     """wrong and n by side, what is left out, and the questions of each side; each question counts
     `times` times.
     """
-    wrong, n, left = defaultdict(float), defaultdict(float), defaultdict(int)
+    wrong = defaultdict(float)
+    n = defaultdict(float)
+    left = defaultdict(int)
     questions = {"shorter": set(), "longer": set()}
     for pair in pairs:
         for verdict in verdicts(pair, order):
-            why, weight = fate(pair, verdict), times[pair["item"]] if times else 1
+            why = fate(pair, verdict)
+            weight = times[pair["item"]] if times else 1
             if why not in ("shorter", "longer"):
                 left[why] += 1
                 continue

@@ -73,7 +73,8 @@ def by_rule(pair, order):
 def test_scores_are_those_of_a_loop(tmp_path, seed, order):
     rows = random_rows(seed)
     results = scores(write(rows, tmp_path / "c.parquet"), order=(order, ""))
-    expected, labelled = defaultdict(list), {}
+    expected = defaultdict(list)
+    labelled = {}
     for pair in compared(rows):
         bin_low = place(pair["length_a"], pair["length_b"]) if known(pair) else None
         for label in labels_from(pair["condition"]):

@@ -33,7 +33,8 @@ def judged(first, *, count=4000, seed=1, longer=0.0):
         own: first / 2 + (1 - first) (longer / 2 + (1 - longer) BETTER)
     """
     generator = default_rng(seed)
-    ab, length_a = generator.random(count) < 0.5, generator.integers(50, 151, count)
+    ab = generator.random(count) < 0.5
+    length_a = generator.integers(50, 151, count)
     by_quality = generator.random(count) < BETTER
     by_length = np.where(generator.random(count) < longer, length_a > 100, by_quality)
     is_a = np.where(generator.random(count) < first, ab, by_length)

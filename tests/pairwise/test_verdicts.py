@@ -176,7 +176,8 @@ def test_other_kinds_of_answers_that_are_not_compared():
 @pytest.fixture
 def no_own_answers(tmp_path):
     """Three judges that compare the answers of others, to 40 questions, and favour longer ones."""
-    draw, rows = default_rng(1), []
+    draw = default_rng(1)
+    rows = []
     for judge, number, order in ((j, n, o) for j in "XYZ" for n in range(40) for o in ("ab", "ba")):
         row = {"judge": judge, "model_a": "m", "model_b": "n", "item": f"q{number}", "order": order}
         row |= {
@@ -203,7 +204,8 @@ def test_judges_that_compare_no_own_answers_get_no_verdict_on_them(no_own_answer
         "pairs" if by_regression else "shares"
     }
     for judge in "XYZ":
-        own, longer = found["self_bias", judge], found["longer", judge]
+        own = found["self_bias", judge]
+        longer = found["longer", judge]
         assert (own["verdict"], code(own["reason"])) == (
             Verdict.INCONCLUSIVE,
             Reason.NO_OWN_COMPARED,

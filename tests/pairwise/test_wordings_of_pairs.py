@@ -36,10 +36,8 @@ def keyed(rows):
 
 def test_intervals_over_wordings_are_those_of_fits_to_each():
     compared = draw(WORLD, 3)
-    plain, rows = (
-        keyed(regression_rows(Regression(compared), confidence=0.9)),
-        keyed(over(compared)),
-    )
+    plain = keyed(regression_rows(Regression(compared), confidence=0.9))
+    rows = keyed(over(compared))
     assert rows.keys() == plain.keys()
     parts = []
     for code in range(3):

@@ -13,7 +13,8 @@ from recuse.simulate.pairwise import declared_comparisons, planted_biases, simul
 from recuse.simulate.recovery import recovery_of_biases
 from recuse.simulate.votes import join
 
-REPLICATES, AT_ONCE = 150, 50
+REPLICATES = 150
+AT_ONCE = 50
 NOMINAL = 0.9
 
 CONSISTENCY = {"condition": "order", "judge": "J", "statistic": "consistency"}
@@ -136,7 +137,8 @@ def test_intervals_have_nominal_coverage(tmp_path):
     """
     rows = []
     for start in range(0, REPLICATES, AT_ONCE):
-        parts, planted = [], []
+        parts = []
+        planted = []
         for seed in range(start, start + AT_ONCE):
             judge = f"judge {seed}"
             models = [judge, "A", "B", "C"]

@@ -29,7 +29,7 @@ def large(tmp_path_factory):
     """
     biased = world(
         {"North": BIASED, "Stranger": BIASED | {"error_shorter": 0.1, "error_longer": 0.5}},
-        questions=3000,
+        questions=1500,
     )
     drawn = simulate_comparisons(biased, seed=3)
     return recovered(drawn, planted_biases(biased), tmp_path_factory.mktemp("large"))
@@ -53,7 +53,8 @@ def test_what_is_planted_by_hand(large):
         for row in large
         if row["condition"] in ("order", "bandwagon")
     }
-    decided, valid = 0.65, 0.96**2
+    decided = 0.65
+    valid = 0.96**2
     assert results["North", "verbosity_bias debiased excluded"] == pytest.approx(0.6 * 0.25)
     assert results["Stranger", "verbosity_bias debiased excluded"] == pytest.approx(-0.4)
     assert results["Stranger", "verbosity_bias pooled excluded"] == pytest.approx(
@@ -75,7 +76,8 @@ def test_every_statistic_is_planted_once(large):
 
 
 def test_same_seed_same_comparisons_and_judges_by_themselves():
-    alone, both = world({"North": BIASED}), world({"North": BIASED, "East": {}})
+    alone = world({"North": BIASED})
+    both = world({"North": BIASED, "East": {}})
     first, second, third = (simulate_comparisons(w, seed=5) for w in (alone, alone, both))
     assert all((first[column] == second[column]).all() for column in COMPARISONS)
     of_north = third["judge"] == "North"

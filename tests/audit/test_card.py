@@ -27,7 +27,8 @@ FILES = ("effects.csv", "summary.json", "card.html", "card.svg")
 
 
 def card(folder, judges, world=World(), **settings):  # noqa: B008
-    rng, rows = np.random.default_rng(9), []
+    rng = np.random.default_rng(9)
+    rows = []
     for judge, effects in judges.items():
         rows += world.observations(rng, effects, judge)
     settings = {"confidence": 0.9, "seed": 1, "simulated": True} | settings

@@ -42,7 +42,8 @@ def effects(rows, treatments=TREATMENTS):
 @pytest.fixture(scope="module")
 def uneven():
     """Prompts with one to four answers, some replies missing."""
-    rng, rows = np.random.default_rng(3), []
+    rng = np.random.default_rng(3)
+    rows = []
     for prompt in range(40):
         level = rng.normal(0, 0.1)
         for model in range(rng.integers(1, 5)):
@@ -117,7 +118,10 @@ def test_failures_by_arm_and_turned_pairs_are_counted():
 
 
 def test_favouring_its_own_is_what_exceeds_others_on_the_same_prompts():
-    rng, rows, own, others = np.random.default_rng(5), [], [], []
+    rng = np.random.default_rng(5)
+    rows = []
+    own = []
+    others = []
     for prompt in range(25):
         for model, is_own in (("judge", 1), ("other a", 0), ("other b", 0)):
             treated, plain = rng.uniform(0, 1, 2)
@@ -160,7 +164,8 @@ def test_intervals_allow_for_skewness_as_halls_do(moved):
 
 def test_several_wordings_are_those_that_were_asked():
     """The effect is their mean, and its error is over prompts alone."""
-    rng, rows = np.random.default_rng(4), []
+    rng = np.random.default_rng(4)
+    rows = []
     differences = rng.normal(0.1, 0.1, (30, 1)) + np.array([-0.3, 0.3])
     differences = differences + rng.normal(0, 0.05, (30, 2))
     for (prompt, name), value in np.ndenumerate(differences):
@@ -175,7 +180,8 @@ def test_several_wordings_are_those_that_were_asked():
 @pytest.mark.parametrize(("writers", "spread"), [(2, 0.2), (2, 0.0), (4, 0.2), (4, 0.01)])
 def test_writers_are_drawn_at_random(writers, spread):
     """In balanced rows the mean square between has the spread, that of the interaction is noise."""
-    rng, rows = np.random.default_rng(4), []
+    rng = np.random.default_rng(4)
+    rows = []
     differences = rng.normal(0.1, 0.1, (30, 1)) + rng.normal(0, spread, (1, writers))
     differences = differences + rng.normal(0, 0.05, (30, writers))
     for (prompt, name), value in np.ndenumerate(differences):
@@ -186,16 +192,20 @@ def test_writers_are_drawn_at_random(writers, spread):
     between = differences.mean(0).var(ddof=1) / writers
     prompts = differences.mean(1).var(ddof=1) / 30
     if writers == 2:
-        counts, variance, df = between > noise / 2, prompts + max(0, between - noise / 2), 1
+        counts = between > noise / 2
+        variance = prompts + max(0, between - noise / 2)
+        df = 1
     else:
-        counts, variance = between > 0.6 * noise, prompts + max(between - noise, -0.4 * noise)
+        counts = between > 0.6 * noise
+        variance = prompts + max(between - noise, -0.4 * noise)
         df = variance**2 / (prompts**2 / 29 + between**2 * 4 / 9 + noise**2 / 87)
     assert row["standard_error"] == pytest.approx(math.sqrt(variance), rel=0.02)
     assert row["df"] == pytest.approx(min(29, max(writers - 1, df)) if counts else 29, rel=0.05)
 
 
 def test_holm_is_over_the_contrasts_of_one_judge_and_parts_have_no_verdict():
-    world, rng = World(prompts=60), np.random.default_rng(8)
+    world = World(prompts=60)
+    rng = np.random.default_rng(8)
     names = dict(zip(BIASES, np.linspace(0, 0.15, len(BIASES)), strict=True))
     rows = world.observations(rng, names, "a") + world.observations(rng, names, "b")
     for row in rows:
@@ -215,7 +225,9 @@ def test_holm_is_over_the_contrasts_of_one_judge_and_parts_have_no_verdict():
 
 def test_effects_by_length_are_those_of_each_third():
     """Fifteen answers of 20 words stay together; the others are shorter, or longer."""
-    rng, rows, by_third = np.random.default_rng(6), [], {}
+    rng = np.random.default_rng(6)
+    rows = []
+    by_third = {}
     lengths = [*range(5, 20), *[20] * 15, *range(21, 36)]
     for prompt, words in enumerate(lengths):
         effect = 0.4 * (words > 20) + rng.normal(0, 0.1)

@@ -102,7 +102,8 @@ def test_biases_beyond_are_named_with_their_intervals(status, capfd):
 
 def shares(world, effects, limit, replicates):
     """Shares of cards that pass and that fail."""
-    rng, statuses = np.random.default_rng(5), []
+    rng = np.random.default_rng(5)
+    statuses = []
     for _ in range(replicates):
         rows = effect_rows(world.observations(rng, effects), TREATMENTS, confidence=0.9, seed=1)
         biases = [GatedBias("", {"reason": "", **row, "term": ""}, 0.9) for row in rows]
@@ -112,7 +113,7 @@ def shares(world, effects, limit, replicates):
 
 def test_it_errs_as_seldom_as_it_says(long):
     """The worst worlds: one bias at the limit and the others small; all biases at the limit."""
-    replicates = 2000 if long else 100
+    replicates = 2000 if long else 60
     world = World(prompts=40, moved=0.0, noise=0.05, steps=100)
     latent = 0.08
     limit = world.truth(latent)

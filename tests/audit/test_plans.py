@@ -91,7 +91,8 @@ def test_what_a_judge_is_shown_differs_by_the_treatment_alone(mock):
         by_unit.setdefault(tuple(about.items()), {})[arm] = request.messages[0]["content"]
     for about, shown in by_unit.items():
         if ("treatment", "label") in about:
-            own, another = shown["own name"], shown["another's name"]
+            own = shown["own name"]
+            another = shown["another's name"]
             assert own.replace("by judge.]", "by other.]") == another
             assert (
                 re.sub(r"\[This response was written by \w+\.\]\n\n", "", own) == shown["no name"]
@@ -175,7 +176,9 @@ def started():
     )
 
 
+@pytest.mark.long
 def test_a_killed_audit_loses_no_answer():
+    """In the ordinary run, test_kills does this to a collection, which asks for an audit, too."""
     with BiasedJudge({}, latency=0.02) as mock:
         judge = {"model": "mock-1", "base_url": mock.url, "concurrency": 4}
         plan = written_plan(mock, SEVERAL, ask="verdicts", judges={"judge": judge})

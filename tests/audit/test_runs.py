@@ -36,8 +36,10 @@ def effect(rows, treated, control, own=None):
     return fmean(means), stdev(means) / math.sqrt(len(means))
 
 
-OWN, ANOTHER = "[This response was written by judge.]", "[This response was written by other.]"
-ALONE, PAIRS = "ratings", "verdicts"
+OWN = "[This response was written by judge.]"
+ANOTHER = "[This response was written by other.]"
+ALONE = "ratings"
+PAIRS = "verdicts"
 # kind, treatment, options, what is planted by texts, and of contrasts what the mean rating changes;
 # the mean verdict changes by half of that
 PLANTED = [
@@ -117,7 +119,8 @@ def test_a_mitigation_is_the_difference_between_two_plans_on_the_same_prompts():
         strict = written_plan(mock, ["distraction"])
         lines = [*audit(strict, against=plain)]
     (row,) = read_table("results/audits/plan/against_plain.csv")
-    change, error = float(row["estimate"]), float(row["standard_error"])
+    change = float(row["estimate"])
+    error = float(row["standard_error"])
     assert abs(change - 0.2) < 3 * error < 0.2
     assert (row["before"], row["after"], row["prompts"]) == ("plain", "plan", "40")
     assert "distraction" in lines[-1]
@@ -134,7 +137,8 @@ def run_plan(mock, name):
 @pytest.mark.parametrize("changed", [{"study": "plan"}, {"kind": "verdicts"}])
 def test_plans_that_cannot_be_compared_are_refused_before_anything_is_asked(changed):
     with BiasedJudge({}, seed=SEED) as mock:
-        plain, plan = run_plan(mock, "plain"), written_plan(mock, ["distraction"])
+        plain = run_plan(mock, "plain")
+        plan = written_plan(mock, ["distraction"])
         other = SimpleNamespace(**{"study": "plain", "kind": plain.kind, **changed})
         asked = len(mock.asked)
         with pytest.raises(ConfigError, match="found two plans"):

@@ -49,12 +49,20 @@ def test_prompts_are_the_fewest_that_are_enough():
     assert assumed_spread("ratings", 1, 1) == pytest.approx(math.sqrt(2) * one)
 
 
-@pytest.mark.parametrize(("tests", "few", "many"), [(1, 60, 1000), (10, 10, 400)])
+@pytest.mark.parametrize(
+    ("tests", "few", "many"),
+    [(1, 60, 1000), pytest.param(10, 10, 400, marks=pytest.mark.long)],
+)
 def test_power_at_3_percent_with_600_prompts_is_as_promised(long, tests, few, many):
     """With nine other treatments that have no effect, or none, through the estimator."""
-    world, rng, count = World(prompts=600), np.random.default_rng(21), many if long else few
-    names, latent = [treatment.name for treatment in TREATMENTS[:tests]], 0.0314
-    truth, found, spreads = world.truth(latent), 0, []
+    world = World(prompts=600)
+    rng = np.random.default_rng(21)
+    count = many if long else few
+    names = [treatment.name for treatment in TREATMENTS[:tests]]
+    latent = 0.0314
+    truth = world.truth(latent)
+    found = 0
+    spreads = []
     assert truth == pytest.approx(0.03, abs=0.001)
     for _ in range(count):
         rows = world.observations(rng, dict.fromkeys(names, 0.0) | {names[0]: latent})
@@ -68,7 +76,8 @@ def test_power_at_3_percent_with_600_prompts_is_as_promised(long, tests, few, ma
 
 
 def test_what_a_mitigation_buys_is_on_the_same_prompts(tmp_path):
-    world, rng = World(prompts=160), np.random.default_rng(4)
+    world = World(prompts=160)
+    rng = np.random.default_rng(4)
     before = world.observations(rng, {"length": 0.2, "order": 0.1})
     after = world.observations(rng, {"length": 0.05, "order": 0.1})
     for row in after:
@@ -91,7 +100,8 @@ def test_what_a_mitigation_buys_is_on_the_same_prompts(tmp_path):
     )
     length = by_treatment["length"]
     test = stats.ttest_rel(second, first)
-    ends, error = test.confidence_interval(0.9), stats.sem(second - first)
+    ends = test.confidence_interval(0.9)
+    error = stats.sem(second - first)
     # As a t test has them, but for skewness and for prompts on which nothing changes
     found = length["ci_low"], length["ci_high"]
     assert found == pytest.approx((ends.low, ends.high), abs=0.1 * error)
@@ -104,7 +114,8 @@ def test_what_a_mitigation_buys_is_on_the_same_prompts(tmp_path):
 
 def test_writers_of_a_change_are_drawn_at_random():
     """A change has the errors of an effect that has the differences of the two as its values."""
-    world, rng = World(prompts=40, writers=3, by_writer=0.2), np.random.default_rng(5)
+    world = World(prompts=40, writers=3, by_writer=0.2)
+    rng = np.random.default_rng(5)
     before, after = (world.observations(rng, {"length": effect}) for effect in (0.2, 0.1))
     both = zip(before, after, strict=True)
     changed = [{**late, "value": late["value"] - early["value"]} for early, late in both]

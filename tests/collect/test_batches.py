@@ -158,7 +158,8 @@ def test_a_server_without_batches_is_said(mock, path, monkeypatch):
 
 
 def test_a_call_that_fails_in_passing_is_tried_again(mock, path, monkeypatch):
-    calls, answer = Counter(), mock._of_batches
+    calls = Counter()
+    answer = mock._of_batches
 
     def sometimes(method, path, headers, body):
         calls[method, path[0]] += 1
@@ -174,7 +175,8 @@ def test_a_call_that_fails_in_passing_is_tried_again(mock, path, monkeypatch):
 
 
 def test_a_batch_of_another_plan_counts_in_the_budget_and_its_answers_are_kept(mock, path):
-    before, after = in_batches(mock, 5), in_batches(mock, 5, body={"temperature": 0.5})
+    before = in_batches(mock, 5)
+    after = in_batches(mock, 5, body={"temperature": 0.5})
     kill(path, before)
     budget = sum(map(worst_cost, after)) * 1.0001
     mock.batch_after = 10**6
@@ -313,19 +315,15 @@ def test_a_list_of_batches_that_is_none_creates_no_second_one(mock, path):
 
 def test_a_batch_waits_for_the_money_that_others_may_give_back(mock, path):
     mock.latency = 0.2
-    alone, batch = (
-        plan(mock.url, 1, judge="a"),
-        in_batches(mock, 1, judge="b", body={"temperature": 0.5}),
-    )
+    alone = plan(mock.url, 1, judge="a")
+    batch = in_batches(mock, 1, judge="b", body={"temperature": 0.5})
     outcome = run(path, alone + batch, budget=worst_cost(alone[0]) + 0.9 * worst_cost(batch[0]))
     assert (outcome.answered, outcome.stopped) == (2, "done")
 
 
 def test_a_request_waits_for_the_money_that_a_batch_may_give_back(mock, path):
-    alone, batch = (
-        plan(mock.url, 1, judge="a"),
-        in_batches(mock, 5, judge="b", body={"temperature": 0.5}),
-    )
+    alone = plan(mock.url, 1, judge="a")
+    batch = in_batches(mock, 5, judge="b", body={"temperature": 0.5})
     kill(path, batch)
     outcome = run(
         path, alone + batch, budget=sum(map(worst_cost, batch)) + 0.5 * worst_cost(alone[0])

@@ -55,7 +55,8 @@ PLAN = [request(number) for number in range(10)]
 
 def test_without_a_ledger_tokens_money_and_time_are_by_stated_defaults():
     (each,) = estimates([*PLAN, PLAN[0]], [])
-    into, out = sum(map(tokens_in, PLAN)), 10 * 2 * RATING[SCHEMA]
+    into = sum(map(tokens_in, PLAN))
+    out = 10 * 2 * RATING[SCHEMA]
     assert (each.judge, each.requests, each.answered, each.left) == ("one", 10, 0, 10)
     assert (each.tokens_in, each.tokens_out) == (into, out)
     assert each.money == pytest.approx((2 * into + 10 * out) / 1e6)

@@ -76,7 +76,8 @@ def outcome_from(process):
 
 
 def test_a_killed_collection_loses_no_answer_and_asks_only_what_was_under_way_again(start, mock):
-    seed, kept = random.Random(2), set()
+    seed = random.Random(2)
+    kept = set()
     for kills, share in enumerate((0.25, 0.6), 1):
         process = start()
         wait_until(mock, 120 * share + seed.randint(0, 10), process)

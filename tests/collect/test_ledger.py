@@ -226,7 +226,8 @@ def test_a_ledger_counts_as_found_until_others_change_it(tmp_path, monkeypatch):
     study = Study(
         "asked", with_study(CONFIG, studies={"asked": {"title": "t", "collect": collect}})
     )
-    ledger, seen = Path("asked.ledger.jsonl"), Path(SEEN.format(study="asked"))
+    ledger = Path("asked.ledger.jsonl")
+    seen = Path(SEEN.format(study="asked"))
     absent = ledger_found(study)
     ledger.write_text("by a job")
     left = ledger_found(study)

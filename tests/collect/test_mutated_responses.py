@@ -190,16 +190,15 @@ def test_a_response_that_breaks_the_schema_is_neither_read_wrongly_nor_lost(
             timeout=20.0,
             attempts=2,
         )
-        message, mode = (
-            {"role": "user", "content": str(place)},
-            (SCHEMA, NUMBER, LOGPROBS)[place % 3],
-        )
+        message = {"role": "user", "content": str(place)}
+        mode = (SCHEMA, NUMBER, LOGPROBS)[place % 3]
         requests.append(Request(judge, [message], {"max_tokens": 20}, (CRITERION,), mode))
     with Ledger(tmp_path / "ledger.jsonl") as ledger:
         outcome = collect(requests, ledger, budget=1.0, wait=0.001)
     assert outcome.stopped == "done"
 
-    classes, spent = Counter(), 0.0
+    classes = Counter()
+    spent = 0.0
     by_key = {request.key: place for place, request in enumerate(requests)}
     for entry in read_ledger(tmp_path / "ledger.jsonl"):
         request, (body, where) = requests[by_key[entry.key]], sent[by_key[entry.key]]

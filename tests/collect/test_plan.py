@@ -142,10 +142,8 @@ def test_the_order_of_criteria_varies_and_is_kept(plan):
     }
     assert len(orders) > 10
     for request in requests_from(plan()):
-        text, places = (
-            shown(request),
-            [shown(request).index(f"{each.dimension}: ") for each in request.criteria],
-        )
+        text = shown(request)
+        places = [shown(request).index(f"{each.dimension}: ") for each in request.criteria]
         assert places == sorted(places), text
 
 

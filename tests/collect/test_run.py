@@ -54,7 +54,8 @@ def contents(path):
 
 
 def test_what_is_answered_is_not_asked_again_and_a_changed_request_is(run, mock):
-    first, second = run(plan(mock.url, 6)), run(plan(mock.url, 10))
+    first = run(plan(mock.url, 6))
+    second = run(plan(mock.url, 10))
     assert (first.total, first.before, first.answered, first.missing, first.stopped) == (
         6,
         0,
@@ -299,7 +300,8 @@ def test_a_status_that_another_attempt_meets_again_is_not_tried_again(run, mock)
 def test_log_probabilities_that_cannot_be_true_are_no_answer_now_or_in_an_old_ledger(
     run, mock, logprob
 ):
-    completion, body = mock.completion, {"logprobs": True, "top_logprobs": 5}
+    completion = mock.completion
+    body = {"logprobs": True, "top_logprobs": 5}
 
     def changed(asked):
         response = completion(asked)

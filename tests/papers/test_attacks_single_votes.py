@@ -58,7 +58,8 @@ def test_the_interval_of_the_difference_takes_questions_for_clusters(tmp_path):
         for row in sample(f"q{item}", "control", "a " * 6, order="ab" if item % 3 else "ba")
     ]
     (row,) = votes_by_position(connected(tmp_path, rows), **SAMPLING)
-    share, error = 40 / 60, np.sqrt(40 / 60 * 20 / 60 / 60)
+    share = 40 / 60
+    error = np.sqrt(40 / 60 * 20 / 60 / 60)
     expected = 2 * share - 1 - 2 * 1.645 * error, 2 * share - 1 + 2 * 1.645 * error
     assert row["difference"] == pytest.approx(1 / 3, abs=1e-12)
     # A thirtieth apart
@@ -80,7 +81,8 @@ def test_a_judge_with_nothing_but_errors_has_no_shares(tmp_path):
 
 def naive_curve(rows, experiment, judge, low, high):
     """Votes for the longer answer, and their questions, of one bin."""
-    scores, items = [], set()
+    scores = []
+    items = set()
     for row in rows:
         gap = abs(row["length_a"] - row["length_b"])
         inside = low <= gap and (high is None or gap < high)

@@ -27,12 +27,12 @@ from recuse.papers.values import DIMENSIONS, JUDGES, read_published
 
 OVERTURNED = ROOT / "tests" / "golden" / "overturned_claims.csv"
 CLAIMS = read_claims(DATA / "play_favorites_claims.csv")
-GPT, SONNET, LLAMA_8B = "GPT-4o", "Claude 3.5 Sonnet", "Llama 3 8B"
-CODED, WEAK, REFERENCE = (
-    "length_control_as_coded",
-    "weak_models_dropped_as_coded",
-    "llm_reference_as_coded",
-)
+GPT = "GPT-4o"
+SONNET = "Claude 3.5 Sonnet"
+LLAMA_8B = "Llama 3 8B"
+CODED = "length_control_as_coded"
+WEAK = "weak_models_dropped_as_coded"
+REFERENCE = "llm_reference_as_coded"
 # What the paper's own numbers contradict, and the number that does it.
 CONTRADICTED = {
     "rho_above_0_4": "against: Helpfulness: highest 0.384 (GPT-4o)",
@@ -232,7 +232,9 @@ def test_a_pooled_claim_is_absent_where_a_dimension_is(ideal):
 def test_a_bias_that_is_unclear_has_no_sign_to_keep(ideal):
     claim = next(claim for claim in CLAIMS if claim.name == "mostly_consistent")
     # All judges but Claude v2; without Llama 3 8B and Mistral 7B
-    clear, clear_and_not_weak, references = 8, 6, 3
+    clear = 8
+    clear_and_not_weak = 6
+    references = 3
     number = clear + clear_and_not_weak + references * clear
     assert claim_verdict(claim, ideal)[1] == f"{number} of {number}"
     assert (

@@ -120,7 +120,8 @@ def test_biases_without_a_share_are_said():
 def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices():
     table = biases(human=True)
     figure = bias_profile(table, subject())
-    judges, random = table[table["judge"] != "Human"], np.array(list(CLOSED_FORM.values()))
+    judges = table[table["judge"] != "Human"]
+    random = np.array(list(CLOSED_FORM.values()))
     wide = (
         judges.pivot(index="judge", columns="bias", values="share")
         .loc[JUDGES, list(CLOSED_FORM)]
@@ -134,7 +135,8 @@ def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices
     assert_allclose(shades[:-2], excess / excess.max())
     assert not shades[-1].any()
     counts = (wide > random).sum(axis=1)
-    most, least = JUDGES[counts.argmax()], JUDGES[counts.argmin()]
+    most = JUDGES[counts.argmax()]
+    least = JUDGES[counts.argmin()]
     exceeded = f"{most} exceeds random choices in all 9 biases, {least} in {counts.min()}"
     assert exceeded in prose(figure)
 

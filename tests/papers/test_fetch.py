@@ -408,7 +408,8 @@ def test_random_changes_of_an_answer(serve, fails):
     def changed(handler):
         answer = bytearray(b"\r\n".join([*lines, b"abcde", b"0", b"", b""]))
         for _ in range(random_numbers.randint(1, 4)):
-            place, length = random_numbers.randrange(len(answer)), random_numbers.randrange(3)
+            place = random_numbers.randrange(len(answer))
+            length = random_numbers.randrange(3)
             answer[place : place + random_numbers.randrange(9)] = random_numbers.randbytes(length)
         handler.wfile.write(answer)
 

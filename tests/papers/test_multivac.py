@@ -58,7 +58,8 @@ def tables(tmp_path):
 
 
 def read(folder, paths):
-    ratings, imported = str(folder / "ratings.parquet"), str(folder / "imported.csv")
+    ratings = str(folder / "ratings.parquet")
+    imported = str(folder / "imported.csv")
     read_multivac("s", list(map(str, paths)), ratings=ratings, imported=imported)
     with open(imported, newline="") as file:
         return ratings, {row["kind"]: int(row["n"]) for row in DictReader(file)}

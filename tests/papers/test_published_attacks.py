@@ -66,7 +66,8 @@ def test_no_unrounded_values_give_ranks_outside_the_possible_ones(again):
         for row in again
         if row["column"] == "Reference"
     }
-    generator, seen = default_rng(1), {judge: set() for judge in rates}
+    generator = default_rng(1)
+    seen = {judge: set() for judge in rates}
     for _ in range(200):
         drawn = {
             judge: rate + generator.uniform(-0.00499, 0.00499) for judge, rate in rates.items()

@@ -6,13 +6,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from compare_comparisons import compare
 
 from conftest import DATA
-from drawings import artists, row_names, subject, texts
 from picked_rows import fields, where
 from planted_comparisons import as_texts
-from recuse.base.tables import read_table, write_table
+from recuse.base.tables import read_table
 from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT as AGREEMENT
 from recuse.pairwise.verbosity import VERBOSITY
 from recuse.papers.attack_values import read_attacks
@@ -34,13 +32,13 @@ from recuse.papers.scorecard import (
     SCORECARD,
     scorecard_of_comparisons,
 )
-from recuse.papers.scorecard_figure import scorecard_figure
-from recuse.plot.style import read_figure_table
 from verdict_files import released
 
-PUBLISHED, ATTACKS = DATA / "comparisons_published.csv", DATA / "judgement_bias_published.csv"
+PUBLISHED = DATA / "comparisons_published.csv"
+ATTACKS = DATA / "judgement_bias_published.csv"
 ABSENT = "data absent"
-PRINTED, PRINTED_ATTACKS = read_table(PUBLISHED), read_attacks(str(ATTACKS))
+PRINTED = read_table(PUBLISHED)
+PRINTED_ATTACKS = read_attacks(str(ATTACKS))
 
 
 def row(columns, **values):
@@ -60,7 +58,8 @@ def own_tables():
         for r in PRINTED_ATTACKS
         if r["quantity"] == "average_rank"
     ]
-    shares, by_place = {}, {}
+    shares = {}
+    by_place = {}
     for r in PRINTED_ATTACKS:
         if r["table"] == "6":
             by_place.setdefault(r["judge"], {})[r["quantity"]] = r["value"]
@@ -307,48 +306,3 @@ def test_the_released_bars_are_each_judge_with_the_annotators_together():
     }
     assert len(bars) == 15
     assert {judge: round(float(value), 3) for judge, value in results.items()} == bars
-
-
-@pytest.fixture(params=["published", "simulated"])
-def drawn(request, tmp_path):
-    """The scorecard of a study, as the scripts make it: path of the table."""
-    tables = {}
-    for name, rows in own_tables().items():
-        tables[name] = str(tmp_path / f"{name}.csv")
-        write_table(tables[name], list(rows[0]), rows)
-    path = str(tmp_path / "scorecard.csv")
-    settings = {"study": "s", "source": "judgement_bias", "kind": request.param}
-    inputs = {**tables, "published": str(PUBLISHED), "attacks": [str(ATTACKS)]}
-    compare(
-        **settings,
-        inputs=inputs,
-        published=inputs["published"],
-        attacks=inputs["attacks"],
-        scorecard=path,
-    )
-    return path
-
-
-def points_from(figure):
-    return [place for points in artists(figure, "value") for place in points.get_offsets()]
-
-
-def test_the_figure_shows_comparisons(drawn):
-    table = read_figure_table(drawn)
-    judged_rows = table[table["verdict"] != ABSENT]
-    simulated = len(judged_rows) < len(table)
-    figure = scorecard_figure(table, subject())
-    figure.draw_without_rendering()
-    (strips,) = figure.axes
-    assert len(points_from(figure)) == (judged_rows["deviation"].abs() <= 3).sum()
-    tables = [f"Chen et al., Table {number}" for number in (1, 2, 3, 4, 6, 7)]
-    assert row_names(strips) == tables
-    assert ("56 match" in texts(figure)) == (not simulated)
-    assert "human raters" not in texts(figure)
-    assert (
-        any(
-            "Attack success rate: simulated: this value is planted" in text
-            for text in texts(figure)
-        )
-        == simulated
-    )

@@ -169,7 +169,8 @@ def test_tolerances():
 
 
 def test_simulated_ratings_may_miss_by_chance():
-    table, key = "estimates", KEYS["estimates"]
+    table = "estimates"
+    key = KEYS["estimates"]
     known = THEIRS.estimates[key]
     ours = Value(known.value + 0.02, 0.01, -9.0, 9.0)  # its interval is not planted
     row = row_with(table, key, ours, "simulated")

@@ -159,14 +159,14 @@ SLOW = ("A_wild", "A_max_t", "C_mixed", "C_length_mixed")
 
 @pytest.mark.parametrize("name", PROPERTIES)
 def test_properties_of_the_estimators(name, long):
-    """Without --long slow estimators have a tenth of the replicates, and their values may be
-    outside by two Monte Carlo errors.
+    """Without --long there are half of the replicates, of slow estimators a tenth, whose values may
+    be outside by two Monte Carlo errors.
     """
     dials, replicates, expected = PROPERTIES[name]
     of_number = defaultdict(list)
     for estimator in dict.fromkeys(estimator for estimator, *_ in lines(expected)):
-        is_short = estimator in SLOW and not long
-        of_number[replicates // 10 if is_short else replicates].append(estimator)
+        share = 1 if long else 10 if estimator in SLOW else 2
+        of_number[replicates // share].append(estimator)
     rows = []
     for number, estimators in of_number.items():
         rows += tried(estimators, replicates=number, **PAPER | dials)
@@ -216,7 +216,9 @@ def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, 
     def answers(trial):
         calls.append(trial)
         odd = len(calls) % 2 == 1
-        no, yes, silent = _Answer(0.0, p_value=0.5), _Answer(0.0, p_value=0.1), _Answer(0.0)
+        no = _Answer(0.0, p_value=0.5)
+        yes = _Answer(0.0, p_value=0.1)
+        silent = _Answer(0.0)
         of_judge = [yes, yes if odd else no, no if odd else silent, silent, silent]
         singles = {
             ("self_bias", f"Model {number}"): answer

@@ -17,7 +17,8 @@ from recuse.validation.settings import montecarlo_settings
 from recuse.validation.world import MonteCarloWorld
 
 SETTINGS = montecarlo_settings()
-ERRORS, FEW = 2, 8
+ERRORS = 2
+FEW = 5
 SHORT = {
     ("no_humans", 0),
     ("clusters", 30),

@@ -89,7 +89,8 @@ def test_reliability_is_the_share_of_the_true_score_in_the_reference():
     _, draw = drawn(**quality_alone, reliability=0.55)
     true = draw.rating[:, 0].mean(axis=1)  # (P, M)
     assert true.var() / draw.reference.var() == pytest.approx(0.55, abs=0.015)
-    one, other = draw.raters[..., 0] - true[:, None], draw.raters[..., 1] - true[:, None]
+    one = draw.raters[..., 0] - true[:, None]
+    other = draw.raters[..., 1] - true[:, None]
     assert np.corrcoef(one.ravel(), other.ravel())[0, 1] == pytest.approx(0, abs=0.02)
     assert draw.raters.shape[-1] == RATERS
 

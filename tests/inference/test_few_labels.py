@@ -11,7 +11,6 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.base.reasons import Reason, because
 from recuse.check.facts import WARNING
 from recuse.data.selection import EVERY_ROW
-from recuse.inference import hierarchy
 from recuse.inference.human_scale import (
     BATCH,
     human_scale_means,
@@ -19,20 +18,12 @@ from recuse.inference.human_scale import (
     read_answer_scores,
 )
 
+pytestmark = pytest.mark.usefixtures("few_sweeps")
 FOUR = ("Aster", "Basil", "Clove", "Dill")
 LABELLED = 12
 PROMPTS = 60
 UNDRAWN = "^(?!boot|wild)"  # columns that no bootstrap draws
 OF_A = ["A", "A_ci_low", "A_ci_high"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _few_sweeps():
-    """What is compared here does not depend on how long the posterior of C is sampled."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("BURN_IN", "KEPT", "MOST"):
-            patch.setattr(hierarchy, name, 10)
-        yield
 
 
 @pytest.fixture(scope="module")

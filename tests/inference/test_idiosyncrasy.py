@@ -37,6 +37,7 @@ from recuse.model.spec import Spec
 from recuse.validation.world import MonteCarloWorld
 
 MAIN = Spec.of("main")
+pytestmark = pytest.mark.usefixtures("few_sweeps")
 BY_DIMENSION = Spec.of("by_dimension", slice="dimension", whole=True)
 NAMES = np.array([f"m{number}" for number in range(9)])
 FAMILIES = np.array(["f0", "f0", "f0", "f1", "f1", "f2", "f2", "f3", "f3"])

@@ -42,6 +42,7 @@ from recuse.model.fit import fitted_slices
 from recuse.model.spec import EQUATION_1, Spec, estimand_name
 from recuse.validation.world import MonteCarloWorld
 
+pytestmark = pytest.mark.usefixtures("few_sweeps")
 SEED = 7
 board = partial(leaderboards, replicates=200, confidence=0.9, seed=SEED)
 MAIN = Spec.of("main")

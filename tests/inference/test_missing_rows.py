@@ -3,6 +3,7 @@ that main keeps.
 """
 
 import duckdb
+import pytest
 
 from conftest import DATA, changed_twin
 from picked_rows import fields
@@ -13,6 +14,7 @@ from recuse.steps.conclusions import rank
 from recuse.steps.fit import fit_specs
 from recuse.steps.robustness import estimands, sensitivity
 
+pytestmark = pytest.mark.usefixtures("few_sweeps")
 LENGTH = ("length_control", "length_by_dimension")
 DIMENSIONS = ("Completeness", "Faithfulness", "Helpfulness")
 OF_SPECS = (

@@ -85,10 +85,10 @@ def test_effects_of_models_are_against_the_first_model_of_the_dimension():
         "judge reference self dimension model:dimension",
     ],
 )
-def test_any_choice_of_terms_equals_statsmodels(twin, terms):
+def test_any_choice_of_terms_equals_statsmodels(few_prompts, terms):
     terms = terms.split()
     spec = Spec.of("chosen", terms=terms, slice="task_type", whole=True)
-    rows = list(compared([spec], twin, confidence=0.9))
+    rows = list(compared([spec], few_prompts, confidence=0.9))
     assert {row["slice"] for row in rows} == {"", "open-ended qa", "summarization"}
     assert max(row["largest_difference"] for row in rows) < 1e-9
     quantities = {
@@ -100,7 +100,7 @@ def test_any_choice_of_terms_equals_statsmodels(twin, terms):
     quantities |= {"self": "self_bias", "same_family": "family_bias", "dimension": "dimension"}
     quantities |= {"model": "model", "model:dimension": "model_dimension"}
     assert quantities.keys() == TERMS.keys() == TERM_WORDS.keys()
-    listed = {row["quantity"] for row in estimate(spec, twin, confidence=0.9).estimates}
+    listed = {row["quantity"] for row in estimate(spec, few_prompts, confidence=0.9).estimates}
     assert listed == {quantities[term] for term in terms}
 
 
@@ -121,8 +121,8 @@ def table(study, spec):
 
 
 @pytest.mark.parametrize("spec", KINDS.values(), ids=KINDS)
-def test_absorbed_fits_equal_statsmodels_on_demeaned_rows(twin, spec):
-    rows = list(compared([spec], twin, confidence=0.9))
+def test_absorbed_fits_equal_statsmodels_on_demeaned_rows(few_prompts, spec):
+    rows = list(compared([spec], few_prompts, confidence=0.9))
     assert rows
     assert max(row["largest_difference"] for row in rows) < 1e-9
 

@@ -39,16 +39,16 @@ def table(study, spec):
 @pytest.mark.parametrize(
     "name", [spec.name for spec in SPECS.values() if spec.model.estimator == "least_squares"]
 )
-def test_every_linear_spec_equals_statsmodels_on_rows(twin, name):
-    rows = list(compared([SPECS[name]], twin, confidence=0.9))
+def test_every_linear_spec_equals_statsmodels_on_rows(few_prompts, name):
+    rows = list(compared([SPECS[name]], few_prompts, confidence=0.9))
     assert rows
     assert max(row["largest_difference"] for row in rows) < 1e-9
 
 
 @pytest.mark.parametrize("covariance", ["HC1", "classical"])
-def test_other_covariances_equal_statsmodels(twin, covariance):
+def test_other_covariances_equal_statsmodels(few_prompts, covariance):
     spec = Spec.of("other", slice="task_type", covariance=covariance)
-    assert largest_difference([spec], twin) < 1e-9
+    assert largest_difference([spec], few_prompts) < 1e-9
 
 
 def test_quantities_and_rows_of_each_term(twin):

@@ -36,7 +36,7 @@ def as_texts(row):
 
 
 def test_every_coefficient_within_four_standard_errors_of_its_expectation(world, plan, tmp_path):
-    rows = recovered(world, plan, tmp_path, prompts=200, seed=CONFIG["seed"], specs=SPECS)
+    rows = recovered(world, plan, tmp_path, prompts=596, seed=CONFIG["seed"], specs=SPECS)
     by_dimension = keyed(where(rows, spec="by_dimension"), "slice quantity term")
     planted = {
         fields(r, "slice quantity term"): r["planted"] for r in plan if r["quantity"] in QUANTITIES

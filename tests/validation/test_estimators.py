@@ -24,6 +24,7 @@ from recuse.validation.estimators import (
 from recuse.validation.world import MonteCarloWorld
 from text_tables import lines
 
+pytestmark = pytest.mark.usefixtures("few_sweeps")
 PAPER = {
     "families": [3, 2, 2, 2],
     "dimensions": 1,

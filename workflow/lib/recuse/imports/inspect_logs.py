@@ -115,10 +115,10 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
     spec, samples = root["eval"], root.get("samples")
     if not isinstance(samples.value, list):
         raise samples.fault("no_samples")
-    total = root.get("results").get("total_samples")
+    total = root.get("results.total_samples")
     if root.get("status").text == "success" and total and total.value != len(samples.value):
         raise total.fault("other_samples", samples=len(samples.value), again=AGAIN)
-    model, dataset = spec["model"].name, spec.get("dataset").get("name").text
+    model, dataset = spec["model"].name, spec.get("dataset.name").text
     judges = dict(_judges(spec))
     valid = [sample for sample in samples.entries(records=True) if not sample.get("invalidation")]
     if invalid := len(samples.value) - len(valid):
@@ -132,7 +132,7 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
         if judges.get(first, judges[name]) != judges[name]:
             again[name] = first
     for sample, values in scored:
-        epoch, error = sample.get("epoch").text or "1", sample.get("error").get("message").words
+        epoch, error = sample.get("epoch").text or "1", sample.get("error.message").words
         of_sample = {
             "model": model,
             "dataset": dataset or spec.get("task").text,
@@ -182,9 +182,9 @@ def _judges(spec: Node) -> Iterator[tuple[str, str]]:
     """Each scorer with the model that it asks, as the log names it; several models of one vote are
     one judge.
     """
-    grader = _models(spec.get("model_roles").get("grader"))
+    grader = _models(spec.get("model_roles.grader"))
     for scorer in spec.get("scorers").entries():
-        model, name = _models(scorer.get("options").get("model")), scorer["name"].name
+        model, name = _models(scorer.get("options.model")), scorer["name"].name
         if model:
             yield name, model
         elif grader and name.rpartition("/")[2].startswith("model_graded"):

@@ -124,26 +124,23 @@ class Node:
             raise Node(self.value.twice, self.path, self.record, "key").fault("twice")
         return self.value
 
-    def get(self, *keys: str) -> "Node":
-        """The value of the first of `keys` that is there and not null."""
-        fields = self.fields
-        return next(
-            (self.at(key, fields[key]) for key in keys if fields.get(key) is not None),
-            self.at(keys[0], None),
-        )
+    def get(self, *ways: str) -> "Node":
+        """The first value of `ways` that is there and not null. A way is a key, or `a.b` for the key
+        b of a.
+        """
+        return next(filter(None, map(self._find, ways)), self.at(ways[0], None))
+
+    def _find(self, way: str) -> "Node":
+        first, _, rest = way.partition(".")
+        if rest and way not in self.fields:
+            return self._find(first)._find(rest)
+        return self.at(way, self.fields.get(way))
 
     def __getitem__(self, key: str) -> "Node":
         """The value of a key that has to be there; it may be null."""
         if key not in self.fields:
             raise self.at(key, None).fault("no_key", keys=list(self.fields))
         return self.at(key, self.fields[key])
-
-    def find(self, way: str) -> "Node":
-        """The value at `a.b`, the key b of a or the key `a.b`."""
-        if way in self.fields:
-            return self.at(way, self.fields[way])
-        first, _, rest = way.partition(".")
-        return self.get(first).find(rest) if rest else self.get(first)
 
     def items(self) -> Iterator[tuple[str, "Node"]]:
         """Each key of an object with its value."""
@@ -275,7 +272,7 @@ class Log:
         value = (
             column["value"]
             if isinstance(column, Mapping)
-            else node.find(column).words
+            else node.get(column).words
             if column
             else otherwise
         )
@@ -355,7 +352,7 @@ class Log:
         asked = self.columns.get(PROBABILITY)
         if not isinstance(asked, str):
             return None if asked is None else str(asked)
-        chance = record.find(asked)
+        chance = record.get(asked)
         if not chance:
             raise chance.fault("no_probability")
         return chance.words

@@ -713,37 +713,40 @@ def _kinds(
 
 def _print_unjoined(connection: Connection, key: Sequence[str]) -> None:
     """Print a line about completions without human scores and human scores without a completion,
-    with the first of each, if any.
-    """
-    if not exists(connection, "from scored"):
-        return
-    unscored = _first_unjoined(connection, "imported", "scored", key)
-    scored = "(select * from scored where failure is null)"
-    unrated = _first_unjoined(connection, scored, "imported", key)
-    if unscored or unrated:
-        completions = f"select count(*) from (select distinct {', '.join(key)} from imported)"
-        (total,) = values_in(connection, completions)
-        note("unjoined", unscored=unscored, unrated=unrated, total=total)
-
-
-def _first_unjoined(
-    connection: Connection, rows: str, others: str, key: Sequence[str]
-) -> tuple[int, str] | None:
-    """The number of completions of `rows` (SQL) not in `others`, and the first one in words, by the
-    names in its file; None if there are none.
+    with the first of each, by the names in its file, if any.
     """
     columns = ", ".join(key)
-    unjoined = f"{rows} as rows anti join {others} as others using ({columns})"
-    distinct = f"select count(*) from (select distinct {columns} from {unjoined})"
-    (count,) = values_in(connection, distinct)
-    if not count:
-        return None
     written = ["model" if column == "model_name" else column for column in key]
-    first = (
-        f"select file, record, {', '.join(written)} from {unjoined} order by file, record limit 1"
+    picked = ", ".join(dict.fromkeys(["file", "record", *written, *key, FAILURE]))
+    total, *unjoined = connection.execute(f"""
+        select count(*) filter (rated),
+               count(*) filter (not scored), min(first) filter (not scored),
+               count(*) filter (not rated), min(first) filter (not rated)
+        from (select bool_or(rated) as rated, bool_or(not rated) as scored,
+                     bool_or(rated or {FAILURE} is null) as counted,
+                     min((file, record, {", ".join(written)})) as first
+              from (select {picked}, true as rated from imported
+                    union all select {picked}, false from scored)
+              group by {columns})
+        where counted""").fetchone()
+    unscored, first_unscored, unrated, first_unrated = unjoined
+    if not (exists(connection, "from scored") and (unscored or unrated)):
+        return
+
+    def described(first: tuple | None) -> str:
+        if first is None:
+            return ""
+        file, record, *completion = first
+        return f"{_in_words(written, completion)} in {record_place(file, record)}"
+
+    note(
+        "unjoined",
+        total=total,
+        unscored=unscored,
+        first_unscored=described(first_unscored),
+        unrated=unrated,
+        first_unrated=described(first_unrated),
     )
-    file, record, *completion = connection.execute(first).fetchone()
-    return count, f"{_in_words(written, completion)} in {record_place(file, record)}"
 
 
 def _in_words(key: Sequence[str], values: Sequence[str]) -> str:

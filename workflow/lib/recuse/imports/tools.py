@@ -60,7 +60,7 @@ def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
         if result.get("promptIdx").words not in (None, "0"):
             prompt = f"{prompt}, prompt {result['promptIdx'].words}"
         places = [test, config.get("defaultTest")]
-        graders = [place.get("options").get("provider") for place in places]
+        graders = [place.get("options.provider") for place in places]
         unnamed = 0
         for assertion, part in _graded(result):
             kind = (assertion["type"].text if assertion else None) or "no assertion"
@@ -82,7 +82,7 @@ def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
                 failed=failed,
                 model=_label(result["provider"]),
                 prompt=item,
-                dataset=test.get("metadata").get("dataset").text,
+                dataset=test.get("metadata.dataset").text,
                 scorer=kind,
                 judge=next(judges, None),
                 by=by,
@@ -96,14 +96,14 @@ def _graded(result: Node) -> Iterator[tuple[Node, Node]]:
     parts = [*result["gradingResult"].get("componentResults").entries()]
     yield from ((part.get("assertion"), part) for part in parts)
     if not parts and result.get("failureReason").value == ERROR:
-        asked = result.get("testCase").get("assert").entries()
+        asked = result.get("testCase.assert").entries()
         yield from ((assertion, result["gradingResult"].at("grade", None)) for assertion in asked)
 
 
 def _grader_failure(part: Node) -> str | None:
     """Why a grade is none, if it is: a grader that fails gives 0, with its reason."""
     reason = part.get("reason").words or ""
-    if part.get("metadata").get("graderError"):
+    if part.get("metadata.graderError"):
         return "the grader failed (graderError)"
     return failure("grader", reason) if UNGRADED.match(reason) else None
 
@@ -149,7 +149,7 @@ def read_helm(log: Log, records: Sequence[Node]) -> None:
     asked = [place for name in judges for place in product([name], judges[name], criteria[name])]
     for state, scores in scored:
         instance, trial = state["instance"], state.get("train_trial_index").text or "0"
-        perturbation = instance.get("perturbation").get("name").text
+        perturbation = instance.get("perturbation.name").text
         prompt = instance["id"].name
         prompt += f", trial {trial}" if trial != "0" else ""
         prompt += f", {perturbation}" if perturbation else ""
@@ -215,7 +215,7 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
                 trace,
                 feedback.get("value"),
                 failed=failure("judge", why) if error else None,
-                model=(info.get("tags").get("model") or metadata).text,
+                model=(info.get("tags.model") or metadata).text,
                 prompt=info.get(prompts).words,
                 scorer=name,
                 dimension=name,
@@ -283,7 +283,7 @@ def read_langfuse(log: Log, records: Sequence[Node]) -> None:
     generations; alone, config names both, by `columns`. Source: langfuse/langfuse, 6137e82 and
     d93d107 (fern/apis/server/definition: legacy/scores-v2, commons).
     """
-    pages = records[0].get("meta").get("totalPages").value
+    pages = records[0].get("meta.totalPages").value
     for record in log.each(_page_records(records, pages not in (None, 0, 1))):
         scores, models, prompt = [record], set(), None
         if "scores" in record.fields:
@@ -321,7 +321,7 @@ def read_deepeval(log: Log, records: Sequence[Node]) -> None:
     (test_run/api.py), 6f417f9 (inspect/fixtures).
     """
     root = one(records, "results of a test run are")
-    model = root.get("hyperparameters").get("model").text
+    model = root.get("hyperparameters.model").text
     for key in ("testCases", "test_results", "conversationalTestCases"):
         for case in log.each(root.get(key).entries(records=True)):
             prompt = case.get("name" if key == "conversationalTestCases" else "input").words

@@ -14,6 +14,7 @@ from recuse.imports.verdicts import import_verdicts
 from recuse.pairwise.table import normalise
 
 FORMATS = Path(__file__).parents[1] / "formats"
+GOLDEN = Path(__file__).parents[1] / "golden" / "imported_verdicts.csv"
 CANONICAL = 'judge, item, model_a, model_b, "order", outcome, failure, source_record'
 COLUMNS = {
     "judge": "grader",
@@ -61,152 +62,56 @@ def canonical(folder, **options):
     return duckdb.sql(f"select * from '{folder}/c.parquet'").fetchall()
 
 
-def test_mt_bench_pair_judgments(tmp_path):
-    imported(tmp_path, "mt_bench_pair.jsonl", {})
-    models, error = ("alpaca-13b", "gpt-4"), "no winner in the judgment (error)"
-    assert rows_from(tmp_path) == [
-        ("gpt-4", "81", *models, "ab", "b", None, 1),
-        ("gpt-4", "81", *models, "ba", "b", None, 1),
-        ("gpt-4", "81, turn 2", *models, "ab", "tie", None, 2),
-        ("gpt-4", "81, turn 2", *models, "ba", "a", None, 2),
-        ("gpt-4", "82", *models, "ab", "error", error, 3),
-        ("gpt-4", "82", *models, "ba", "b", None, 3),
-    ]
-    assert counted(tmp_path) == [("rows", 6, "line 1"), (error, 1, "line 3")]
-    assert rows_from(tmp_path, "judge_prompt, turn, g2_judgment")[2] == ("pair-v2", "2", "[[A]]")
-    assert len(canonical(tmp_path)) == 6
+# Fixture -> `import`, and files of human verdicts
+IMPORTED = {
+    "mt_bench_pair.jsonl": ({}, ()),
+    "alpaca_eval.json": ({}, ()),
+    "arena_hard_v0.1.jsonl": ({"baseline": "gpt-4-0314"}, ()),
+    "arena_hard_v2.jsonl": ({}, ()),
+    "judge_bench.jsonl": ({}, ()),
+    "verdicts.csv": ({"columns": COLUMNS, "missing": ["timeout"]}, ("human_verdicts.csv",)),
+}
+NOTES = {
+    "alpaca_eval.json": "weighted_alpaca_eval_gpt4_turbo is an annotator of AlpacaEval, which asks gpt-4-1106",
+    "judge_bench.jsonl": "both answers of a pair are by one model: preference for own answers cannot be tested",
+}
 
 
-def test_alpaca_eval_annotations(tmp_path, capsys):
-    """The order is as alpaca_eval draws it: in six of its published annotations, it is what their
-    raw completions tell.
+def texts(rows):
+    """The columns of rows (SQL), and the rows as texts."""
+    found = duckdb.sql(f'select columns(*)::varchar from ({rows}) order by source_record, "order"')
+    return found.columns, found.fetchall()
+
+
+@pytest.mark.parametrize("name", IMPORTED)
+def test_verdicts_of_a_fixture(tmp_path, capsys, name):
+    """Its rows are those of the golden table, as are its other columns there; all go on to the next
+    step.
     """
+    settings, references = IMPORTED[name]
+    imported(tmp_path, name, settings, references=references, human={"columns": {}})
+    assert NOTES.get(name, "") in capsys.readouterr().out
+    table, golden = f"'{tmp_path}/verdicts.parquet'", f"read_csv('{GOLDEN}', all_varchar = true)"
+    columns = [
+        column
+        for column in duckdb.sql(f"from {golden}").columns
+        if column in duckdb.sql(f"from {table}").columns
+    ]
+    picked = ", ".join(f'"{column}"' for column in columns)
+    found = texts(f"select {picked} from {table}")
+    assert found == texts(f"select {picked} from {golden} where fixture = '{name}'")
+    assert len(canonical(tmp_path)) == len(found[1])
+
+
+def test_errors_are_counted_each_with_the_place_of_its_first(tmp_path):
     imported(tmp_path, "alpaca_eval.json", {})
-    said = "weighted_alpaca_eval_gpt4_turbo is an annotator of AlpacaEval, which asks gpt-4-1106"
-    assert said in capsys.readouterr().out
-    judge, models = "weighted_alpaca_eval_gpt4_turbo", ("gpt4_1106_preview", "my-model")
-    long = "Write a haiku about rain, and explain at length which words ... #d6d493ea"
-    items = (
-        "How do I boil an egg?",
-        "Name a river.",
-        "Tell me a joke.",
-        long,
-        "Say hello.",
-        "What is 2 + 2?",
-        "Sort three numbers.",
-    )
-    shown = rows_from(tmp_path)
-    assert [row[:4] for row in shown] == [(judge, item, *models) for item in items]
-    assert [row[5:7] for row in shown] == [
-        ("a", None),
-        ("b", None),
-        ("a", None),
-        ("b", None),
-        ("tie", None),
-        ("error", "no preference"),
-        ("b", None),
-    ]
-    # The last one as referenced_models says, and not as would be drawn.
-    assert [row[4] for row in shown] == ["ab", "ba", "ba", "ba", "ab", "ab", "ab"]
-    assert rows_from(tmp_path, "length_a, length_b, preference, dataset")[1] == (
-        "2",
-        "5",
-        "2.0",
-        "helpful_base",
-    )
-    assert rows_from(tmp_path, "preference")[3] == ("1.9134",)
     assert counted(tmp_path) == [("rows", 7, "entry 1"), ("no preference", 1, "entry 6")]
-    assert len(canonical(tmp_path)) == 7  # in single orders, as the tool shows them
 
 
-def test_arena_hard_judgments_of_version_0_1(tmp_path):
-    imported(tmp_path, "arena_hard_v0.1.jsonl", {"baseline": "gpt-4-0314"})
-    judge, models, none = (
-        "gpt-4-1106-preview",
-        ("my-model", "gpt-4-0314"),
-        "no verdict in the judgment (null)",
-    )
-    first, second = "328c149ed45a41c0b9d6f14659e63599", "4f0af0dcbe6d4a6a9c3a0d4f0a2b6a2e"
-    assert rows_from(tmp_path, f"{CANONICAL}, score") == [
-        (judge, first, *models, "ab", "b", None, 1, "B>A"),
-        (judge, first, *models, "ba", "b", None, 1, "A>>B"),
-        (judge, second, *models, "ab", "error", none, 2, None),
-        (judge, second, *models, "ba", "tie", None, 2, "A=B"),
-        (judge, "9f1a2b", *models, "ab", "a", None, 3, "A>B"),
-        (judge, "9f1a2b", *models, "ba", "a", None, 3, "B>>A"),
-    ]
-    assert counted(tmp_path) == [("rows", 6, "line 1"), (none, 1, "line 2")]
-    assert len(canonical(tmp_path)) == 6
-    with pytest.raises(
-        DataError,
-        match=(
-            r"line 1, column baseline: found nothing, as in version 0\.1; .*`baseline: gpt-4-0314`"
-        ),
-    ):
+def test_a_baseline_that_neither_file_nor_config_names_is_asked_for(tmp_path):
+    words = r"line 1, column baseline: found nothing, as in version 0\.1; .*`baseline: gpt-4-0314`"
+    with pytest.raises(DataError, match=words):
         imported(tmp_path, "arena_hard_v0.1.jsonl", {})
-
-
-def test_arena_hard_judgments_of_version_2(tmp_path):
-    """A game that failed is null; a verdict that is no label, which the tool takes from an answer,
-    is none.
-    """
-    imported(tmp_path, "arena_hard_v2.jsonl", {})
-    judge, o3, gemini = "gpt-4.1", "o3-mini-2025-01-31", "gemini-2.0-flash-001"
-    assert rows_from(tmp_path, f"{CANONICAL}, category") == [
-        (judge, "0001e2c6", "my-model", o3, "ab", "tie", None, 1, "hard_prompt"),
-        (judge, "0001e2c6", "my-model", o3, "ba", "a", None, 1, "hard_prompt"),
-        (judge, "0002aa11", "my-model", gemini, "ab", "b", None, 2, "creative_writing"),
-        (
-            judge,
-            "0002aa11",
-            "my-model",
-            gemini,
-            "ba",
-            "error",
-            "no judgment (null)",
-            2,
-            "creative_writing",
-        ),
-        (judge, "0003bb22", "my-model", o3, "ab", "a", None, 3, "hard_prompt"),
-        (
-            judge,
-            "0003bb22",
-            "my-model",
-            o3,
-            "ba",
-            "error",
-            "no verdict in the judgment (A>>>B)",
-            3,
-            "hard_prompt",
-        ),
-    ]
-    assert len(canonical(tmp_path)) == 6
-
-
-def test_judge_bench_judgments(tmp_path, capsys):
-    """The second decision is for the swapped order, and the key says which answer is right."""
-    imported(tmp_path, "judge_bench.jsonl", {})
-    said = "both answers of a pair are by one model: preference for own answers cannot be tested"
-    assert said in capsys.readouterr().out
-    models = ("model-x (first answer)", "model-x (second answer)")
-    missing, null = "no judgment (null)", "no verdict in the judgment (null)"
-    assert rows_from(tmp_path) == [
-        ("judge-y", "pair-0", *models, "ab", "a", None, 1),
-        ("judge-y", "pair-0", *models, "ba", "a", None, 1),
-        ("judge-y", "pair-1", *models, "ab", "tie", None, 2),
-        ("judge-y", "pair-1", *models, "ba", "a", None, 2),
-        ("judge-y", "pair-2", *models, "ab", "error", missing, 3),
-        ("judge-y", "pair-2", *models, "ba", "error", null, 3),
-        ("judge-y", "pair-3", *models, "ab", "error", missing, 4),
-        ("judge-y", "pair-3", *models, "ba", "error", missing, 4),
-    ]
-    kept = "right_a, right_b, human, length_a, length_b, source, score"
-    assert rows_from(tmp_path, kept)[:3] == [
-        ("true", "false", None, "3", "6", "made-up", "A>B"),
-        ("true", "false", None, "3", "6", "made-up", "B>A"),
-        ("false", "true", None, "1", "1", "made-up", "A=B"),
-    ]
-    assert len(canonical(tmp_path)) == 8
 
 
 @pytest.mark.parametrize(
@@ -242,25 +147,6 @@ def test_judge_bench_judgments_in_one_order(tmp_path):
         ("ab", "error"),
     ]
     assert len(canonical(tmp_path, both_orders=False)) == 4
-
-
-def test_table_in_columns_of_other_names_with_human_verdicts(tmp_path):
-    """A winner by name, by letter or by place; the human label is the majority's, either way
-    round.
-    """
-    settings = {"columns": COLUMNS, "missing": ["timeout"]}
-    imported(
-        tmp_path, "verdicts.csv", settings, references=["human_verdicts.csv"], human={"columns": {}}
-    )
-    models = ("gpt-4o", "my-model")
-    assert rows_from(tmp_path, f"{CANONICAL}, human, note") == [
-        ("gpt-4o", "q1", *models, "ab", "a", None, 1, "b", None),
-        ("gpt-4o", "q1", *models, "ba", "tie", None, 2, "b", "hm"),
-        ("gpt-4o", "q2", *models, "ab", "b", None, 3, "tie", None),
-        ("gpt-4o", "q2", *models, "ba", "error", "value 'timeout'", 4, "tie", None),
-    ]
-    assert counted(tmp_path) == [("rows", 4, "line 2"), ("value 'timeout'", 1, "line 5")]
-    assert len(canonical(tmp_path)) == 4
 
 
 def test_what_the_next_step_finds_is_named_in_the_users_file(tmp_path):

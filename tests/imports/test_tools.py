@@ -60,7 +60,12 @@ def rows_from(fixture):
 KINDS = ("human score", "gold label")
 
 
-def imported(folder, path, settings, scales, *, references=(), human=None):
+def imported(folder, log, settings, scales=None, *, references=(), human=None):
+    """Import a log, or the file at a path; its ratings, and how many references there are."""
+    path = log
+    if not isinstance(log, Path):
+        path = folder / "log.json"
+        path.write_text(json.dumps(log), "utf-8")
     outputs = {"ratings": str(folder / "ratings.parquet"), "imported": str(folder / "imported.csv")}
     settings = {**settings, **({"references": human} if human else {})}
     import_ratings(
@@ -68,7 +73,7 @@ def imported(folder, path, settings, scales, *, references=(), human=None):
         [str(path)],
         [*map(str, references)],
         settings=settings,
-        scales=scales,
+        scales=scales or {"quality": [0, 1]},
         models={},
         outputs=outputs,
     )
@@ -81,9 +86,19 @@ def imported(folder, path, settings, scales, *, references=(), human=None):
     return duckdb.sql(f"select {columns} from '{folder}/ratings.parquet'").fetchall(), counts
 
 
-@pytest.mark.parametrize("name", IMPORTED)
+INSPECT = {
+    "judge": {"model_graded_qa": "gpt-4o", "model_graded_qa1": "mine", "includes": "Human"},
+    "step": 0.5,
+}
+OTHERS = {
+    "inspect.json": (INSPECT, {"quality": [0, 1]}, {"human score": 5}),
+    "mt_bench_single.jsonl": ({"step": 0.5}, {"turn 1": [1, 10], "turn 2": [1, 10]}, {}),
+}
+
+
+@pytest.mark.parametrize("name", [*IMPORTED, *OTHERS])
 def test_scores_of_a_tool(tmp_path, name):
-    settings, scales, counts = IMPORTED[name]
+    settings, scales, counts = (IMPORTED | OTHERS)[name]
     assert imported(tmp_path, FIXTURES / name, settings, scales) == (rows_from(name), counts)
 
 
@@ -95,10 +110,9 @@ def test_human_scores_in_a_log_take_the_probability_of_a_score(tmp_path, asked, 
     log = json.loads((FIXTURES / "langfuse.json").read_text("utf-8"))
     for trace, drawn in zip(log, (0.25, 0.5, 0.25, 0.25), strict=True):
         trace["metadata"] = {"drawn": drawn}
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     settings, scales, _ = IMPORTED["langfuse.json"]
     settings = settings | {"columns": {"labelling_probability": asked} if asked else {}}
-    imported(tmp_path, tmp_path / "log.json", settings, scales)
+    imported(tmp_path, log, settings, scales)
     scored = f"from '{tmp_path}/ratings.parquet' where gt is not null"
     found = duckdb.sql(f"select distinct labelling_probability {scored}").fetchall()
     assert {value for (value,) in found} == known
@@ -229,10 +243,6 @@ def test_scorers_that_compare_with_a_key_are_gold_by_config(tmp_path):
         imported(tmp_path, FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
 
 
-INSPECT = {
-    "judge": {"model_graded_qa": "gpt-4o", "model_graded_qa1": "mine", "includes": "Human"},
-    "step": 0.5,
-}
 PROMPTS = ["1", "1, epoch 2", "two", "3", "4"]
 
 
@@ -298,9 +308,8 @@ def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one(tmp_path
         "provenance": {"author": "ann", "timestamp": "2026-01-01T00:00:00Z"},
     }
     score |= {"history": [{"value": "C", "provenance": None}, edit], "value": "I"}
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     settings = {"judge": {"model_graded_qa": "gpt-4o"}, "step": 0.5}
-    rows, counts = imported(tmp_path, tmp_path / "log.json", settings, {"quality": [0, 1]})
+    rows, counts = imported(tmp_path, log, settings)
     assert rows[0] == ("gpt-4o", "openai/gpt-4o-mini", "1", "quality", 2, 0.0, None, 1)
     assert counts == {"human score": 1}
 
@@ -314,32 +323,26 @@ def test_judges_that_an_inspect_log_names_need_no_config(tmp_path):
     log["eval"]["scorers"] = [
         {"name": name, "options": models.get(name, {})} for name in (*models, "includes")
     ]
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    rows, _ = imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})
+    rows, _ = imported(tmp_path, log, {"step": 0.5})
     assert {row[0] for row in rows} == {"openai/gpt-4o", "google/gemini"}
     named = {
         "judge": "mine",
         "step": 0.5,
     }  # a name in config takes no ratings from the judges of the log, nor from a comparison
-    assert imported(tmp_path, tmp_path / "log.json", named, {"quality": [0, 1]})[0] == rows
+    assert imported(tmp_path, log, named)[0] == rows
     log["eval"] |= {
         "scorers": [{"name": "model_graded_qa"}],
         "model_roles": {"grader": {"model": "openai/gpt-4.1"}},
     }
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    assert {
-        row[0]
-        for row in imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})[0]
-    } == {"openai/gpt-4.1"}
+    assert {row[0] for row in imported(tmp_path, log, {"step": 0.5})[0]} == {"openai/gpt-4.1"}
     del log["eval"]["model_roles"]
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     with pytest.raises(
         ConfigError,
         match=(
             r"log\.json names scorers, not judges \(includes, model_graded_qa, model_graded_qa1\)"
         ),
     ):
-        imported(tmp_path, tmp_path / "log.json", {"step": 0.5}, {"quality": [0, 1]})
+        imported(tmp_path, log, {"step": 0.5})
 
 
 DAMAGED = {
@@ -385,7 +388,7 @@ def test_damaged_packed_log_is_refused(tmp_path, what, compression):
     path = packed(tmp_path / "log.eval", log, compression)
     change(path)
     with pytest.raises(DataError, match=words):
-        imported(tmp_path, path, INSPECT, {"quality": [0, 1]})
+        imported(tmp_path, path, INSPECT)
 
 
 def test_gold_labels_are_to_be_declared(tmp_path, capsys):
@@ -408,13 +411,12 @@ def test_words_of_a_log_are_numbers_by_config(tmp_path):
         log["data"], ("Helpful", "helpful", "poor", "poor", "poor", "helpful", "yes"), strict=True
     ):
         annotation["result"] = {"label": label, "score": None, "explanation": None}
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     with pytest.raises(
         DataError, match=r"log\.json, entry 1, column score: found 'Helpful', which is not a number"
     ):
-        imported(tmp_path, tmp_path / "log.json", NAMED, {"helpfulness": [0, 1]})
+        imported(tmp_path, log, NAMED, {"helpfulness": [0, 1]})
     settings = NAMED | {"values": {"helpful": 1, "poor": 0}}
-    rows, _ = imported(tmp_path, tmp_path / "log.json", settings, {"helpfulness": [0, 1]})
+    rows, _ = imported(tmp_path, log, settings, {"helpfulness": [0, 1]})
     assert [row[4:6] for row in rows] == [(1, 0.5), (0, 0.0), (1, None)]
 
 
@@ -432,13 +434,12 @@ def test_categories_of_langfuse_count_what_config_says(tmp_path, values, ratings
     log = json.loads((FIXTURES / "langfuse_scores.json").read_text("utf-8"))
     for score in log["data"]:
         score |= {"dataType": "CATEGORICAL", "stringValue": "yes" if score["value"] else "no"}
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     settings = NAMED | {"values": values}
     if ratings is None:
         with pytest.raises(DataError, match="found 'yes', which is not a number"):
-            imported(tmp_path, tmp_path / "log.json", settings, {"quality": [0, 1]})
+            imported(tmp_path, log, settings)
         return
-    rows, counts = imported(tmp_path, tmp_path / "log.json", settings, {"quality": [0, 1]})
+    rows, counts = imported(tmp_path, log, settings)
     assert [row[4] for row in rows] == ratings
     assert rows[0][5] == ratings[1]
     assert counts == {"human score": 1}
@@ -455,8 +456,7 @@ def test_a_category_of_langfuse_without_its_label_is_missing(tmp_path):
     for score in log["data"]:
         score |= {"dataType": "CATEGORICAL", "value": 0}
         score.pop("stringValue", None)
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    rows, _ = imported(tmp_path, tmp_path / "log.json", NAMED, {"quality": [0, 1]})
+    rows, _ = imported(tmp_path, log, NAMED)
     assert {(row[4], row[6]) for row in rows} == {(None, "a category without its label")}
 
 
@@ -471,8 +471,7 @@ def small_inspect_log(**spec):
 def test_invalidated_samples_of_inspect_are_left_out_and_counted(tmp_path, capsys):
     log = small_inspect_log(scorers=[{"name": "model_graded_qa", "options": {"model": "judge"}}])
     log["samples"][1]["invalidation"] = {"author": "me", "reason": "leaked"}
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    rows, _ = imported(tmp_path, tmp_path / "log.json", {}, {"quality": [0, 1]})
+    rows, _ = imported(tmp_path, log, {})
     assert [row[2] for row in rows] == ["0"]
     assert "log.json: left out, as invalidated: 1 sample" in capsys.readouterr().out
 
@@ -483,8 +482,7 @@ def test_several_graders_of_inspect_are_one_judge(tmp_path, models, place):
     options = {"model": models} if place == "scorer" else {}
     roles = {"model_roles": {"grader": models}} if place == "role" else {}
     log = small_inspect_log(scorers=[{"name": "model_graded_qa", "options": options}], **roles)
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    rows, _ = imported(tmp_path, tmp_path / "log.json", {}, {"quality": [0, 1]})
+    rows, _ = imported(tmp_path, log, {})
     assert {row[0] for row in rows} == {"a/x, b/y"}
 
 
@@ -495,9 +493,8 @@ def test_a_scorer_of_inspect_that_is_used_again_rates_the_same(tmp_path):
     log = small_inspect_log(scorers=scorers)
     for sample in log["samples"]:
         sample["scores"]["model_graded_qa1"] = {"value": "I", "answer": "a"}
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     scales = {"model_graded_qa": [0, 1]}
-    rows, _ = imported(tmp_path, tmp_path / "log.json", {}, {"default": [0, 1]})
+    rows, _ = imported(tmp_path, log, {}, {"default": [0, 1]})
     assert {(row[0], row[3], row[4]) for row in rows} == {
         ("a/x", *scales, 1),
         ("b/y", *scales, 0),
@@ -508,7 +505,7 @@ def test_a_scorer_of_inspect_that_is_used_again_rates_the_same(tmp_path):
 def test_a_letter_that_values_omit_is_refused(tmp_path, values):
     settings = INSPECT | {"values": values}
     with pytest.raises(DataError, match=r"found '[CPIN]', which is not a number"):
-        imported(tmp_path, FIXTURES / "inspect.json", settings, {"quality": [0, 1]})
+        imported(tmp_path, FIXTURES / "inspect.json", settings)
 
 
 @pytest.mark.parametrize("letters", [{"C": 5, "P": 3, "I": 1}, {"c": 5.0, "p": 3.0, "i": 1.0}])
@@ -527,7 +524,7 @@ def test_letters_of_inspect_are_what_config_says(tmp_path, letters):
 @pytest.mark.parametrize("missing", [["P"], ["p", "x"], ["c", 0.5]])
 def test_values_of_a_log_are_failures_by_config(tmp_path, missing):
     settings = {"judge": {"model_graded_qa1": "gpt-4o"}, "step": 0.5, "missing": missing}
-    rows, _ = imported(tmp_path, FIXTURES / "inspect.json", settings, {"quality": [0, 1]})
+    rows, _ = imported(tmp_path, FIXTURES / "inspect.json", settings)
     ratings = [(1, None), (0, None), (2, None), (None, "value '0.5'")] if 0.5 in missing else []
     ratings = ratings or [(None, "value 'P'"), (0, None), (2, None), (1, None)]
     assert [(row[4], row[6]) for row in rows[:4]] == ratings
@@ -583,9 +580,8 @@ def test_who_gave_a_score_is_a_word_of_the_tool(tmp_path, parts, key, words):
     fixture = f"{parts.__name__.rpartition('_')[2]}.json"
     log = json.loads((FIXTURES / fixture).read_text("utf-8"))
     parts(log)[0][0][key] = "OTHER"
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     with pytest.raises(DataError, match=f"found 'OTHER', .*; write {words}$"):
-        imported(tmp_path, tmp_path / "log.json", *IMPORTED[fixture][:2])
+        imported(tmp_path, log, *IMPORTED[fixture][:2])
 
 
 @pytest.mark.parametrize(
@@ -599,21 +595,19 @@ def test_scores_by_no_judge_need_their_own_name_in_config(tmp_path, parts):
     places, change = parts(log)
     for place in places:
         place |= change
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     with pytest.raises(
         DataError, match=r"log\.json: its scorers are .*; write `judge: {<scorer>: <its judge>}`"
     ):
-        imported(tmp_path, tmp_path / "log.json", settings | {"judge": "gpt"}, scales)
+        imported(tmp_path, log, settings | {"judge": "gpt"}, scales)
     listed = settings | {"step": 0.05, "judge": dict.fromkeys(scales, "gpt")}
-    found, _ = imported(tmp_path, tmp_path / "log.json", listed | {"repeats": "first"}, scales)
+    found, _ = imported(tmp_path, log, listed | {"repeats": "first"}, scales)
     assert {row[0] for row in found} == {"gpt"}
 
 
 def test_scorer_without_a_score_has_no_answer_of_another(tmp_path):
     log = inspect_log()
     del log["samples"][0]["scores"]["model_graded_qa1"]
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    rows, _ = imported(tmp_path, tmp_path / "log.json", INSPECT, {"quality": [0, 1]})
+    rows, _ = imported(tmp_path, log, INSPECT)
     assert ("mine", None, "no score") in [(row[0], row[4], row[6]) for row in rows]
     kept = (
         f"select answer, explanation from '{tmp_path}/ratings.parquet' where judge = 'mine' and"

@@ -7,10 +7,8 @@ import gzip
 import io
 import json
 import math
-import os
 import re
-import subprocess
-import sys
+from collections import Counter
 from pathlib import Path
 
 import duckdb
@@ -21,11 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mutations
-from conftest import ROOT
 from mutations import documents_like, examples, tables_like
 from recuse.base.errors import RecuseError
 from recuse.base.tables import read_table
-from recuse.base.words import percent
 from recuse.config.load import load, load_studies
 from recuse.config.read import read
 from recuse.data.ratings import StudyFiles, normalise_ratings
@@ -280,113 +276,80 @@ def written(folder, table):
     return truth
 
 
-def checked(folder, monkeypatch):
-    """The findings of `check`, the canonical ratings by judge, model, prompt and dimension, and
-    what was imported.
+def checked(folder, monkeypatch, *, findings=False):
+    """The canonical rating and human score, from 0 to 1, by judge, model, prompt and dimension,
+    what was imported and, if asked for, the findings of `check`.
     """
     monkeypatch.chdir(folder)
     (inputs,) = inputs_in(load_studies("mine.yaml"), read(Path("mine.yaml")), compared=True)
     with in_folder(inputs) as place:
-        findings = pipeline(inputs, place).findings()
+        made = pipeline(inputs, place)
         query = (
             "select judge, model, prompt_id, dimension, rating_unit, gt_unit from"
             f" '{place}/ratings.parquet'"
         )
-        rows = {
-            tuple(key): units
-            for *key, units in ((*row[:4], row[4:]) for row in duckdb.sql(query).fetchall())
-        }
-        return findings, rows, read_table(f"{place}/imported.csv")
+        rows = {row[:4]: row[4:] for row in duckdb.sql(query).fetchall()}
+        counts = counts_in(read_table(f"{place}/imported.csv"))
+        return rows, counts, made.findings() if findings else []
+
+
+def assert_units(rows, ratings, human, scale):
+    """Each rating and human score is what it is on this scale."""
+    low, high = scale
+    for (judge, model, prompt, _), units in rows.items():
+        values = ratings[judge, model, prompt], human[model, prompt]
+        expected = [(value - low) / (high - low) for value in values]
+        assert units == pytest.approx(expected, abs=1e-12)
+
+
+# Table -> what the import says of it
+NOTES = {
+    by_judge_and_model: "the columns gpt-4.1, gpt-4.1-mini, claude-sonnet-4 and claude-haiku-4 is one judge",
+    written_by_a_spreadsheet: "ratings of quality are in steps of 0.5",
+    packed_tabs_and_many_dimensions: "fields are separated by a tab",
+    a_scale_for_each_judge: "quality by gpt-4.1, on a scale from 1 to 5, are mapped linearly to 1 to 10",
+}
+
+
+def otherwise(table, ratings):
+    """What was read otherwise than it stands in a table, with its number."""
+    if table is written_by_a_spreadsheet:
+        halves = sum(value % 1 != 0 for value in ratings.values())
+        return {"between whole numbers, in steps of 0.5": halves}
+    if table is rated_twice:
+        return {"repeated rating, merged into the mean": len(ratings) / 4}
+    if table is yes_and_no:
+        return {"value 'True' read as 1": sum(ratings.values())}
+    return {}
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_from_file_to_check(tmp_path, monkeypatch, table):
-    ratings, human, (low, high) = written(tmp_path, table)
+def test_from_file_to_check(tmp_path, monkeypatch, capsys, table):
+    ratings, human, scale = written(tmp_path, table)
     lines = [line for line in settings_text(table).splitlines() if line.strip()]
     assert len(lines) <= MOST_LINES
-    findings, rows, _ = checked(tmp_path, monkeypatch)
+    rows, counts, findings = checked(tmp_path, monkeypatch, findings=True)
     dimensions = {"1", "2"} if table is packed_tabs_and_many_dimensions else {"quality"}
     assert rows.keys() == {(*key, dimension) for key in ratings for dimension in dimensions}
-    for (judge, model, prompt, _), units in rows.items():
-        expected = (
-            (value - low) / (high - low)
-            for value in (ratings[judge, model, prompt], human[model, prompt])
-        )
-        assert units == pytest.approx([*expected], abs=1e-12)
+    assert_units(rows, ratings, human, scale)
     assert next(finding.level for finding in findings if finding.topic == "verdict") == "fine"
-
-
-def words_from(findings, topic):
-    return " ".join(finding.words for finding in findings if finding.topic == topic)
+    assert NOTES.get(table, "") in capsys.readouterr().err
+    assert otherwise(table, ratings).items() <= counts.items()
 
 
 def counts_in(table):
     return {row["kind"]: int(row["n"]) for row in table}
 
 
-def test_what_was_read_otherwise_is_said(tmp_path, monkeypatch, capsys):
-    for number, table in enumerate(
-        (
-            written_by_a_spreadsheet,
-            a_scale_for_each_judge,
-            rated_twice,
-            yes_and_no,
-            by_judge_and_model,
-        )
-    ):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        ratings, _, _ = written(folder, table)
-        findings, _, counts = checked(folder, monkeypatch)
-        kinds, lines = counts_in(counts), capsys.readouterr().err
-        if table is written_by_a_spreadsheet:
-            halves = sum(value % 1 != 0 for value in ratings.values())
-            assert kinds["between whole numbers, in steps of 0.5"] == halves > 0
-            assert "fields are separated by a semicolon" in lines
-            assert "ratings of quality are in steps of 0.5" in lines
-        elif table is a_scale_for_each_judge:
-            assert (
-                "ratings of quality by gpt-4.1, on a scale from 1 to 5, are mapped linearly to 1"
-                " to 10" in lines
-            )
-        elif table is rated_twice:
-            assert kinds["repeated rating, merged into the mean"] == len(ratings) / 4
-            assert kinds["rows"] == len(ratings) * 5 / 4
-            without = sum(prompt == "q3" for _, _, prompt in ratings)
-            share = percent(1 - without / len(ratings))
-            assert f"{share} of the rows have the length" in words_from(findings, "lengths")
-        elif table is yes_and_no:
-            assert kinds["value 'True' read as 1"] == sum(ratings.values())
-        else:
-            assert (
-                "each of the columns gpt-4.1, gpt-4.1-mini, claude-sonnet-4 and claude-haiku-4 is"
-                " one judge" in lines
-            )
-
-
-def test_a_table_by_the_command(tmp_path):
-    """As a user runs it, in a process of its own."""
-    written(tmp_path, by_judge_and_model)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow" / "lib")}
-    command = [sys.executable, "-P", "-m", "recuse", "check", "mine.yaml"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
-    assert "self-bias of 4 of 4 judges" in done.stdout
-
-
-def number_in(cell, values=(), decimal="."):
+def number_in(cell, values=None, decimal="."):
     """A cell as a number, None if missing; ValueError if it is neither. The naive twin of the
     import's SQL.
     """
     word = cell.strip(" ").lower()
     if word in MISSING:
         return None
-    meaning = {key.lower(): value for key, value in dict(values).items()}.get(
-        cell.strip(" ").lower()
-    )
-    if meaning is not None:
-        return float(meaning)
+    if word in (values or {}):
+        return float(values[word])
     word = cell.strip(" \t\n\r\v\f")
     if decimal == "," and "." in word:
         raise ValueError(cell)
@@ -396,27 +359,20 @@ def number_in(cell, values=(), decimal="."):
     return float(word)
 
 
-BOOLEANS = {
-    word: value
-    for words, value in ((("true", "yes", "on"), 1), (("false", "no", "off"), 0))
-    for word in words
-}
-# Tables of CSV with one rating in a row: table -> its columns of judge, model, prompt, rating;
-# values and decimal
-LONG = {
-    yes_and_no: (("judge", "model", "prompt", "passed"), BOOLEANS, "."),
-    written_by_a_spreadsheet: (("judge", "model", "prompt", "rating"), {}, ","),
-    a_scale_for_each_judge: (("judge", "model", "prompt", "rating"), {}, "."),
-    json_in_a_cell: (("metadata", "model", "prompt", "rating"), {}, "."),
-    rated_twice: (("judge", "model", "prompt", "rating"), {}, "."),
+BOOLEANS = dict.fromkeys(("true", "yes", "on"), 1) | dict.fromkeys(("false", "no", "off"), 0)
+# Tables of CSV -> separator; columns of model and prompt, and of judge and rating unless each judge
+# has a column; values and decimal
+SPOILT = {
+    by_judge_and_model: (",", ("candidate", "item"), {}, "."),
+    yes_and_no: (",", ("model", "prompt", "judge", "passed"), BOOLEANS, "."),
+    written_by_a_spreadsheet: (";", ("model", "prompt", "judge", "rating"), {}, ","),
 }
 
 
-def naive(table, rows):
-    """(judge, model, prompt) -> mean rating and scale by a second reader: plain loops over the
-    cells.
-    """
-    header, *lines = rows
+def naive(table, text):
+    """(judge, model, prompt) -> ratings by a second reader: plain loops over the cells."""
+    separator, names, values, decimal = SPOILT[table]
+    header, *lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     ratings = {}
 
     def cells(line, *names):
@@ -427,18 +383,9 @@ def naive(table, rows):
     for line in lines:
         if line == [] or (len(header) > 1 and line == [""]):
             continue
-        if table is by_judge_and_model:
-            model, prompt = cells(line, "candidate", "item")
-            found = [
-                (judge, model, prompt, cell, {}, ".")
-                for judge, cell in zip(JUDGES, cells(line, *JUDGES), strict=True)
-            ]
-        else:
-            columns, values, decimal = LONG[table]
-            judge, model, prompt, cell = cells(line, *columns)
-            judge = json.loads(judge)["judge"] if table is json_in_a_cell else judge
-            found = [(judge, model, prompt, cell, values, decimal)]
-        for judge, model, prompt, cell, values, decimal in found:
+        model, prompt, *rest = cells(line, *names)
+        rated_by = [rest] if rest else zip(JUDGES, cells(line, *JUDGES), strict=True)
+        for judge, cell in rated_by:
             key = tuple(name.strip(" ") for name in (judge, model, prompt))
             ratings.setdefault(key, []).append(number_in(cell, values, decimal))
     return ratings
@@ -460,90 +407,74 @@ def naive_json(text):
     return ratings
 
 
-SPOILT = dict.fromkeys(
-    (by_judge_and_model, yes_and_no, a_scale_for_each_judge, json_in_a_cell, rated_twice), ","
-)
-SPOILT |= {written_by_a_spreadsheet: ";", nested_json_lines: None}
+def one(folder, text, name="own.csv", *, settings=None, scales=None, references=()):
+    """Import one file; the raw ratings, and what was imported."""
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    outputs = {"ratings": f"{folder}/raw.parquet", "imported": f"{folder}/imported.csv"}
+    import_ratings(
+        "mine", [f"{folder}/{name}"], list(references), settings=settings or {}, scales=scales or {"quality": [1, 5]},
+        models={}, outputs=outputs,
+    )  # fmt: skip
+    return f"{folder}/raw.parquet", read_table(f"{folder}/imported.csv")
 
 
-@pytest.mark.parametrize("table", SPOILT)
+def canonical(folder):
+    """The units of rating and human score that the next step makes of raw.parquet, by judge, model
+    and prompt.
+    """
+    given = {"scales": {}, "task_types": {}, "models": {}, "imported": True}
+    source = StudyFiles.from_files([f"{folder}/raw.parquet"], [None], **given)
+    table = f"{folder}/canonical.parquet"
+    normalise_ratings("mine", source, ratings=table, completeness=f"{folder}/c.csv")
+    query = f"select judge, model, prompt_id, rating_unit, gt_unit from '{table}'"
+    return {row[:3]: row[3:] for row in duckdb.sql(query).fetchall()}
+
+
+@pytest.mark.parametrize("table", [*SPOILT, nested_json_lines])
 def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
     """Cells, rows and columns are changed: no number comes of it but those that a second reader
     finds in the file.
     """
     files, _, _, (low, high) = table()
     ((name, content),) = files.items()
-    separator = SPOILT[table]
-    if separator is None:
-        spoilt = documents_like([json.loads(line) for line in content.splitlines()[:9]])
+    path, text = tmp_path / name, content.decode()
+    if table is nested_json_lines:
+        spoilt = documents_like([json.loads(line) for line in text.splitlines()[:9]])
     else:
-        spoilt = tables_like(
-            list(csv.reader(io.StringIO(content.decode()), delimiter=separator))[:9]
-        )
+        separator = SPOILT[table][0]
+        spoilt = tables_like([*csv.reader(io.StringIO(text), delimiter=separator)][:9])
     study = yaml.safe_load(settings_text(table))["studies"]["mine"]
-    outcomes = {"read": 0, "refused": 0, "unnamed": 0}
-    outputs = {"ratings": f"{tmp_path}/raw.parquet", "imported": f"{tmp_path}/imported.csv"}
+    outcomes = Counter()
 
     @examples(150)
     @given(spoilt)
     def read_or_refused(rows):
-        path = tmp_path / name
-        if separator is None:
+        if table is nested_json_lines:
             path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
         else:
             path.write_bytes(table_from(rows[0], rows[1:], separator))
-        for made in tmp_path.glob("*.parquet"):
-            made.unlink()
+        given = {"settings": study["import"], "scales": study["scales"]}
         try:
-            import_ratings(
-                "mine",
-                [str(path)],
-                [],
-                settings=study["import"],
-                scales=study["scales"],
-                models={},
-                outputs=outputs,
-            )
-            source = StudyFiles.from_files(
-                [outputs["ratings"]], [None], scales={}, task_types={}, models={}, imported=True
-            )
-            written = {
-                "ratings": f"{tmp_path}/ratings.parquet",
-                "completeness": f"{tmp_path}/c.csv",
-            }
-            normalise_ratings("mine", source, **written)
+            raw, _ = one(tmp_path, path.read_bytes(), name, **given)
+            units = canonical(tmp_path)
         except RecuseError as error:
-            outcomes["refused"] += str(error).startswith((str(path), "config: "))
-            outcomes["unnamed"] += not str(error).startswith((str(path), "config: "))
+            outcomes[str(error).startswith((str(path), "config: "))] += 1
             return
         outcomes["read"] += 1
         text = path.read_bytes().decode()  # with line ends within a cell as they are
-        lines = (
-            []
-            if separator is None
-            else list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-        )
-        truth = naive_json(text) if separator is None else naive(table, lines)
+        found = naive_json(text) if table is nested_json_lines else naive(table, text)
         truth = {
-            key: [value for value in values if value is not None] for key, values in truth.items()
+            key: [value for value in values if value is not None] for key, values in found.items()
         }
-        rows = (
-            f"select judge, model, prompt_id from '{outputs['ratings']}' where rating is not null"
-        )
-        assert sorted(duckdb.sql(rows).fetchall()) == sorted(
-            key for key, values in truth.items() if values
-        )
-        query = f"select judge, model, prompt_id, rating_unit from '{tmp_path}/ratings.parquet'"
-        for judge, model, prompt, unit in duckdb.sql(query).fetchall():
-            values = truth[judge, model, prompt]
-            assert len(values) == 1 or table is rated_twice
-            value = math.fsum(values) / len(values)
-            own = (1, 5) if table is a_scale_for_each_judge and judge == JUDGES[0] else (low, high)
-            assert unit == pytest.approx((value - own[0]) / (own[1] - own[0]), abs=1e-12)
+        rows = f"select judge, model, prompt_id from '{raw}' where rating is not null"
+        assert sorted(duckdb.sql(rows).fetchall()) == sorted(key for key in truth if truth[key])
+        for key, (unit, _) in units.items():
+            (value,) = truth[key]
+            assert unit == pytest.approx((value - low) / (high - low), abs=1e-12)
 
     read_or_refused()
-    assert outcomes["unnamed"] == 0
-    assert min(outcomes["read"], outcomes["refused"]) > 5 * mutations.share
+    assert outcomes[False] == 0
+    assert min(outcomes["read"], outcomes[True]) > 5 * mutations.share
 
 
 @pytest.mark.parametrize(
@@ -593,17 +524,6 @@ def test_what_is_wrong_is_named_by_file_row_and_column(
     with pytest.raises(RecuseError) as caught:
         checked(tmp_path, monkeypatch)
     assert message in str(caught.value)
-
-
-def one(folder, text, name="own.csv", *, settings=None, scales=None, references=()):
-    """Import one file; the raw ratings, and what was imported."""
-    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-    outputs = {"ratings": f"{folder}/raw.parquet", "imported": f"{folder}/imported.csv"}
-    import_ratings(
-        "mine", [f"{folder}/{name}"], list(references), settings=settings or {}, scales=scales or {"quality": [1, 5]},
-        models={}, outputs=outputs,
-    )  # fmt: skip
-    return f"{folder}/raw.parquet", read_table(f"{folder}/imported.csv")
 
 
 def ratings_in(path, columns="judge, model, prompt_id, rating"):
@@ -796,13 +716,9 @@ def test_a_column_for_each_judge_and_model(tmp_path):
     text = "judge,model,prompt,ab,ac,bb\na,b,1,2,3,4\n"
     with pytest.raises(RecuseError, match="columns of ratings: found a column for judge and model"):
         one(tmp_path, text, settings=settings)
-    path, _ = one(tmp_path, "prompt,ab,ac,bb\n1,2,3,4\n1,2,3,4\n", settings=settings)
-    given = {"scales": {"quality": [1, 5]}, "task_types": {}, "models": {}, "imported": True}
-    source = StudyFiles.from_files([path], [None], **given)
+    one(tmp_path, "prompt,ab,ac,bb\n1,2,3,4\n1,2,3,4\n", settings=settings)
     with pytest.raises(RecuseError, match=r"own\.csv, line 3, column prompt_id: judge 'a', model"):
-        normalise_ratings(
-            "mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv"
-        )
+        canonical(tmp_path)
 
 
 def test_human_scores_in_columns_of_dimensions_by_other_words(tmp_path):
@@ -995,17 +911,11 @@ def test_means_and_mapped_scales_are_exact(tmp_path_factory, drawn):
             rows += [f"{judge},m,p{prompt},{value},1\n" for value in mine]
             expected[judge, f"p{prompt}"] = sum(mine) / len(mine) / width
     scales = {"q": {"default": [0, 4], "b": [0, 2]}}
-    path, _ = one(folder, HEADER + "".join(rows), settings={"repeats": "mean"}, scales=scales)
-    source = StudyFiles.from_files(
-        [path], [None], scales={}, task_types={}, models={}, imported=True
-    )
-    normalise_ratings("mine", source, ratings=f"{folder}/c.parquet", completeness=f"{folder}/c.csv")
-    query = f"select judge, prompt_id, rating_unit, gt_unit from '{folder}/c.parquet'"
-    result = duckdb.sql(query).fetchall()
-    assert {(judge, prompt): unit for judge, prompt, unit, _ in result} == pytest.approx(
-        expected, abs=1e-15
-    )
-    assert {unit for *_, unit in result} == {0.25}
+    one(folder, HEADER + "".join(rows), settings={"repeats": "mean"}, scales=scales)
+    units = canonical(folder)
+    found = {(judge, prompt): unit for (judge, _, prompt), (unit, _) in units.items()}
+    assert found == pytest.approx(expected, abs=1e-15)
+    assert {unit for _, unit in units.values()} == {0.25}
 
 
 def compared(folder, name, text, columns, references=None, **further):

@@ -15,6 +15,7 @@ from hypothesis import given
 from test_awkward_tables import (
     TABLES,
     a_scale_for_each_judge,
+    assert_units,
     checked,
     one_judge_in_each_file,
     rated_twice,
@@ -55,7 +56,7 @@ def test_awkward_tables_are_understood_without_a_word(tmp_path, monkeypatch, tab
     """Every rating and human score is what it is with the settings of a user; but for a judge that
     no column names.
     """
-    files, ratings, human, (low, high) = table()
+    files, ratings, human, scale = table()
     study, text = guessed(tmp_path, files, monkeypatch)
     named = [
         line
@@ -66,14 +67,9 @@ def test_awkward_tables_are_understood_without_a_word(tmp_path, monkeypatch, tab
     if table is one_judge_in_each_file:
         assert "judge: {value: judge}  # guessed: no column names the judge: write its name" in text
         Path("mine.yaml").write_text(text.replace("{value: judge}", "{value: gpt-4.1}"), "utf-8")
-    _, rows, _ = checked(tmp_path, monkeypatch)
+    rows, _, _ = checked(tmp_path, monkeypatch)
     assert {key[:3] for key in rows} == ratings.keys()
-    for (judge, model, prompt, _), units in rows.items():
-        expected = (
-            (value - low) / (high - low)
-            for value in (ratings[judge, model, prompt], human[model, prompt])
-        )
-        assert units == pytest.approx([*expected], abs=1e-12)
+    assert_units(rows, ratings, human, scale)
     families = study["families"]
     assert sorted(families["GPT"]) == ["gpt-4.1", "gpt-4.1-mini"]
     assert sorted(families["Claude"]) == ["claude-haiku-4", "claude-sonnet-4"]
@@ -510,7 +506,7 @@ def test_spellings_of_one_model_are_one(tmp_path, monkeypatch):
     }
     assert "in brackets, other spellings of one model" in text
     (tmp_path / "mine.yaml").write_text(text, "utf-8")
-    _, found, _ = checked(tmp_path, monkeypatch)
+    found, _, _ = checked(tmp_path, monkeypatch)
     assert {key[0] for key in found} == {key[1] for key in found} == {*models}
 
 

@@ -125,7 +125,7 @@ class Node:
         return self.value
 
     def get(self, *ways: str) -> "Node":
-        """The first value of `ways` that is there and not null. A way is a key, or `a.b` for the key
+        """The first value of `ways` that is there and not null; a way is a key, or `a.b` for the key
         b of a.
         """
         return next(filter(None, map(self._find, ways)), self.at(ways[0], None))

@@ -67,6 +67,12 @@ COMPARED = {
     "arena_hard_v2.jsonl": ({}, None),
     "judge_bench.jsonl": ({}, None),
 }
+# Spoilt in the long run alone, as another file is read by the same lines
+ALIKE = ("mt_bench_pair.jsonl", "arena_hard_v0.1.jsonl", "arena_hard_v2.jsonl")
+SPOILT = [
+    pytest.param(name, marks=pytest.mark.long) if name in ALIKE else name
+    for name in (*RATED, *COMPARED)
+]
 # -> what they belong to
 REFERENCES = {"human.csv": "judged.csv", "human_verdicts.csv": "verdicts.csv"}
 
@@ -152,7 +158,7 @@ def test_fixtures_as_they_are(tmp_path, name):
     assert tmp_path / "canonical.parquet" in take(tmp_path, name, FORMATS / name)
 
 
-@pytest.mark.parametrize("name", [*RATED, *COMPARED])
+@pytest.mark.parametrize("name", SPOILT)
 def test_judgments(tmp_path, name):
     path = tmp_path / f"given{Path(name).suffix}"
 

@@ -19,7 +19,7 @@ from recuse.base.errors import RecuseError
 from recuse.imports.inspect_logs import LETTERS
 from recuse.imports.logs import YES_NO
 
-SPOILT = int(os.environ.get("RECUSE_SPOILT", "56"))
+SPOILT = int(os.environ.get("RECUSE_SPOILT", "36"))
 GOLD_FILES = ("lm_eval.jsonl",)
 JUDGED = {
     "lm_eval.jsonl": (

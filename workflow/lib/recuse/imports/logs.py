@@ -125,9 +125,7 @@ class Node:
         return self.value
 
     def get(self, *ways: str) -> "Node":
-        """The first value of `ways` that is there and not null; a way is a key, or `a.b` for the key
-        b of a.
-        """
+        """The first value at `ways` that is not null: a key, or `a.b` for the key b of a."""
         return next(filter(None, map(self._find, ways)), self.at(ways[0], None))
 
     def _find(self, way: str) -> "Node":

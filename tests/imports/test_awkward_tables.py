@@ -17,6 +17,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from importing import import_files
 
 import mutations
 from mutations import documents_like, examples, tables_like
@@ -26,7 +27,7 @@ from recuse.config.load import load, load_studies
 from recuse.config.read import read
 from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
-from recuse.imports.ratings import _check_judges, import_ratings
+from recuse.imports.ratings import _check_judges
 from recuse.imports.verdicts import import_verdicts
 from recuse.inputs import inputs_in
 from recuse.pipeline import in_folder, pipeline
@@ -407,23 +408,19 @@ def naive_json(text):
     return ratings
 
 
-def one(folder, text, name="own.csv", *, settings=None, scales=None, references=()):
+def one(folder, text, name="own.csv", *, human=None, references=None, **options):
     """Import one file; the raw ratings, and what was imported."""
-    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-    outputs = {"ratings": f"{folder}/raw.parquet", "imported": f"{folder}/imported.csv"}
-    import_ratings(
-        "mine", [f"{folder}/{name}"], list(references), settings=settings or {}, scales=scales or {"quality": [1, 5]},
-        models={}, outputs=outputs,
-    )  # fmt: skip
-    return f"{folder}/raw.parquet", read_table(f"{folder}/imported.csv")
+    options = {"scales": {"quality": [1, 5]}} | options
+    import_files(folder, {name: text}, human, references, **options)
+    return f"{folder}/ratings.parquet", read_table(f"{folder}/imported.csv")
 
 
 def canonical(folder):
-    """The units of rating and human score that the next step makes of raw.parquet, by judge, model
+    """The units of rating and human score that the next step makes of raw ratings, by judge, model
     and prompt.
     """
     given = {"scales": {}, "task_types": {}, "models": {}, "imported": True}
-    source = StudyFiles.from_files([f"{folder}/raw.parquet"], [None], **given)
+    source = StudyFiles.from_files([f"{folder}/ratings.parquet"], [None], **given)
     table = f"{folder}/canonical.parquet"
     normalise_ratings("mine", source, ratings=table, completeness=f"{folder}/c.csv")
     query = f"select judge, model, prompt_id, rating_unit, gt_unit from '{table}'"
@@ -722,20 +719,18 @@ def test_a_column_for_each_judge_and_model(tmp_path):
 
 
 def test_human_scores_in_columns_of_dimensions_by_other_words(tmp_path):
-    (tmp_path / "human.csv").write_text("model;prompt;h_tone;h_wit\nb;1;gut;1,5\n", "utf-8")
     references = {
         "columns": {"rating": {"tone": "h_tone", "wit": "h_wit"}},
         "values": {"gut": 4},
         "decimal": ",",
     }
-    text = "judge,model,prompt,tone,wit\na,b,1,2,3\n"
-    asked = {"columns": {"rating": ["tone", "wit"]}, "references": references}
     path, _ = one(
         tmp_path,
-        text,
-        settings=asked,
+        "judge,model,prompt,tone,wit\na,b,1,2,3\n",
+        human="model;prompt;h_tone;h_wit\nb;1;gut;1,5\n",
+        references=references,
+        settings={"columns": {"rating": ["tone", "wit"]}},
         scales={"default": [1, 5]},
-        references=[f"{tmp_path}/human.csv"],
     )
     assert sorted(ratings_in(path, "dimension, rating, gt")) == [("tone", 2, 4.0), ("wit", 3, 1.5)]
 

@@ -6,49 +6,19 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from importing import QUALITY, complaint, import_files
 
-from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.data.ratings import StudyFiles, normalise_ratings
-from recuse.imports.ratings import import_ratings
 
-QUALITY = {"quality": [1, 10]}
 RATED = "judge,model,prompt,rating\na,b,1,7\na,b,2,9\na,c,1,4\n"
 
 
-def imported(
-    folder, ratings, human=None, references=None, *, settings=None, scales=QUALITY, raters=False
-):
-    """Import ratings and human scores of these texts (one, or name -> text) into the folder."""
-    humans = human if isinstance(human, dict) else {"human.csv": human} if human else {}
-    for name, text in {"own.csv": ratings, **humans}.items():
-        (folder / name).write_text(text, "utf-8")
-    outputs = {
-        key: f"{folder}/{key}.parquet" for key in ("ratings", *(["raters"] if raters else []))
-    }
-    settings = {
-        **(settings or {}),
-        **({"references": {"columns": {}, **(references or {})}} if human else {}),
-    }
-    import_ratings(
-        "mine",
-        [f"{folder}/own.csv"],
-        [f"{folder}/{name}" for name in humans],
-        settings=settings,
-        scales=scales,
-        models={},
-        outputs=outputs | {"imported": f"{folder}/imported.csv"},
-    )
-    return duckdb.sql(
-        f"select gt from '{folder}/ratings.parquet' order by source_record"
-    ).fetchall()
-
-
-def complaint(folder, *given, **options):
-    with pytest.raises(DataError) as caught:
-        imported(folder, *given, **options)
-    assert not (folder / "ratings.parquet").exists()
-    return str(caught.value).replace(f"{folder}/", "")
+def imported(folder, *given, **options):
+    """The human score of each rating of such files."""
+    import_files(folder, *given, **options)
+    rows = f"select gt from '{folder}/ratings.parquet' order by source_record"
+    return duckdb.sql(rows).fetchall()
 
 
 def counted(folder):

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from importing import import_files
 
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.data.raters import check_raters
 from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
-from recuse.imports.ratings import import_ratings
 
 FORMATS = Path(__file__).parents[1] / "formats"
 MODELS = {
@@ -41,17 +41,10 @@ HUMAN = {
 SCALE = {"quality": [1, 10]}
 
 
-def imported(folder, names, settings, *, scales, references=(), human=None, raters=False):
-    """Import fixtures, or files of `folder`, into it; the folder, where ratings.parquet and
-    imported.csv are then.
-    """
-    outputs = {"ratings": str(folder / "ratings.parquet"), "imported": str(folder / "imported.csv")}
-    outputs |= {"raters": str(folder / "raters.parquet")} if raters else {}
-    paths, of_humans = ([str(FORMATS / name) for name in group] for group in (names, references))
-    settings = {**settings, **({"references": human} if human else {})}
-    import_ratings(
-        "mine", paths, of_humans, settings=settings, scales=scales, models=MODELS, outputs=outputs
-    )
+def imported(folder, names, settings, *, references=(), human=None, **options):
+    """Import fixtures, or files of `folder`, into it; the folder."""
+    paths, of_humans = ([FORMATS / name for name in group] for group in (names, references))
+    import_files(folder, paths, of_humans, human, settings=settings, models=MODELS, **options)
     return folder
 
 

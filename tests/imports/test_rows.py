@@ -9,16 +9,15 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from importing import QUALITY, complaint, import_files
 
 from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
 from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import files_in
-from recuse.imports.ratings import import_ratings
 from recuse.imports.verdicts import import_verdicts
 
-QUALITY = {"quality": [1, 10]}
 RATINGS = [
     {"judge": "a", "model": "b", "prompt": "1", "rating": "7", "human": "8", "length": "12"},
     {"judge": "a", "model": "c", "prompt": "1", "rating": "9", "human": "3", "length": "5"},
@@ -68,17 +67,8 @@ def written(path, rows):
     return str(path)
 
 
-def rated(folder, path, settings=None, *, scales=QUALITY, models=()):
-    outputs = {"ratings": f"{folder}/ratings.parquet", "imported": f"{folder}/imported.csv"}
-    import_ratings(
-        "mine",
-        [path],
-        [],
-        settings=settings or {},
-        scales=scales,
-        models=dict(models),
-        outputs=outputs,
-    )
+def rated(folder, path, settings=None, **options):
+    import_files(folder, Path(path), settings=settings, **options)
     return folder / "ratings.parquet"
 
 
@@ -168,18 +158,11 @@ def test_blanks_about_names_are_not_part_of_them(tmp_path):
     assert rows_from(result, "judge, model, prompt_id") == [("A", "b", "1"), ("A", "c", "1")]
 
 
-def complaint(folder, path, settings=None, **options):
-    with pytest.raises(DataError) as caught:
-        rated(folder, path, settings, **options)
-    assert not (folder / "ratings.parquet").exists()
-    return str(caught.value).replace(f"{folder}/", "")
-
-
 def import_values(folder, values):
     rows = [
         RATINGS[0] | {"prompt": str(place), "rating": value} for place, value in enumerate(values)
     ]
-    return complaint(folder, written(folder / "own.csv", rows))
+    return complaint(folder, Path(written(folder / "own.csv", rows)))
 
 
 def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
@@ -228,7 +211,7 @@ def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
 )
 def test_name_of_a_file_that_is_not_read(tmp_path, name, message):
     (tmp_path / name).write_bytes(b"\x1f\x8b")
-    assert complaint(tmp_path, str(tmp_path / name)).startswith(f"{name}: {message}")
+    assert complaint(tmp_path, tmp_path / name).startswith(f"{name}: {message}")
 
 
 @pytest.mark.parametrize(
@@ -260,7 +243,7 @@ def test_file_in_utf_16_is_called_so(tmp_path):
         "own.json": '[{"judge": "a"}]',
     }.items():
         (tmp_path / name).write_text(text, "utf-16")
-        message = complaint(tmp_path, str(tmp_path / name), {"columns": {"judge": "judge"}})
+        message = complaint(tmp_path, tmp_path / name, settings={"columns": {"judge": "judge"}})
         assert message.startswith(f"{name}, line 1: ")
         assert "UTF-16" in message
         assert "save it as UTF-8" in message
@@ -333,7 +316,9 @@ def test_places_are_taken_from_imported_tables_only(tmp_path):
 )
 def test_values_of_an_observed_scale_have_a_limit_in_steps(tmp_path, rating, step, message):
     path = written(tmp_path / "own.csv", [RATINGS[0] | {"rating": rating}])
-    result = complaint(tmp_path, path, {"step": step}, scales={"quality": "observed"})
+    result = complaint(
+        tmp_path, Path(path), settings={"step": step}, scales={"quality": "observed"}
+    )
     assert message in result
     assert "round: true" not in result
 
@@ -343,25 +328,6 @@ LINE = '{"judge": "a", "model": "b", "prompt": "PLACE", "rating": 7, "human": 8}
 UNIT = {"quality": [0, 1]}
 
 
-def imported(folder, path, settings=None, *, scales=None, human=None):
-    """Import a file, and human scores if there are any, into the folder."""
-    outputs = {"ratings": f"{folder}/ratings.parquet", "imported": f"{folder}/imported.csv"}
-    settings = dict(settings or {})
-    if human is not None:
-        (folder / "human.csv").write_text(human, "utf-8")
-        settings["references"] = {"columns": {}}
-    references = [] if human is None else [f"{folder}/human.csv"]
-    import_ratings(
-        "mine",
-        [str(path)],
-        references,
-        settings=settings,
-        scales=scales or {"quality": [1, 10]},
-        models={},
-        outputs=outputs,
-    )
-
-
 def places(folder):
     return [
         place
@@ -369,13 +335,6 @@ def places(folder):
             f"select source_record from '{folder}/ratings.parquet'"
         ).fetchall()
     ]
-
-
-def complaint_on_lines(folder, text, **options):
-    (folder / "own.jsonl").write_bytes(text)
-    with pytest.raises(DataError) as caught:
-        imported(folder, folder / "own.jsonl", **options)
-    return str(caught.value).replace(f"{folder}/", "")
 
 
 def lines_from(*lines):
@@ -401,15 +360,19 @@ def lines_from(*lines):
     ],
 )
 def test_what_is_wrong_is_in_the_line_that_is_named(tmp_path, lines, message):
-    assert complaint_on_lines(tmp_path, lines_from(*lines)).startswith(f"own.jsonl, {message}")
+    assert complaint(tmp_path, {"own.jsonl": lines_from(*lines)}).startswith(
+        f"own.jsonl, {message}"
+    )
 
 
 def test_line_that_is_not_utf_8_is_named(tmp_path):
-    message = complaint_on_lines(tmp_path, lines_from(True, "", LINE) + b'\n{"judge": "\xff"}')
+    message = complaint(
+        tmp_path, {"own.jsonl": lines_from(True, "", LINE) + b'\n{"judge": "\xff"}'}
+    )
     assert message.startswith("own.jsonl, line 4: not UTF-8 (invalid start byte); save it as UTF-8")
     (tmp_path / "own.json").write_bytes(b'[{"judge":\n\n"\xff"}]')
     with pytest.raises(DataError, match=r"own\.json, line 3: not UTF-8"):
-        imported(tmp_path, tmp_path / "own.json", {"columns": {"judge": "judge"}})
+        import_files(tmp_path, tmp_path / "own.json", settings={"columns": {"judge": "judge"}})
 
 
 def test_blank_lines_cost_no_more_than_rows(tmp_path):
@@ -423,7 +386,7 @@ def test_blank_lines_cost_no_more_than_rows(tmp_path):
     )
     (tmp_path / "own.jsonl").write_text(text, "utf-8")
     with bounded("300MB", tmp_path / "spill"):
-        imported(tmp_path, tmp_path / "own.jsonl")
+        import_files(tmp_path, tmp_path / "own.jsonl")
     assert time.process_time() - begun < 10
     expected, line = [], 1
     for place in range(rows):
@@ -452,10 +415,10 @@ def test_conversations_in_a_log_take_no_memory(tmp_path):
         sample["messages"] = [{"role": "user", "content": "x y " * 25_000}]
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
     with bounded("120MB", tmp_path / "spill"):
-        imported(
+        import_files(
             tmp_path,
             tmp_path / "log.json",
-            {"judge": {"a": "A", "b": "B", "c": "C"}},
+            settings={"judge": {"a": "A", "b": "B", "c": "C"}},
             scales=UNIT,
             human="model,prompt,rating\nm,1,1\n",
         )
@@ -469,7 +432,7 @@ def import_scorers(folder, judge, scales=UNIT):
     human = "model,prompt,dimension,rating\n" + "".join(
         f"m,1,{dimension},1\n" for dimension in scales
     )
-    imported(folder, folder / "log.json", {"judge": judge}, scales=scales, human=human)
+    import_files(folder, folder / "log.json", settings={"judge": judge}, scales=scales, human=human)
 
 
 @pytest.mark.parametrize(
@@ -507,7 +470,7 @@ def test_epochs_without_human_scores_are_named(tmp_path, capsys):
     samples = [(name, epoch, {"a": 1}) for name in ("q1", "q2") for epoch in (1, 2, 3)]
     (tmp_path / "log.json").write_text(json.dumps(log_from(samples)), "utf-8")
     human = "model,prompt,rating\nm,q1,1\nm,q2,0\n"
-    imported(tmp_path, tmp_path / "log.json", {"judge": "J"}, scales=UNIT, human=human)
+    import_files(tmp_path, tmp_path / "log.json", settings={"judge": "J"}, scales=UNIT, human=human)
     message = capsys.readouterr().out
     assert (
         "without a human score: 4 of 6 rated completions, the first is model 'm', dimension"
@@ -516,6 +479,8 @@ def test_epochs_without_human_scores_are_named(tmp_path, capsys):
     of_epochs = human + "".join(
         f'm,"{name}, epoch {epoch}",1\n' for name in ("q1", "q2") for epoch in (2, 3)
     )
-    imported(tmp_path, tmp_path / "log.json", {"judge": "J"}, scales=UNIT, human=of_epochs)
+    import_files(
+        tmp_path, tmp_path / "log.json", settings={"judge": "J"}, scales=UNIT, human=of_epochs
+    )
     assert "without a human score" not in capsys.readouterr().out
     assert duckdb.sql(f"select count(gt) from '{tmp_path}/ratings.parquet'").fetchall() == [(6,)]

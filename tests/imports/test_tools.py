@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from importing import import_files
 
 from recuse.arguments import argument_named
 from recuse.base.database import bounded
@@ -62,21 +63,9 @@ KINDS = ("human score", "gold label")
 
 def imported(folder, log, settings, scales=None, *, references=(), human=None):
     """Import a log, or the file at a path; its ratings, and how many references there are."""
-    path = log
-    if not isinstance(log, Path):
-        path = folder / "log.json"
-        path.write_text(json.dumps(log), "utf-8")
-    outputs = {"ratings": str(folder / "ratings.parquet"), "imported": str(folder / "imported.csv")}
-    settings = {**settings, **({"references": human} if human else {})}
-    import_ratings(
-        "mine",
-        [str(path)],
-        [*map(str, references)],
-        settings=settings,
-        scales=scales or {"quality": [0, 1]},
-        models={},
-        outputs=outputs,
-    )
+    files = log if isinstance(log, Path) else {"log.json": json.dumps(log)}
+    scales = scales or {"quality": [0, 1]}
+    import_files(folder, files, [*references], human, settings=settings, scales=scales)
     columns = "judge, model, prompt_id, dimension, rating, gt, failure, source_record"
     counts = {
         row["kind"]: int(row["n"])

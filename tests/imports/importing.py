@@ -1,0 +1,64 @@
+"""Files of ratings and human scores that a test imports into its folder."""
+
+from pathlib import Path
+
+import pytest
+
+from recuse.base.errors import DataError
+from recuse.imports.ratings import import_ratings
+
+QUALITY = {"quality": [1, 10]}
+
+
+def paths_to(folder, given, name):
+    """The paths of files: a path or several, or texts by name, or the text of the file `name`.
+
+    Texts are written first.
+    """
+    if isinstance(given, Path):
+        return [str(given)]
+    if isinstance(given, list):
+        return [*map(str, given)]
+    texts = given if isinstance(given, dict) else {name: given}
+    for each, text in texts.items():
+        (folder / each).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return [f"{folder}/{each}" for each in texts]
+
+
+def import_files(
+    folder,
+    ratings,
+    human=None,
+    references=None,
+    *,
+    settings=None,
+    scales=QUALITY,
+    models=None,
+    raters=False,
+):
+    """Import files of ratings and perhaps of human scores; ratings.parquet, imported.csv and, if
+    asked for, raters.parquet are then in the folder.
+    """
+    outputs = {"ratings": f"{folder}/ratings.parquet", "imported": f"{folder}/imported.csv"}
+    outputs |= {"raters": f"{folder}/raters.parquet"} if raters else {}
+    settings, of_humans = dict(settings or {}), []
+    if human:
+        settings["references"] = {"columns": {}} | (references or {})
+        of_humans = paths_to(folder, human, "human.csv")
+    import_ratings(
+        "mine",
+        paths_to(folder, ratings, "own.csv"),
+        of_humans,
+        settings=settings,
+        scales=scales,
+        models=models or {},
+        outputs=outputs,
+    )
+
+
+def complaint(folder, *given, **options):
+    """The error about such files, without the name of the folder; nothing is written."""
+    with pytest.raises(DataError) as caught:
+        import_files(folder, *given, **options)
+    assert not (folder / "ratings.parquet").exists()
+    return str(caught.value).replace(f"{folder}/", "")

@@ -82,17 +82,179 @@ def test_what_has_no_complete_row_is_named(check):
     assert ("left out", f"model {LLAMA}") not in findings  # as it counts for B and C
 
 
-def test_missing_lengths(check):
-    rows = rated()
-    for row in rows[:250]:
-        row["pred_length"] = ""
-    finding = check(rows)["lengths", ""]
-    assert (finding.value, finding.level) == (0.75, WARNING)
-    assert finding.words == (
+def few_prompts(who):
+    """Rows in which Llama judges, or answers, 10 of 40 prompts."""
+    return [row for row in ROWS if row[who] != LLAMA or int(row["prompt_id"][1:]) < 10]
+
+
+ROWS = rated()
+SAME = ("数据", "数\u2060据")
+IN_FAMILIES = {"GPT": [GPT4, "GPT 3.5 Turbo"], "Claude": [SONNET]}
+# The rows, further settings, topic and subject; the value, the level, words, advice
+FINDINGS = {
+    "lengths of three quarters": (
+        [row | {"pred_length": ""} if n < 250 else row for n, row in enumerate(ROWS)],
+        {},
+        ("lengths", ""),
+        0.75,
+        WARNING,
         "75 % of the rows have the length of the completion: fits with length use these alone, all"
-        " other fits every row"
-    )
-    assert check(rows)["missing", ""].value == 0
+        " other fits every row",
+        "",
+    ),
+    "a name in families that no rating has": (
+        ROWS,
+        {"of_config": {"imports": {"files": "a.csv"}, "named": IN_FAMILIES}},
+        ("spelling", "families GPT 3.5 Turbo"),
+        None,
+        WARNING,
+        "names 'GPT 3.5 Turbo', which is neither a judge nor a model in these ratings; did you mean"
+        " 'GPT-3.5",
+        "",
+    ),
+    "names that look the same, each with all prompts": (
+        rated(models=(*FIVE, *SAME)),
+        {"models": CONFIG["models"] | {name: {"family": name} for name in SAME}},
+        ("spelling", f"model {SAME[1]}, {SAME[0]}"),
+        None,
+        WARNING,
+        f"the names '{SAME[1]}' and '{SAME[0]}' look the same: U+2060 in one is nothing in the other",
+        "",
+    ),
+    "answers that no judge has": (
+        few_prompts("model"),
+        {},
+        ("missing", f"model {LLAMA}"),
+        0.75,
+        WARNING,
+        "",
+        "no judge has a row of these answers",
+    ),
+    "answers that one judge lacks": (
+        few_prompts("judge"),
+        {},
+        ("missing", f"judge {LLAMA}"),
+        0.75,
+        WARNING,
+        "",
+        "ask the judges again",
+    ),
+    "another spelling of a judge": (
+        rated(("openai/gpt-4o-2024-08-06", SONNET), (GPT4, SONNET)),
+        {"models": models_with(GPT_4o="GPT") | {"openai/gpt-4o-2024-08-06": {"family": "GPT"}}},
+        ("spelling", "openai/gpt-4o-2024-08-06"),
+        None,
+        WARNING,
+        "the judge 'openai/gpt-4o-2024-08-06' may be another spelling of the model 'GPT-4o'",
+        'ids: ["openai/gpt-4o-2024-08-06"]',
+    ),
+    "all ratings alike": (
+        rated(rating=lambda *given: 5),
+        {},
+        ("verdict", "supports"),
+        0,
+        STOP,
+        "",
+        "parsed",
+    ),
+    "pairs that are not rated by design": (
+        [row for row in ROWS if (row["judge"], row["model"]) != (GPT4, LLAMA)],
+        {},
+        ("missing", ""),
+        0,
+        FINE,
+        "0 % of the ratings are missing",
+        "",
+    ),
+    "human scores of one value": (
+        rated(score=lambda model: 3),
+        {},
+        ("human scores", "Tone"),
+        1,
+        WARNING,
+        "all human scores of Tone are 3: they do not distinguish answers",
+        "",
+    ),
+    "human scores of five values": (
+        ROWS,
+        {},
+        ("human scores", "Tone"),
+        5,
+        FINE,
+        "the human scores of Tone take 5 values from 1 to 5",
+        "",
+    ),
+    "a scale that is too wide": (
+        ROWS,
+        {"scale": (1, 10)},
+        ("range", "Tone"),
+        0,
+        WARNING,
+        "no rating and no human score of Tone is above 5 of its scale from 1 to 10",
+        "",
+    ),
+    "a scale that begins too low": (
+        ROWS,
+        {"scale": (-5, 5)},
+        ("range", "Tone"),
+        0,
+        NOTE,
+        "no rating and no human score of Tone is below 1 of its scale from -5 to 5",
+        "",
+    ),
+    "the scale in use": (
+        ROWS,
+        {},
+        ("range", "Tone"),
+        0,
+        FINE,
+        "Tone, a scale from 1 to 5 (0.1 of it is 0.4): ratings from 1 to 5 and human scores from 1 to 5",
+        "",
+    ),
+    "human scores on another scale": (
+        [row | {"gt": row["gt"] / 5} for row in ROWS],
+        {"scale": (0, 5)},
+        ("range", "Tone"),
+        0.8,
+        WARNING,
+        "human scores from 0.2 to 1: are the human scores on another scale?",
+        "",
+    ),
+    "human scores in the middle": (
+        [row | {"gt": (row["gt"] + 3) / 2} for row in ROWS],
+        {"scale": (0, 5)},
+        ("range", "Tone"),
+        0.2,
+        FINE,
+        "Tone, a scale from 0 to 5 (0.1 of it is 0.5): ratings from 1 to 5 and human scores from 2 to 4",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FINDINGS)
+def test_a_finding(check, case):
+    rows, settings, place, value, level, words, advice = FINDINGS[case]
+    finding = check(rows, **settings)[place]
+    assert (finding.value, finding.level) == (pytest.approx(value), level)
+    assert words in finding.words
+    assert advice in finding.advice
+
+
+@pytest.mark.parametrize(
+    ("rows", "names", "topic"),
+    [
+        # As one, two models that answer all prompts would have two answers to each.
+        (
+            rated(FIVE, (*FIVE, "Llama-3-8B-Instruct")),
+            {"Llama_3_8B_Instruct": "Llama 3"},
+            "spelling",
+        ),
+        ([row | {"wording": "w"} for row in rated(prompts=5)], {}, "wordings"),
+    ],
+)
+def test_what_is_nothing_to_report(check, rows, names, topic):
+    assert topic not in {topic for topic, _ in check(rows, models=models_with(**names))}
 
 
 @pytest.mark.parametrize(
@@ -115,10 +277,6 @@ def test_few_wordings_cost_width_by_the_quantiles_of_t(check, number, level, wid
         " wording alone"
     )
     assert finding.advice == (advice if level == WARNING else "")
-
-
-def test_one_wording_costs_nothing(check):
-    assert ("wordings", "") not in check([row | {"wording": "w"} for row in rated(prompts=5)])
 
 
 def test_judges_and_models_of_one_family(check):
@@ -201,71 +359,6 @@ def test_a_model_spelt_in_two_ways(check):
     assert corrected["contents", "models"].value == 5
 
 
-def test_two_models_with_all_prompts_are_two(check):
-    """A model with a similar name is another one if both answer all prompts: as one, it would have
-    two answers to each.
-    """
-    models = models_with(Llama_3_8B_Instruct="Llama 3")
-    findings = check(rated(FIVE, (*FIVE, "Llama-3-8B-Instruct")), models=models)
-    assert not [subject for topic, subject in findings if topic == "spelling"]
-
-
-def test_a_name_in_families_that_no_rating_has(check):
-    named = {"GPT": [GPT4, "GPT 3.5 Turbo"], "Claude": [SONNET]}
-    findings = check(rated(), of_config={"imports": {"files": "a.csv"}, "named": named})
-    finding = findings["spelling", "families GPT 3.5 Turbo"]
-    assert finding.level == WARNING
-    assert (
-        "names 'GPT 3.5 Turbo', which is neither a judge nor a model in these ratings; did you mean"
-        " 'GPT-3.5" in finding.words
-    )
-    assert [subject for topic, subject in findings if topic == "spelling"] == [
-        "families GPT 3.5 Turbo"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("scale", "human", "level", "words"),
-    [
-        (
-            (1, 10),
-            None,
-            WARNING,
-            "no rating and no human score of Tone is above 5 of its scale from 1 to 10",
-        ),
-        (
-            (-5, 5),
-            None,
-            NOTE,
-            "no rating and no human score of Tone is below 1 of its scale from -5 to 5",
-        ),
-        (
-            (1, 5),
-            None,
-            FINE,
-            "Tone, a scale from 1 to 5 (0.1 of it is 0.4): ratings from 1 to 5 and human scores from 1 to 5",
-        ),
-        (
-            (0, 5),
-            lambda gt: gt / 5,
-            WARNING,
-            "human scores from 0.2 to 1: are the human scores on another scale?",
-        ),
-        (
-            (0, 5),
-            lambda gt: (gt + 3) / 2,
-            FINE,
-            "Tone, a scale from 0 to 5 (0.1 of it is 0.5): ratings from 1 to 5 and human scores from 2 to 4",
-        ),
-    ],
-)
-def test_a_scale_that_may_not_be_the_one_in_use(scale, human, level, words, check):
-    rows = [row | {"gt": human(row["gt"]) if human else row["gt"]} for row in rated()]
-    finding = check(rows, scale=scale)["range", "Tone"]
-    assert finding.level == level
-    assert words in finding.words
-
-
 def test_a_judge_at_the_end_of_the_scale(check):
     """Half of its ratings at the highest level is a warning: that much of an upward bias cannot
     show.
@@ -307,21 +400,6 @@ def test_names_that_look_the_same_are_reported_with_how_they_differ(check, one, 
     assert all(sentence.endswith((how, f"{back} in the other")) for sentence in words)
 
 
-def test_names_that_look_the_same_are_reported_even_if_both_have_all_prompts(check):
-    one, other = "数据", "数\u2060据"
-    rows = rated(models=(*FIVE, one, other))
-    findings = check(
-        rows, models=CONFIG["models"] | {name: {"family": name} for name in (one, other)}
-    )
-    finding = findings["spelling", f"model {other}, {one}"]
-    assert finding.level == WARNING
-    assert (
-        finding.words
-        == f"the names '{other}' and '{one}' look the same: U+2060 in one is nothing in the other"
-    )
-    assert findings["missing", "model 数据"].value == 0
-
-
 def test_a_name_that_is_not_what_it_looks_like_is_reported(check):
     names = {SONNET: "evil\u202e004", GPT35: "\x1b[31mred\x07"}
     models = CONFIG["models"] | {name: {"family": "F"} for name in names.values()}
@@ -334,16 +412,6 @@ def test_a_name_that_is_not_what_it_looks_like_is_reported(check):
     page = check_page("mine", list(findings.values()))
     assert "evil⟨U+202E⟩004" in page
     assert not [letter for letter in page if not letter.isprintable() and letter != "\n"]
-
-
-def test_nobody_is_asked_again_about_answers_that_no_judge_has(check):
-    rows = [row for row in rated() if row["model"] != LLAMA or int(row["prompt_id"][1:]) < 10]
-    finding = check(rows)["missing", f"model {LLAMA}"]
-    assert (finding.value, finding.level) == (0.75, WARNING)
-    assert "no judge has a row of these answers" in finding.advice
-    assert "ask the judges again" not in finding.advice
-    rows = [row for row in rated() if row["judge"] != LLAMA or int(row["prompt_id"][1:]) < 10]
-    assert "ask the judges again" in check(rows)["missing", f"judge {LLAMA}"].advice
 
 
 def test_a_size_beyond_the_scale_is_not_promised(check, monkeypatch):

@@ -81,7 +81,7 @@ def expected(tmp_path):
 @pytest.fixture
 def straight(monkeypatch):
     """Let the command fail from now on if it writes the table of all ratings."""
-    return lambda: monkeypatch.setattr("recuse.data.ratings.normalise_ratings", None)
+    return lambda: monkeypatch.setattr("recuse.data.shards.write_sorted", None)
 
 
 def write(path, rows=ROWS, header=HEADER):
@@ -199,9 +199,9 @@ def test_a_file_for_each_dimension_in_any_order_of_rows(fit, expected, straight,
             RatingsFile(write(tmp_path / f"{dimension}.csv", rows[::-1], header), dimension)
         )
     want = expected(*files)
+    assert want == expected(RatingsFile(write(tmp_path / "ratings.csv")))
     straight()
     assert fit(*(f"{file.dimension}={file.path}" for file in files))[:2] == (0, want)
-    assert want == expected(RatingsFile(write(tmp_path / "ratings.csv")))
 
 
 def test_observed_scale(fit, expected, straight, tmp_path):

@@ -15,7 +15,7 @@ from rated_tables import rated, write_rows
 from recuse.base.errors import DataError
 from recuse.base.reasons import Reason, code
 from recuse.base.tables import read_table
-from recuse.data.ratings import StudyFiles, count_files, normalise_ratings
+from recuse.data.ratings import StudyFiles, check_ratings, normalise_ratings
 from recuse.data.study import StudyTables
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -64,8 +64,9 @@ def built(folder, files):
 
 def counted(folder, files):
     """The study of counts, without their rows."""
-    rows = count_files("twin", files, str(folder), prompts=0)
-    return StudyTables("twin", rows.cells)
+    paths = {name: f"{folder}/{name}" for name in ("ratings", "completeness")}
+    _, _, cells = check_ratings("twin", files, **paths)
+    return StudyTables("twin", cells)
 
 
 def count(raw, path, key=KEY):

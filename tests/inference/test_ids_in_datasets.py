@@ -20,7 +20,7 @@ from recuse.data.raters import check_raters, rater_agreement
 from recuse.data.ratings import (
     StudyFiles,
     check_files,
-    count_files,
+    check_ratings,
     normalise_ratings,
     plan_study,
     write_shard,
@@ -145,7 +145,9 @@ def test_shards_are_those_of_ids_apart(studies, tmp_path):
 
 def test_cells_at_once_are_those_of_the_ratings(studies, tmp_path):
     for study, _, source in studies:
-        cells = count_files("ids", source, str(tmp_path), prompts=0).cells
+        _, _, cells = check_ratings(
+            "ids", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv"
+        )
         for name in Cells.__dataclass_fields__:
             assert_equal(getattr(cells, name), getattr(study.cells(), name))
 
@@ -192,7 +194,7 @@ def test_a_row_that_occurs_twice_in_one_dataset_is_named(tmp_path):
     )
     for check in (
         lambda: normalise_ratings("mine", source, **tables),
-        lambda: count_files("mine", source, str(tmp_path), prompts=0),
+        lambda: check_ratings("mine", source, **tables),
     ):
         with pytest.raises(DataError, match=f"f.csv, line 4, column prompt_id: {same}"):
             check()

@@ -31,11 +31,6 @@ def run_fit(arguments: Namespace) -> None:
     Raises what the steps of the workflow raise, and ConfigError about `--output`; nothing is
     written then.
     """
-    from recuse.data.cells import Need
-    from recuse.data.doubts import MOST_PROMPTS, answers_by_judge, doubts
-    from recuse.data.ratings import count_files
-    from recuse.data.study import StudyTables
-    from recuse.model.estimable import needs_human_scores
     from recuse.model.estimates import ESTIMATES, estimate
 
     check_output(arguments.output)
@@ -49,19 +44,7 @@ def run_fit(arguments: Namespace) -> None:
     check_known(["--spec"], [arguments.spec], described.specs, "specs")
     spec = described.every_spec[arguments.spec]
     with in_folder(inputs) as folder:
-        inputs = with_imported_files(inputs, folder)
-        # The rows themselves are only needed by few specs, and where not all have human scores
-        study, source = None, inputs.source()
-        if not spec.by_row or Need.PROMPTS in source.lacks:
-            name = described.name
-            rows = count_files(name, source, folder, prompts=MOST_PROMPTS)
-            doubted = []
-            if not needs_human_scores(spec):
-                answers = answers_by_judge(rows.connection, rows.first_prompts, rows.levels)
-                doubted = doubts(rows.cells, answers, rows.levels)
-            study = StudyTables(name, rows.cells, doubted=doubted)
-        if study is None or study.is_partly_scored:
-            study = RatingsPipeline(inputs, folder).tables
+        study = RatingsPipeline(with_imported_files(inputs, folder), folder).tables
         estimated = estimate(spec, study, confidence=described.confidence, seed=described.seed)
     write_output(arguments.output, ESTIMATES, estimated.estimates)
     for row in estimated.not_estimable:

@@ -123,7 +123,8 @@ class Ratings(Checked[RatingsPipeline]):
             name: [str(level) for level in dict.fromkeys(cells.factors[name].tolist())]
             for name in ("judge", "model", "dimension")
         }
-        self._rows, self._prompts = int(cells.counts.sum()), study.prompts
+        self._rows, self._prompts = int(cells.counts.sum()), self._results.prompts
+        self._results.release()
         families = zip(cells.factors["model"], cells.factors["model_family"], strict=True)
         self.families: dict[str, str] = {
             str(model): str(family) for model, family in sorted(set(families))

@@ -26,12 +26,16 @@ from recuse.inputs import RATERS, RAW, Inputs
 if TYPE_CHECKING:
     from recuse.catalogue.figures import Figure
     from recuse.check.facts import Finding
+    from recuse.data.codes import CodedRows
+    from recuse.data.doubts import Doubt
 
 # What DuckDB writes into the folder.
 WRITTEN = (
     RAW,
     RATERS,
     "ratings.parquet",
+    "codes.parquet",
+    "coded.parquet",
     "raters.parquet",
     "comparisons.parquet",
     "debiased.parquet",
@@ -145,18 +149,25 @@ class RatingsPipeline(Pipeline):
     }
 
     def __init__(self, inputs: Inputs, folder: str) -> None:
-        """Check the files, and write their ratings and cells; DataError about a row."""
-        from recuse.data.ratings import normalise_ratings
+        """Check the files, and count their rows into cells; DataError about a row."""
+        from recuse.data.ratings import check_ratings
+        from recuse.data.shards import count_prompts
         from recuse.data.study import StudyTables
 
         super().__init__(inputs, folder)
         self._fits: set[str] = set()
         self._source = inputs.source()
-        ratings, name = f"{folder}/ratings.parquet", self.study.name
-        completeness = self._place("completeness")
-        written = {"ratings": ratings, "completeness": completeness}
-        cells = normalise_ratings(name, self._source, **written)
-        self.tables = StudyTables(name, cells, [ratings])
+        name, self._ratings = self.study.name, f"{folder}/ratings.parquet"
+        paths = {"ratings": self._ratings, "completeness": self._place("completeness")}
+        self._coded, levels, cells = check_ratings(name, self._source, **paths)
+        self.prompts = count_prompts(self._coded)
+        known = {"levels": levels, "find_doubts": self._find_doubts}
+        self.tables = StudyTables(name, cells, self._written, **known)
+
+    def release(self) -> None:
+        """Keep the rows in files, not on the connection on which they were read."""
+        self._coded.write(self.folder)
+        self._coded = None
 
     def findings(self) -> "list[Finding]":
         """What the ratings support, most important first."""
@@ -231,6 +242,32 @@ class RatingsPipeline(Pipeline):
         confidence = self.study.confidence
         reliability = self.rows("reliability")
         return power_rows(main, self.tables, reliability, **settings, confidence=confidence)
+
+    def _rows(self) -> "CodedRows":
+        from recuse.data.codes import CodedRows
+
+        return self._coded or CodedRows.read(self.folder)
+
+    def _written(self) -> list[str]:
+        self._once("_write_ratings")
+        return [self._ratings]
+
+    def _write_ratings(self) -> None:
+        from recuse.data.ratings import check_prompts
+        from recuse.data.shards import write_sorted
+
+        check_prompts(self._source)
+        write_sorted(self._rows(), self.tables.levels, first=0, ratings=self._ratings)
+
+    def _find_doubts(self) -> "list[Doubt]":
+        from recuse.data.doubts import MOST_PROMPTS, answers_by_judge, doubts
+        from recuse.data.shards import first_prompts
+
+        rows = self._rows()
+        first = first_prompts(rows, MOST_PROMPTS)
+        levels = self.tables.levels
+        answers = answers_by_judge(rows.connection, first, levels)
+        return doubts(self.tables.cells_from, answers, levels)
 
     @property
     def _tables_of_fits(self) -> Mapping[str, object]:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recuse.base.database import Connection, files, text, values_in
+from recuse.base.database import Connection, connect, files, text, values_in, write_rows
 from recuse.data.cells import AXES, Levels, sql_place
 from recuse.data.files import PROBABILITY
 
@@ -23,6 +23,7 @@ TYPES = {
 }
 COLUMNS = tuple(TYPES)
 ONE = "1::utinyint"  # SQL for the n of a row that stands for itself
+TABLES = ("codes", "coded")  # of CodedRows
 # How many codes a column of each type holds
 LARGEST = {"usmallint": 2**16, "uinteger": 2**32, "bigint": 2**63}
 
@@ -38,6 +39,27 @@ class CodedRows:
 
     connection: Connection
     counts: Mapping[str, int]  # how many codes each of COLUMNS has that has values
+
+    @classmethod
+    def on(cls, connection: Connection) -> "CodedRows":
+        """The rows on a connection that has the tables."""
+        counts = "select name, count(*) from codes group by name"
+        return cls(connection, dict(connection.execute(counts).fetchall()))
+
+    @classmethod
+    def read(cls, folder: str) -> "CodedRows":
+        """Read what `write` wrote."""
+        connection = connect()
+        for table in TABLES:
+            rows = files([f"{folder}/{table}.parquet"])
+            connection.execute(f"create temp view {table} as from {rows}")
+        return cls.on(connection)
+
+    def write(self, folder: str) -> None:
+        """Write the tables to files in a folder (parquet)."""
+        for table in TABLES:
+            path = f"{folder}/{table}.parquet"
+            write_rows(self.connection, f"from {table}", path, compression="uncompressed")
 
     @property
     def sizes(self) -> list[int]:
@@ -84,8 +106,7 @@ def code_rows(
         select *, (row_number() over (partition by name order by as_varchar, as_double, as_integer)
                    - if(name = 'occasion', 0, 1))::integer as code
         from (select distinct * from ({" union all by name ".join(values)}))""")
-    counts = "select name, count(*) from codes group by name"
-    coded = CodedRows(connection, dict(connection.execute(counts).fetchall()))
+    coded = CodedRows.on(connection)
     parts = []
     for rows, meaning in tables:
         lookups = {}

@@ -6,10 +6,8 @@ By shards: `check_files` for each group of raw files, `plan_study` for all group
 """
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from recuse.base.database import (
     Connection,
@@ -63,7 +61,6 @@ from recuse.data.registry import (
 from recuse.data.shards import (
     ShardPlan,
     Summary,
-    first_prompts,
     first_repeated_row,
     plan_shards,
     summarise,
@@ -114,18 +111,18 @@ TOGETHER = (
     ("occasion",),
     (PROBABILITY,),
 )
-# Of a checked row: in which of TOGETHER a value is, the column as it is stored, and what it means.
+# Of a checked row: the column as it is stored, and what its value means
 MEANINGS = {
-    "judge": (0, "judge", "judge_name"),
-    "model": (1, "model", "model_name"),
-    "dataset": (2, "dataset", "dataset"),
-    "prompt_id": (3, "prompt_id", "prompt_id"),
-    "dimension": (4, "dimension", "dimension"),
-    "rating": (4, "rating", "try_cast(rating_number as integer)"),
-    "gt": (5, "gt", "gt_number"),
-    "length": (6, "pred_length", "length"),
-    "occasion": (7, "occasion", "occasion"),
-    PROBABILITY: (8, PROBABILITY, "probability"),
+    "judge": ("judge", "judge_name"),
+    "model": ("model", "model_name"),
+    "dataset": ("dataset", "dataset"),
+    "prompt_id": ("prompt_id", "prompt_id"),
+    "dimension": ("dimension", "dimension"),
+    "rating": ("rating", "try_cast(rating_number as integer)"),
+    "gt": ("gt", "gt_number"),
+    "length": ("pred_length", "length"),
+    "occasion": ("occasion", "occasion"),
+    PROBABILITY: (PROBABILITY, "probability"),
 }
 
 
@@ -206,13 +203,16 @@ def normalise_ratings(study: str, source: StudyFiles, *, ratings: str, completen
     study without rows, what CHECKS refuses, and a judge-model-dimension-dataset-prompt that occurs
     twice, unless occasion, wording or replicate differ.
     """
-    with empty_folder(work_folder(ratings)) as folder, reading(_paths(source.files)):
-        if Need.PROMPTS in source.lacks:
-            raise_no_prompts(source.files[0].path)
-        coded, plan, rows, cells = _coded_and_planned(study, source, folder)
-        _write(source, coded, plan, 0, ratings=ratings, folder=folder)
-    write_table(completeness, COMPLETENESS, rows)
+    check_prompts(source)
+    coded, levels, cells = check_ratings(study, source, ratings=ratings, completeness=completeness)
+    write_sorted(coded, levels, first=0, ratings=ratings)
     return cells
+
+
+def check_prompts(source: StudyFiles) -> None:
+    """Raise DataError about counts that are not by prompt."""
+    if Need.PROMPTS in source.lacks:
+        raise_no_prompts(source.files[0].path)
 
 
 def in_units(ratings: Sequence[str], steps: Mapping[str, float], columns: Sequence[str]) -> str:
@@ -232,28 +232,26 @@ def in_units(ratings: Sequence[str], steps: Mapping[str, float], columns: Sequen
     return f"select * replace ({values}) from {files(ratings)}" if of else f"from {files(ratings)}"
 
 
-class CountedRows(NamedTuple):
-    """Checked rows, counted into cells; and SQL for those of the first prompts, of temporary
-    tables of a connection.
+def check_ratings(
+    study: str, source: StudyFiles, *, ratings: str, completeness: str
+) -> tuple[CodedRows, Levels, Cells]:
+    """Check a study's rows and write the completeness table, as `normalise_ratings` does, and
+    raise what it raises; ratings: the path of the canonical ratings, which are not written.
     """
-
-    cells: Cells
-    levels: Levels
-    connection: Connection
-    first_prompts: str
-
-
-def count_files(study: str, source: StudyFiles, folder: str, *, prompts: int) -> CountedRows:
-    """Check raw files and count their rows into cells, as `normalise_ratings` and `build_cells` do,
-    without writing canonical ratings; prompts: how many are the first.
-
-    Raises what these raise; temporary files stay in `folder`.
-    """
-    with reading(_paths(source.files)):
-        coded, plan, _, cells = _coded_and_planned(study, source, folder)
-        _raise_twice(source, first_repeated_row(coded))
-        first = first_prompts(coded, prompts=prompts)
-        return CountedRows(cells, plan.levels, coded.connection, first)
+    with empty_folder(work_folder(ratings)) as folder, reading(_paths(source.files)):
+        coded, scales = _check_rows(source, folder)
+        rest, prompts = summarise(coded)
+        summary = Summary.add_up(coded.connection, [rest], prompts)
+        plan, rows = _planned(study, source, scales, summary, shards=1)
+        if not any(row["used"] for row in rows):
+            place = _paths(source.files)
+            raise DataError(f"{place}: no complete row: each lacks the rating; fill it in")
+        cells = _count(coded, plan.levels)
+        if source.lacks:
+            repeat_rows(coded, by_prompt=Need.PROMPTS not in source.lacks)
+        _raise_repeated(source, coded)
+    write_table(completeness, COMPLETENESS, rows)
+    return coded, plan.levels, cells
 
 
 def _count(coded: CodedRows, levels: Levels) -> Cells:
@@ -317,27 +315,8 @@ def write_shard(
     """
     read = ShardPlan.read(plan)
     coded = code_checked(connect(), checked, read.levels, read.shards[shard].sql)
-    with empty_folder(work_folder(ratings)) as folder:
-        _write(source, coded, read, shard, ratings=ratings, folder=folder)
-
-
-def _coded_and_planned(
-    study: str, source: StudyFiles, folder: str
-) -> tuple[CodedRows, ShardPlan, list[dict], Cells]:
-    """The checked rows, the plan of one shard, the rows of the completeness table, and the cells;
-    DataError if no row has a rating.
-    """
-    coded, scales = _check_rows(source, folder)
-    rest, prompts = summarise(coded)
-    summary = Summary.add_up(coded.connection, [rest], prompts)
-    plan, rows = _planned(study, source, scales, summary, shards=1)
-    if not any(row["used"] for row in rows):
-        place = _paths(source.files)
-        raise DataError(f"{place}: no complete row: each lacks the rating; fill it in")
-    cells = _count(coded, plan.levels)
-    if source.lacks:
-        repeat_rows(coded, by_prompt=Need.PROMPTS not in source.lacks)
-    return coded, plan, rows, cells
+    _raise_repeated(source, coded)
+    write_sorted(coded, read.levels, first=read.shards[shard].number, ratings=ratings)
 
 
 def _planned(
@@ -364,16 +343,6 @@ def _planned(
         shards=shards,
     )
     return plan, [{"study": study, **row} for row in summary.completeness()]
-
-
-def _write(
-    source: StudyFiles, coded: CodedRows, plan: ShardPlan, shard: int, *, ratings: str, folder: str
-) -> None:
-    written = f"{folder}/ratings.parquet"
-    _raise_twice(
-        source, write_sorted(coded, plan, first=plan.shards[shard].number, ratings=written)
-    )
-    os.replace(written, ratings)
 
 
 def _check_rows(source: StudyFiles, folder: str) -> tuple[CodedRows, dict[str, tuple[int, int]]]:
@@ -415,10 +384,9 @@ def _texts(files: Sequence[RatingsFile]) -> str:
 def _meanings(values: str) -> dict[str, tuple[str, str]]:
     """What is coded, as of `code_rows`, by the table of `_check_values`."""
     meanings = {}
-    for column, (part, stored, value) in MEANINGS.items():
-        distinct = "distinct" if len(TOGETHER[part]) > 1 else ""
-        meant = f"{distinct} stored_{stored} as stored, {value} as value"
-        meanings[column] = stored, f"select {meant} from {values} where part = {part}"
+    for column, (stored, value) in MEANINGS.items():
+        meant = f"stored_{stored} as stored, {value} as value"
+        meanings[column] = stored, f"select distinct {meant} from {values}"
     return meanings
 
 
@@ -444,15 +412,17 @@ def _check_values(connection: Connection, rows: str, typed: str, table: str) -> 
     for check in CHECKS:
         parts = (str(part) for part, columns in enumerate(TOGETHER) if check.column in columns)
         checks.append(replace(check, broken=f"part in ({', '.join(parts)}) and ({check.broken})"))
-    parts = (
-        f"select distinct {part} as part, {', '.join(columns)} from ({rows})"
-        for part, columns in enumerate(TOGETHER)
+    # The last column of each set is in no other
+    parts = " ".join(
+        f"when grouping({columns[-1]}) = 0 then {part}" for part, columns in enumerate(TOGETHER)
+    )
+    sets = ", ".join(f"({', '.join(columns)})" for columns in TOGETHER)
+    values = (
+        f"select case {parts} end as part, named, {', '.join(READ)} from ({rows})"
+        f" group by grouping sets ({sets})"
     )
     stored = ", ".join(f"{column} as stored_{column}" for column in READ)
-    texts = (
-        f"select part, named, {stored}, {texts_as_read()} from"
-        f" ({' union all by name '.join(parts)})"
-    )
+    texts = f"select part, named, {stored}, {texts_as_read()} from ({values})"
     connection.execute(
         f"create temp table {table} as select *, {fault_number(checks)} as fault from"
         f" ({typed.format(texts)})"
@@ -460,13 +430,14 @@ def _check_values(connection: Connection, rows: str, typed: str, table: str) -> 
     return connection.execute(f"select count(fault) from {table}").fetchone()[0]
 
 
-def _raise_twice(source: StudyFiles, twice: tuple[str, ...] | None) -> None:
+def _raise_repeated(source: StudyFiles, coded: CodedRows) -> None:
     """Raise DataError about a judge, model, dimension, dataset, prompt_id and occasion that occur
-    `twice` (None: none do).
+    twice, if any do.
     """
-    if twice is None:
+    repeated = first_repeated_row(coded)
+    if repeated is None:
         return
-    judge, model, dimension, dataset, prompt, occasion = twice
+    judge, model, dimension, dataset, prompt, occasion = repeated
     spellings = [
         [name, *(spelling for spelling, of in source.registry.names.items() if of == name)]
         for name in (judge, model)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from recuse.base.database import (
     Connection,
-    error_of_duckdb,
+    exists,
     files,
     text,
     write_rows,
@@ -33,32 +33,32 @@ COUNTED = {  # SQL for how many of the n ratings of a row
     "judged": "if(rating is null, 0, n)",
 }
 COUNTS = ", ".join(f"sum({count})::bigint as {name}" for name, count in COUNTED.items())
-TWICE = "two rows are about the same rating"  # DuckDB's error
 
 
 def summarise(coded: CodedRows) -> tuple[dict, str]:
     """Summarise checked rows: SQL for the counts of each prompt, and, before it, all else."""
-    sets = "grouping sets ((dimension, judge, model), (prompt_id, dataset, dimension, occasion))"
-    coded.connection.execute(
-        f"""
-        create or replace temp table counts as
-        select dimension, judge, model, prompt_id, dataset, occasion, {COUNTS} from ({coded.rows()}) group by {sets}"""
+    group, prompt = "dimension, judge, model", "prompt_id, dataset, dimension, occasion"
+    columns = ("dimension", "judge", "model", "prompt_id", "dataset", "occasion")
+    counts = (
+        f"select {', '.join(columns)}, {COUNTS} from ({coded.rows()})"
+        f" group by grouping sets (({group}), ({prompt}))"
     )
-    groups = (
-        f"select dimension, judge, model, {', '.join(COUNTED)} from counts where prompt_id is null"
-    )
+    coded.connection.execute(f"create temp table counts as {coded.named(counts, columns)}")
+    counted = ", ".join(COUNTED)
+    groups = f"select {group}, {counted} from counts where prompt_id is null"
     summary = {
-        "counts": (
-            coded.connection.execute(
-                coded.named(groups, ("dimension", "judge", "model"))
-            ).fetchall()
-        ),
+        "counts": coded.connection.execute(groups).fetchall(),
         "datasets": coded.values("dataset"),
         "references": coded.values("gt"),
     }
-    key = ("prompt_id", "dataset", "dimension", "occasion")
-    prompts = f"select {', '.join((*key, *COUNTED))} from counts where prompt_id is not null"
-    return summary, coded.named(prompts, key)
+    return summary, f"select {prompt}, {counted} from counts where prompt_id is not null"
+
+
+def count_prompts(coded: CodedRows) -> int:
+    """The number of prompts with a rating, of rows that were summarised."""
+    rated = "from counts where prompt_id is not null and judged > 0"
+    query = f"select count(distinct (prompt_id, dataset)) {rated}"
+    return coded.connection.execute(query).fetchone()[0]
 
 
 @dataclass(frozen=True)
@@ -221,6 +221,8 @@ def first_repeated_row(coded: CodedRows) -> tuple[str, ...] | None:
     columns = ("judge", "model", "dimension", "dataset", "prompt_id", "occasion")
     key = "prompt_id, group_code, occasion"
     repeated = f"select {key} from coded group by all having count(*) > 1"
+    if not exists(coded.connection, repeated):
+        return None
     rows = f"select {', '.join(columns)} from ({coded.rows()}) semi join ({repeated}) using ({key})"
     return coded.connection.execute(
         f"from ({coded.named(rows, columns)}) order by all limit 1"
@@ -241,7 +243,7 @@ def _with_prompts(rows: str, coded: CodedRows, limit: str = "") -> str:
     return f"select * from ({coded.rows(rows)}) join ({numbered}) using (prompt_id, dataset)"
 
 
-def first_prompts(coded: CodedRows, *, prompts: int) -> str:
+def first_prompts(coded: CodedRows, prompts: int) -> str:
     """SQL for the rows with a rating of so many prompts: the first in the order of `write_sorted`,
     with their codes there.
     """
@@ -251,26 +253,18 @@ def first_prompts(coded: CodedRows, *, prompts: int) -> str:
     return coded.named(f"select {columns} from ({numbered})", ["rating"])
 
 
-def write_sorted(
-    coded: CodedRows, plan: ShardPlan, *, first: int, ratings: str
-) -> tuple[str, ...] | None:
+def write_sorted(coded: CodedRows, levels: Levels, *, first: int, ratings: str) -> None:
     """Write the rows with a rating as canonical ratings: names, units, prompts numbered from
     `first` on.
 
-    They are sorted by prompt_id, dataset, group_code and occasion. The group has the dataset, so
-    two rows with the same prompt_id, group_code and occasion are a fault, and the order is unique.
-    Returns what `first_repeated_row` says of such rows; then nothing is written.
+    They are sorted by prompt_id, dataset, group_code and occasion, which no two rows share.
     """
-    levels, connection = plan.levels, coded.connection
-    key = ("prompt_id", "group_code", "occasion")
-    twice = " and ".join(f"{column} = lag({column}) over ()" for column in key)
+    connection = coded.connection
     by_dataset = (
         f"({levels.sql_place('dataset')} * {levels.groups // len(levels.dataset)} + group_code //"
         f" {len(levels.dataset)})"
     )
-    ordered = f"from coded order by prompt_id, {by_dataset}, occasion"
-    ordered = f"select *, {twice} as twice from ({ordered})"
-    ordered = f"from ({ordered}) where if(twice, error('{TWICE}'), rating is not null)"
+    ordered = f"from coded where rating is not null order by prompt_id, {by_dataset}, occasion"
     numbers = (
         f"({first} + prompt)::uinteger as prompt, gt as reference_code, occasion as occasion_code"
     )
@@ -298,12 +292,7 @@ def write_sorted(
                length, {PROBABILITY}, scale_low, scale_high, group_code, reference_code, prompt,
                {", ".join(asked_in("occasion"))}, occasion_code
         from ({named}) as sorted left join ({groups}) using (group_code)"""
-    try:
-        write_rows(connection, query, ratings, as_metadata(levels))
-    except error_of_duckdb("InvalidInputException") as error:
-        if TWICE not in str(error):
-            raise
-        return first_repeated_row(coded)
+    write_rows(connection, query, ratings, as_metadata(levels))
     # A join keeps the order of its left side only if DuckDB takes the right one for the smaller and
     # it fits into memory.
     place = "(prompt, group_code, occasion_code)"
@@ -315,7 +304,6 @@ def write_sorted(
             ratings,
             as_metadata(levels),
         )
-    return None
 
 
 def _enum(names: Sequence[str]) -> str:

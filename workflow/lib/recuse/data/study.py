@@ -64,9 +64,13 @@ class StudyTables:
 
     name: str
     cells_from: str | Cells  # the path of the table of cells, or the cells
-    ratings: Sequence[str] = ()  # one file, or its shards; for what cells do not hold
+    # The path of the ratings, or of their shards, for what cells do not hold; or what writes them
+    # when they are needed, and returns the path
+    ratings_from: Sequence[str] | Callable[[], Sequence[str]] = ()
     view: View = View()
-    doubted: Sequence[Doubt] = ()  # where there are only cells
+    # If known without reading the ratings: their levels, and what finds the doubts
+    levels: Levels | None = None
+    find_doubts: Callable[[], Sequence[Doubt]] | None = None
     # Shared by all views: a key of what depends on the view has it, or SQL for its rows
     _read: dict[tuple, object] = field(default_factory=dict, repr=False, compare=False)
 
@@ -77,11 +81,16 @@ class StudyTables:
 
     def __post_init__(self) -> None:
         """Raise TypeError about one path instead of a list of paths."""
-        if isinstance(self.ratings, str):
+        if isinstance(self.ratings_from, str):
             raise TypeError(
-                f"ratings: found the path '{self.ratings}'; write a list, of this file or of all"
+                f"ratings: found the path '{self.ratings_from}'; write a list, of this file or of all"
                 " shards"
             )
+
+    @property
+    def ratings(self) -> Sequence[str]:
+        """The paths of the ratings."""
+        return self.ratings_from() if callable(self.ratings_from) else self.ratings_from
 
     def with_reference(self, reference: Reference) -> "StudyTables":
         """The study with another reference."""
@@ -120,12 +129,13 @@ class StudyTables:
     @property
     def lacks(self) -> set[Need]:
         """What its ratings do not say; cells alone say nothing else."""
-        return {*(self._levels.lacks if self.ratings else Need)}
+        return {*(self._levels.lacks if self.ratings_from else Need)}
 
     @property
     def doubts(self) -> Sequence[Doubt]:
         """Why there is no verdict on some judges, by all rows."""
-        return self._once(("doubts",), self._find_doubts) if self.ratings else self.doubted
+        find = self.find_doubts or self._find_doubts
+        return self._once(("doubts",), find) if self.ratings_from else ()
 
     @property
     def independent(self) -> "StudyTables":
@@ -292,7 +302,7 @@ class StudyTables:
     @property
     def _levels(self) -> Levels:
         """The levels of the ratings, without references where rows are read without these."""
-        levels = self._once(("levels",), lambda: read_levels(self.ratings[0]))
+        levels = self.levels or self._once(("levels",), lambda: read_levels(self.ratings[0]))
         scored = self.view.reference in (Reference.HUMAN, Reference.PANEL_OF_SCORED)
         return replace(levels, reference=()) if self.is_partly_scored and not scored else levels
 

@@ -499,8 +499,8 @@ def _create_marks(
     """
     connection.execute(MARKS)
     sources = [(path, _scores_in(connection, path, references, dimensions)) for path in paths]
-    if exists(connection, "from duckdb_views() where view_name = 'in_logs'"):
-        (path,) = values_in(connection, "select min(file) from in_logs")
+    (path,) = values_in(connection, "select min(file) from in_logs")
+    if path is not None:
         sources.append((path, _scores_of_logs(connection, "in_logs")))
     named: dict[str, str] = {}
     by_dataset: dict[bool, str] = {}  # whether a file has datasets -> the first such file

@@ -71,11 +71,11 @@ def create_imported(
     """Create the view `imported` of the rows of all files, and the table `registry`; return their
     names for its columns, and their further columns.
 
-    The human scores and gold labels in logs are the view `in_logs`, if there are any. settings:
-    config's `import`. kind: RATED or COMPARED. scales: the dimensions of the study. names: of
-    judges and models, by their ids. stored: SQL for the rows as they are kept, with {} for those of
-    a file. Raises DataError, as the readers do, for files of two formats, and for a file without
-    rows, except for parquet, which may come in parts.
+    The human scores and gold labels in logs are the view `in_logs`. settings: config's `import`.
+    kind: RATED or COMPARED. scales: the dimensions of the study. names: of judges and models, by
+    their ids. stored: SQL for the rows as they are kept, with {} for those of a file. Raises
+    DataError, as the readers do, for files of two formats, and for a file without rows, except for
+    parquet, which may come in parts.
     """
     register_frames(connection)
     create_table(connection, "registry", "id varchar, name varchar", (names or {}).items())
@@ -101,11 +101,11 @@ def create_imported(
     tables = " union all by name ".join(f"from rows_{place}" for place in range(len(paths)))
     connection.execute(f"create temp view imported as {tables}")
     scores = [f"from scores_{place}" for place, rows in enumerate(parts) if rows.scores is not None]
-    if scores:
-        if not exists(connection, "from imported"):
-            error = fault(paths[0], "only_references", format=FORMATS[name].words)
-            raise NotNamed(error, "judge")
-        connection.execute(f"create temp view in_logs as {' union all by name '.join(scores)}")
+    if scores and not exists(connection, "from imported"):
+        error = fault(paths[0], "only_references", format=FORMATS[name].words)
+        raise NotNamed(error, "judge")
+    none = "select null::varchar as file where false"
+    connection.execute(f"create temp view in_logs as {' union all by name '.join(scores) or none}")
     return parts[0].named, [*dict.fromkeys(column for rows in parts for column in rows.kept)]
 
 

@@ -715,6 +715,8 @@ def _print_unjoined(connection: Connection, key: Sequence[str]) -> None:
     """Print a line about completions without human scores and human scores without a completion,
     with the first of each, by the names in its file, if any.
     """
+    if not exists(connection, "from scored"):
+        return
     columns = ", ".join(key)
     written = ["model" if column == "model_name" else column for column in key]
     picked = ", ".join(dict.fromkeys(["file", "record", *written, *key, FAILURE]))
@@ -730,7 +732,7 @@ def _print_unjoined(connection: Connection, key: Sequence[str]) -> None:
               group by {columns})
         where counted""").fetchone()
     unscored, first_unscored, unrated, first_unrated = unjoined
-    if not (exists(connection, "from scored") and (unscored or unrated)):
+    if not (unscored or unrated):
         return
 
     def described(first: tuple | None) -> str:

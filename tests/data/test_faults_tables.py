@@ -82,9 +82,9 @@ def source(path):
     return StudyFiles.from_files(
         [str(path)],
         [None],
-        scales=CONFIG["studies"]["mine"]["scales"],
+        scales=CONFIG.as_written()["studies"]["mine"]["scales"],
         task_types={},
-        models=CONFIG["models"],
+        models=CONFIG.as_written()["models"],
     )
 
 

@@ -42,6 +42,12 @@ def cells_from(judges, models, families, *, variance=1e-4, prompts=100, kept=Non
     )
 
 
+@pytest.fixture(params=[mixed.DENSE, 0], ids=["dense", "sparse"])
+def _matrices(request, monkeypatch):
+    """Matrices of small tables dense, as they are, and sparse, as those of large ones."""
+    monkeypatch.setattr(mixed, "DENSE", request.param)
+
+
 def drawn(seed, *, holes=0.12, spread=0.02, slopes=0.3):
     """A random table and its means: families of one to three models, a judge that is no model,
     missing cells.
@@ -220,6 +226,7 @@ def exact(monkeypatch):
 SEEDS = range(2)
 
 
+@pytest.mark.usefixtures("_matrices")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_parameters_are_those_of_a_dense_twin(seed, exact):
     _, table, mean = drawn(seed)
@@ -274,6 +281,7 @@ def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed, monke
         expected = (expected + renewed) / 2 if renewals else renewed
 
 
+@pytest.mark.usefixtures("_matrices")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_gradient_and_average_information_are_those_of_finite_differences(seed):
     _, table, mean = drawn(seed)
@@ -297,6 +305,7 @@ def test_gradient_and_average_information_are_those_of_finite_differences(seed):
         assert state.objective - twin.objective(at, fit.slope) == pytest.approx(other, abs=1e-7)
 
 
+@pytest.mark.usefixtures("_matrices")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_information_of_a_plan_is_the_expected_one(seed):
     _, table, mean = drawn(seed)
@@ -311,6 +320,7 @@ def targets(table):
     return np.flatnonzero(table.is_self), families
 
 
+@pytest.mark.usefixtures("_matrices")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parameters(seed):
     """Kackar and Harville's term by finite differences of the contrasts, Satterthwaite's df by
@@ -359,6 +369,7 @@ def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parame
         assert fit.single_errors(ours)[place] == pytest.approx((variance_as_known, df), rel=1e-6)
 
 
+@pytest.mark.usefixtures("_matrices")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_residual_of_a_cell_is_that_of_a_refit_without_it(seed):
     _, table, mean = drawn(seed)
@@ -369,6 +380,7 @@ def test_the_residual_of_a_cell_is_that_of_a_refit_without_it(seed):
         assert fit.left_out(np.array([cell]))[0] == pytest.approx(theirs, abs=1e-7)
 
 
+@pytest.mark.usefixtures("_matrices")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_does_not_move_a_gap(seed):
     _, table, mean = drawn(seed)

@@ -41,6 +41,9 @@ from recuse.model.least_squares import ROUNDING, connected_parts, inverted
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    Matrix = np.ndarray | csr_array
+
+DENSE = 300  # cells: up to these, sparse matrices cost more to handle than they save
 # Priors of the parameters, which matter where the cells say little: mean and standard deviation of
 # a normal.
 # Log s_j^2, about the mean over judges: hardly shrunk, as a judge with a larger spread would be
@@ -127,12 +130,10 @@ class CellTable(JudgeModelPairs):
         """The pairs of cells that may have preferences in common."""
         return KinPairs.of(self)
 
-    def by_judge(self, values: np.ndarray) -> csr_array:
+    def by_judge(self, values: np.ndarray) -> Matrix:
         """Values of the cells, (cells,), each in the column of its judge, (cells, J)."""
-        from scipy.sparse import csr_array
-
         rows = np.arange(len(values) + 1)
-        return csr_array((values, self.of_judge, rows), shape=(len(values), len(self.judges)))
+        return _matrix(values, self.of_judge, rows, (len(values), len(self.judges)))
 
 
 @dataclass(frozen=True)
@@ -176,12 +177,10 @@ class KinPairs:
         order = np.lexsort((self.second, self.first))
         return order, self.second[order], np.append(0, np.bincount(self.first).cumsum())
 
-    def matrix(self, values: np.ndarray) -> csr_array:
+    def matrix(self, values: np.ndarray) -> Matrix:
         """The matrix, (cells, cells), with these entries, (pairs,)."""
-        from scipy.sparse import csr_array
-
         order, columns, rows = self._layout
-        return csr_array((values[order], columns, rows), shape=(len(rows) - 1,) * 2)
+        return _matrix(values[order], columns, rows, (len(rows) - 1,) * 2)
 
     def inverted(self, values: np.ndarray) -> tuple[np.ndarray, float]:
         """Entries, (pairs,), of the inverse of the matrix with these, and its log determinant."""
@@ -204,8 +203,8 @@ class FamilyBlock:
     places: np.ndarray  # (n,) among all cells
     moving: np.ndarray  # numbers of the parameters that move the block
     of_judge: np.ndarray  # (n, judges of the block) of float, 1 where a cell is the judge's
-    preference: csr_array  # (n, n) covariance of the preferences
-    by_weight: list[csr_array]  # (n, n) dV by each log(w_i / w_0)
+    preference: Matrix  # (n, n) covariance of the preferences
+    by_weight: list[Matrix]  # (n, n) dV by each log(w_i / w_0)
     slopes: np.ndarray  # (n, judges of the block), as by `CellCovariance`
 
     def derivatives_times(self, rows: np.ndarray) -> np.ndarray:
@@ -263,7 +262,7 @@ class CellCovariance:
         ]
         self.slopes = table.by_judge(np.exp(parameters[-1] / 2) * slope)
 
-    def inverse_without_slopes(self) -> tuple[csr_array, float]:
+    def inverse_without_slopes(self) -> tuple[Matrix, float]:
         """(S + D)^-1 of the cells that are not own ones, 0 at these, (cells, cells), and the log
         determinant of S + D.
         """
@@ -286,7 +285,7 @@ class CellCovariance:
                 np.eye(len(judges))[of_judge],
                 self.preference[places][:, places],
                 [each[places][:, places] for each in self.by_weight],
-                self.slopes[places][:, judges].toarray(),
+                _dense(self.slopes[places][:, judges]),
             )
 
     def times(self, rows: np.ndarray) -> np.ndarray:
@@ -302,15 +301,13 @@ class CellCovariance:
         by_slope = ((rows @ self.slopes) ** 2).sum(axis=1)
         return np.concatenate([of_judges.T, np.stack([*by_weight, by_slope])])
 
-    def derivatives_times(self, vector: np.ndarray) -> csr_array:
+    def derivatives_times(self, vector: np.ndarray) -> np.ndarray:
         """dV by each parameter times a vector over cells, (cells, parameters)."""
-        from scipy.sparse import csr_array, hstack
-
         by_judge = self.table.by_judge
         of_judges = by_judge(self.preference @ vector) + self.preference @ by_judge(vector)
         others = [each @ vector for each in self.by_weight]
         others.append(self.slopes @ (self.slopes.T @ vector))
-        return hstack([0.5 * of_judges, csr_array(np.stack(others, axis=1))], format="csr")
+        return np.hstack([0.5 * _dense(of_judges), np.stack(others, axis=1)])
 
 
 @dataclass(frozen=True)
@@ -319,9 +316,9 @@ class Restricted:
 
     covariance: CellCovariance
     # V^-1 = within - slanted inner slanted', 0 at own cells
-    within: csr_array  # (cells, cells) of kin
-    slanted: csr_array  # (cells, J)
-    inner: csr_array  # (J, J)
+    within: Matrix  # (cells, cells) of kin
+    slanted: Matrix  # (cells, J)
+    inner: Matrix  # (J, J)
     solved: np.ndarray  # V^-1 X, (cells, terms)
     spread: np.ndarray  # (X'V^-1 X)^-1, (terms, terms)
     projected: np.ndarray  # V^-1 X (X'V^-1 X)^-1, (cells, terms)
@@ -330,11 +327,11 @@ class Restricted:
     scaled: np.ndarray  # V^-1 (y - X effects), (cells,)
 
     @cached_property
-    def moved(self) -> csr_array:
+    def moved(self) -> np.ndarray:
         """dV V^-1 (y - X effects) by each parameter, (cells, parameters)."""
         return self.covariance.derivatives_times(self.scaled)
 
-    def weighted(self, columns: np.ndarray | csr_array) -> np.ndarray | csr_array:
+    def weighted(self, columns: Matrix) -> Matrix:
         """V^-1 times some columns over cells, (cells,) or (cells, columns)."""
         by_slopes = self.slanted @ (self.inner @ (self.slanted.T @ columns))
         return self.within @ columns - by_slopes
@@ -348,7 +345,7 @@ class Restricted:
     def projection(self, cells: np.ndarray, among: np.ndarray) -> np.ndarray:
         """P = V^-1 - V^-1 X (X'V^-1 X)^-1 X'V^-1 of some cells and some others, (cells, among)."""
         by_slopes = (self.slanted[cells] @ self.inner) @ self.slanted[among].T
-        inverse = (self.within[cells][:, among] - by_slopes).toarray()
+        inverse = _dense(self.within[cells][:, among] - by_slopes)
         return inverse - self.projected[cells] @ self.solved[among].T
 
     def traces(self) -> np.ndarray:
@@ -357,11 +354,11 @@ class Restricted:
         slanted = self.slanted @ self.inner
         shares = []  # of the cells in the traces, by S and by each weight
         for matrix in (covariance.preference, *covariance.by_weight):
-            share = self.within.multiply(matrix).sum(axis=1)
-            share -= slanted.multiply(matrix @ self.slanted).sum(axis=1)
+            share = (self.within * matrix).sum(axis=1)
+            share -= (slanted * (matrix @ self.slanted)).sum(axis=1)
             shares.append(share - (self.projected * (matrix @ self.solved)).sum(axis=1))
         slopes = covariance.slopes
-        by_slope = slopes.multiply(self.weighted(slopes)).sum()
+        by_slope = (slopes * self.weighted(slopes)).sum()
         by_slope -= ((slopes.T @ self.projected) * (slopes.T @ self.solved)).sum()
         of_judges = np.bincount(table.of_judge, shares[0])
         return np.concatenate([of_judges, [each.sum() for each in shares[1:]], [by_slope]])
@@ -387,7 +384,6 @@ class MixedFit:
         study without means.
         """
         from scipy.linalg import qr
-        from scipy.sparse import csr_array
 
         self.table = table
         self._most_df = max(1, table.additive.df)
@@ -397,7 +393,7 @@ class MixedFit:
         triangle = np.linalg.qr(table.effects[fitted], mode="r")
         order, rank = qr(triangle, mode="r", pivoting=True)[1], len(gram) - null.shape[1]
         self._columns = np.sort(order[:rank])  # that determine all others
-        self._design = csr_array(table.effects[:, self._columns])
+        self._design = _stored(table.effects[:, self._columns], cells=len(fitted))
         shared = [table.kin.alike[place].sum() > len(fitted) for place in (0, 1)]
         self._used = np.flatnonzero([*shared, all(shared)])
         self._prior = [SHARES[place] for place in self._used] + [SLOPES]
@@ -501,18 +497,16 @@ class MixedFit:
 
     def _restricted(self, covariance: CellCovariance, values: np.ndarray) -> Restricted:
         """Fit the effects at one covariance."""
-        from scipy.sparse import csr_array
-
         design = self._design
         within, total = covariance.inverse_without_slopes()
         slanted = within @ covariance.slopes
-        among = (covariance.slopes.T @ slanted).toarray()
+        among = _dense(covariance.slopes.T @ slanted)
         among += np.eye(len(among))
-        inner = csr_array(np.linalg.inv(among))
+        inner = _stored(np.linalg.inv(among), cells=len(values))
         total += np.linalg.slogdet(among)[1]
         # V^-1 X = apart - slanted common
-        apart, common = within @ design, (inner @ (slanted.T @ design)).toarray()
-        solved = apart.toarray() - slanted @ common
+        apart, common = within @ design, _dense(inner @ (slanted.T @ design))
+        solved = _dense(apart) - slanted @ common
         gram = design.T @ solved
         spread = np.linalg.inv(gram)
         projected = apart @ spread - slanted @ (common @ spread)
@@ -553,7 +547,7 @@ class MixedFit:
     def _information(self, state: Restricted) -> np.ndarray:
         """The average information with that of the priors, (parameters,) both ways."""
         moved = state.moved
-        information = (moved.T @ state.weighted(moved)).toarray()
+        information = moved.T @ state.weighted(moved)
         fixed = moved.T @ state.solved
         return self._with_priors(0.5 * (information - fixed @ state.spread @ fixed.T))
 
@@ -668,6 +662,30 @@ class MixedFit:
             where=uncertainty > 0,
         )
         return list(zip(variance.tolist(), np.clip(df, 1.0, self._most_df).tolist(), strict=True))
+
+
+def _matrix(values: np.ndarray, columns: np.ndarray, rows: np.ndarray, shape: tuple) -> Matrix:
+    """A matrix by its entries, row by row: their columns, and where each row begins and ends."""
+    if shape[0] <= DENSE:
+        matrix = np.zeros(shape)
+        matrix[np.repeat(np.arange(shape[0]), np.diff(rows)), columns] = values
+        return matrix
+    from scipy.sparse import csr_array
+
+    return csr_array((values, columns, rows), shape=shape)
+
+
+def _stored(matrix: np.ndarray, *, cells: int) -> Matrix:
+    """A matrix as those of a table of so many cells."""
+    if cells <= DENSE:
+        return matrix
+    from scipy.sparse import csr_array
+
+    return csr_array(matrix)
+
+
+def _dense(matrix: Matrix) -> np.ndarray:
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
 def _traces(matrices: np.ndarray) -> np.ndarray:

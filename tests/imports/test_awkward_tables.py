@@ -287,7 +287,7 @@ def checked(folder, monkeypatch, *, findings=False):
         made = pipeline(inputs, place)
         query = (
             "select judge, model, prompt_id, dimension, rating_unit, gt_unit from"
-            f" '{place}/ratings.parquet'"
+            f" '{made.tables.ratings[0]}'"
         )
         rows = {row[:4]: row[4:] for row in duckdb.sql(query).fetchall()}
         counts = counts_in(read_table(f"{place}/imported.csv"))

@@ -33,7 +33,7 @@ def mistyped_lines(targets: Iterable[str]) -> list[str]:
 
     studies = load_studies(None)
     twin = studies["twin"]
-    known = {"figures": figures(twin, twin.shared), "": studies}
+    known = {"figures": figures(twin), "": studies}
     lines = []
     for target in map(Path, targets):
         names = known.get(target.parent.name, ())

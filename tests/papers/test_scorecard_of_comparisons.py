@@ -6,11 +6,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from compare_comparisons import compare
 
 from conftest import DATA
+from drawings import artists, prose, row_names, subject
 from picked_rows import fields, where
 from planted_comparisons import as_texts
-from recuse.base.tables import read_table
+from recuse.base.tables import read_table, write_table
 from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT as AGREEMENT
 from recuse.pairwise.verbosity import VERBOSITY
 from recuse.papers.attack_values import read_attacks
@@ -32,6 +34,8 @@ from recuse.papers.scorecard import (
     SCORECARD,
     scorecard_of_comparisons,
 )
+from recuse.papers.scorecard_figure import scorecard_figure
+from recuse.plot.style import read_figure_table
 from verdict_files import released
 
 PUBLISHED = DATA / "comparisons_published.csv"
@@ -306,3 +310,30 @@ def test_the_released_bars_are_each_judge_with_the_annotators_together():
     }
     assert len(bars) == 15
     assert {judge: round(float(value), 3) for judge, value in results.items()} == bars
+
+
+def test_the_figure_shows_the_scorecard_that_the_script_writes(tmp_path):
+    inputs = {"published": str(PUBLISHED), "attacks": [str(ATTACKS)]}
+    for name, rows in own_tables().items():
+        path = str(tmp_path / f"{name}.csv")
+        write_table(path, list(rows[0]), rows)
+        inputs[name] = path
+    scorecard = str(tmp_path / "scorecard.csv")
+    compare(
+        study="s",
+        source="judgement_bias",
+        kind="simulated",
+        inputs=inputs,
+        published=inputs["published"],
+        attacks=inputs["attacks"],
+        scorecard=scorecard,
+    )
+    table = read_figure_table(scorecard)
+    figure = scorecard_figure(table, subject())
+    (strips,) = figure.axes
+    points = [place for marks in artists(figure, "value") for place in marks.get_offsets()]
+    assert len(points) == (table["verdict"] != ABSENT).sum() > 0
+    assert row_names(strips) == [f"Chen et al., Table {number}" for number in (1, 2, 3, 4, 6, 7)]
+    words = prose(figure)
+    assert "Attack success rate: simulated: this value is planted" in words
+    assert "human raters" not in words

@@ -130,12 +130,14 @@ PROPERTIES = {
         {"reliability": 0.55, "quality_gap": 0.3},
         80,
         """
-        A_CR1           errors    9    3.5   inf
-        A_moments       errors    9   0      3.5
-        A_split_raters  errors    9   0      3.5
-        A_CR1           covered   all  0     0.7
-        A_moments       covered   all  0.85  0.95
-        A_split_raters  covered   all  0.85  0.95
+        A_CR1                errors   9    3.5   inf
+        A_moments            errors   9    0     3.5
+        A_moments_of_raters  errors   9    0     3.5
+        A_split_raters       errors   9    0     3.5
+        A_CR1                covered  all  0     0.7
+        A_moments            covered  all  0.85  0.95
+        A_moments_of_raters  covered  all  0.85  0.95
+        A_split_raters       covered  all  0.85  0.95
         """,
     ),
     # White's errors are too small where rows of a prompt vary together, the others not.

@@ -171,4 +171,4 @@ def edit(project):
 def overlay(project):
     """Write a further config file of the project, OVERLAY, and remove it afterwards."""
     yield lambda text: (project / OVERLAY).write_text(text, "utf-8")
-    (project / OVERLAY).unlink()
+    (project / OVERLAY).unlink(missing_ok=True)

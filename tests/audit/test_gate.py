@@ -112,7 +112,11 @@ def shares(world, effects, limit, replicates):
 
 
 def test_it_errs_as_seldom_as_it_says(long):
-    """The worst worlds: one bias at the limit and the others small; all biases at the limit."""
+    """The worst worlds: one bias at the limit and the others small; all biases at the limit.
+
+    A share may be above 0.05 by three Monte Carlo errors; by one in the ordinary run, where there
+    are few cards and they are always the same.
+    """
     replicates = 2000 if long else 60
     world = World(prompts=40, moved=0.0, noise=0.05, steps=100)
     latent = 0.08
@@ -120,9 +124,9 @@ def test_it_errs_as_seldom_as_it_says(long):
     one, _ = shares(world, dict.fromkeys(BIASES, 0.0) | {"label": latent}, limit, replicates)
     _, every = shares(world, dict.fromkeys(BIASES, latent), limit, replicates)
     print("passes", one, "fails", every)
-    error = 3 * np.sqrt(0.05 * 0.95 / replicates)
-    assert one <= 0.05 + error
-    assert every <= 0.05 + error
+    slack = (3 if long else 1) * np.sqrt(0.05 * 0.95 / replicates)
+    assert one <= 0.05 + slack
+    assert every <= 0.05 + slack
 
 
 @pytest.mark.parametrize(

@@ -224,6 +224,28 @@ def test_shares_of_cobblers_biases_are_those_of_a_count_by_hand():
     assert {row["source"] for row in released} == {"", "CoBBLEr, released table"}
 
 
+def prd_labels():
+    """The answers that people prefer, by question and pair of models: the sign of all their
+    votes.
+    """
+    models = {"bard": "Bard", "claude": "Claude", "gpt35": "GPT-3.5", "gpt4": "GPT-4"}
+    models["vicuna-13b"] = "Vicuna-13B"
+    votes = Counter()
+    for path in Path(os.environ["RECUSE_MIRROR"]).glob(
+        "bcdnlp/PRD/*/data/vicuna80/ratings-human/*"
+    ):
+        names = re.match(r"answer_(.+)-vs-answer_(.+)-human", path.name).groups()
+        if not {*names} <= {*models}:
+            continue
+        for line in path.read_text("utf-8").splitlines():
+            vote = json.loads(line)
+            first, second = (models[name] for name in names)
+            sign = {1: 1, 2: -1, 3: 0}[vote["score"]]
+            votes[str(vote["question_id"]), first, second] += sign
+            votes[str(vote["question_id"]), second, first] -= sign
+    return {key: "tie" if not sign else key[1 if sign > 0 else 2] for key, sign in votes.items()}
+
+
 def llmbar_labels():
     """The better output by instruction and pair."""
     labels = {}
@@ -241,18 +263,18 @@ def counted_by_hand(texts, labels, prompts):
     for prompt in texts.prompts:
         name = prompt["prompt"]
         for (labelled, first, second), label in labels.items():
-            if labelled != name or name not in prompts:
+            if labelled != name or name not in prompts or first > second:
                 continue
             models = first, second
             shown = [answers[name, model] for model in models]
             choices = [models[ByLength.choice(prompt["text"], *shown) == "second"]]
             choices.append(models[ByLength.choice(prompt["text"], *shown[::-1]) == "first"])
-            count = counts[prompt["dataset"]]
+            count = counts[prompt["dataset"] if "/" in name else ""]
             count["n"] += 2
             count["agree"] += choices.count(label)
             count["consistent"] += choices[0] == choices[1]
             words = [len(text.split()) for text in shown]
-            if choices[0] == choices[1] and words[0] != words[1]:
+            if choices[0] == choices[1] and label != "tie" and words[0] != words[1]:
                 longer = models[words[1] > words[0]]
                 side = "longer" if label == longer else "shorter"
                 count[side] += 1
@@ -261,25 +283,36 @@ def counted_by_hand(texts, labels, prompts):
 
 
 @needs_texts
-def test_metrics_of_llmbar_and_saito_are_those_of_a_count_by_hand():
+@pytest.mark.parametrize(
+    ("name", "prompts", "labels", "conditions", "judges"),
+    [("prd", 2, prd_labels, 1, 5), ("llmbar", 40, llmbar_labels, 5, 6)],
+)
+def test_metrics_of_verdicts_are_those_of_a_count_by_hand(
+    name, prompts, labels, conditions, judges
+):
+    """LLMBar has conditions; PRD has five models, and pairs between which people are undecided."""
     with ByLength() as mock:
         plan = written_plan(
             mock.url,
-            prompts="llmbar",
+            prompts=name,
             treatments=["order"],
             wordings=["chen_answer_alone"],
             blind=False,
-            design={"prompts": 40},
+            design={"prompts": prompts},
         )
         rows = run(plan)
     asked = {row["prompt"] for row in rows}
-    counts = counted_by_hand(published_texts("llmbar", load(None)), llmbar_labels(), asked)
-    assert len(counts) == 5
+    known = labels()
+    assert ("tie" in {label for (prompt, *_), label in known.items() if prompt in asked}) == (
+        name == "prd"
+    )
+    counts = counted_by_hand(published_texts(name, load(None)), known, asked)
+    assert len(counts) == conditions
     tables = {}
     for table in ("agreement", "position", "verbosity"):
         whole = read_table(f"results/audits/plan/{table}.csv")
         released = {row["judge"] for row in whole if row["source"] == "released verdicts"}
-        assert len(released) == 6
+        assert len(released) == judges
         own = [row for row in whole if (row["judge"], row["source"]) == ("voter", "")]
         assert {row["condition"] for row in own} == {*counts}
         tables[table] = {

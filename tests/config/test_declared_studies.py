@@ -148,6 +148,8 @@ studies: {import: {files: a.csv}, files: b.csv}
     found files, import of
 studies: {import: {files: a.csv}, shards: 4}
     found import with shards, which cannot be combined
+studies: {files: a.csv, counts: rating}
+    counts: found 'rating', a column of the ratings; name the column of counts
 studies: {import: {files: a.json, format: alpaca_eval}}
     import: format: alpaca_eval is read under `comparisons:`
 studies: {import: {files: a.json, format: inspect, decimal: ','}}

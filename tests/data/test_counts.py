@@ -212,6 +212,30 @@ def test_an_n_that_is_no_count_is_named(tmp_path, n):
     assert "a whole number from 1" in message
 
 
+@pytest.mark.parametrize(
+    ("n", "words"),
+    [
+        (10**9, "the counts stand for 1,000,000,012 ratings, of which at most 1,000,000,000"),
+        (10**15, "the counts stand for 1,000,000,000,000,012 ratings"),
+    ],
+)
+def test_what_cannot_be_repeated_is_counted_and_refused_where_it_would_be(tmp_path, n, words):
+    """A fit from cells takes counts of any size, as they are not repeated."""
+    path = table(tmp_path / "n.csv", f"GPT-4o,Claude v2,Tone,d,p1,3,2,{n}")
+    of_counts = source(path, "times", {"Tone": [1, 5]})
+    outputs = {"ratings": f"{tmp_path}/r.parquet", "completeness": f"{tmp_path}/c.csv"}
+    assert check_ratings("counts", of_counts, **outputs)[2].counts.sum() == n + 12
+    with pytest.raises(DataError, match=re.escape(f"{path}: {words}")):
+        normalise_ratings("counts", of_counts, **outputs)
+
+
+def test_counts_that_no_double_holds_are_refused(tmp_path):
+    rows = [f"GPT-4o,Claude v2,Tone,d,p{p},3,2,{10**15}" for p in range(10)]
+    path = table(tmp_path / "n.csv", *rows)
+    with pytest.raises(DataError, match="column times: found 10,000,000,000,000,012 ratings in"):
+        built(tmp_path / "built", source(path, "times", {"Tone": [1, 5]}))
+
+
 def test_human_scores_of_some_ratings_are_named(tmp_path):
     path = table(tmp_path / "n.csv", "GPT-4o,Claude v2,Tone,d,p1,,2,7")
     with pytest.raises(DataError, match="line 3, column gt: found nothing; write the human score"):

@@ -17,6 +17,8 @@ from recuse.data.files import READ, REQUIRED, RatingsFile, RawFile, header_place
 
 # SQL for the n of a row of `CountsFile.stored`
 NUMBER = "try_cast(as_number(n::varchar) as bigint)"
+MOST = 2**53  # ratings in all: up to these, sums in double precision are exact
+MOST_REPEATED = 10**9  # rows that are written one by one
 IS_COUNT = Check(
     "n",
     f"coalesce(not (as_number(n) between 1 and 1e15) or as_number(n) <> {NUMBER}, true)",
@@ -77,23 +79,37 @@ def check_counts(connection: Connection, files: Sequence[CountsFile]) -> None:
     if exists(connection, f"select 1 from {rows} where rating is not null and gt is not null"):
         checks.append(IS_SCORED)
     raise_first_fault(connection, rows, checks, named={"n": files[0].column})
+    total = connection.execute(f"select sum({NUMBER}::hugeint) from {rows}").fetchone()[0]
+    if total is not None and total > MOST:
+        raise DataError(
+            f"{files[0].path}, column {files[0].column}: found {total:,} ratings in all; give"
+            f" counts that add up to at most {MOST:,}"
+        )
 
 
 def raise_no_prompts(path: str) -> None:
     """Raise DataError about counts that are not by prompt, where more than cells is asked for."""
     raise DataError(
         f"{header_place(path)}, column prompt_id: missing; count by prompt_id, too, or fit one spec"
-        " with errors HC0 to HC3, which need no prompts: `recuse fit --spec main`"
+        " whose errors need no prompts, such as HC0: `recuse fit --spec main`"
     )
 
 
-def repeat_rows(coded: CodedRows, *, by_prompt: bool) -> None:
-    """Have the table `coded` repeat each row n times; without prompts it holds no row.
+def repeat_rows(coded: CodedRows, *, by_prompt: bool, place: str) -> None:
+    """Have the table `coded` repeat each row n times; without prompts it holds no row. DataError,
+    which names the place, where it would hold more than MOST_REPEATED.
 
     If a judge has several ratings of a model and prompt, nobody knows which of them are of the
     answer that another judge rated: then each is on an occasion of its own.
     """
     rated = "from coded where rating is not null"
+    total = coded.connection.execute(f"select sum(n)::bigint {rated}").fetchone()[0]
+    if by_prompt and total > MOST_REPEATED:
+        raise DataError(
+            f"{place}: the counts stand for {total:,} ratings, of which at most {MOST_REPEATED:,}"
+            " can be taken one by one; count fewer prompts, or fit one spec with errors HC0 to HC3,"
+            " which needs no single ratings: `recuse fit --spec main`"
+        )
     several = f"select 1 {rated} group by prompt_id, group_code having sum(n) > 1"
     occasion = "occasion"
     if exists(coded.connection, several):

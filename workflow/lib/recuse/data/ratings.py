@@ -205,6 +205,7 @@ def normalise_ratings(study: str, source: StudyFiles, *, ratings: str, completen
     """
     check_prompts(source)
     coded, levels, cells = check_ratings(study, source, ratings=ratings, completeness=completeness)
+    repeat_counts(source, coded)
     write_sorted(coded, levels, first=0, ratings=ratings)
     return cells
 
@@ -213,6 +214,15 @@ def check_prompts(source: StudyFiles) -> None:
     """Raise DataError about counts that are not by prompt."""
     if Need.PROMPTS in source.lacks:
         raise_no_prompts(source.files[0].path)
+
+
+def repeat_counts(source: StudyFiles, coded: CodedRows) -> None:
+    """Repeat each row as often as it says, if the files are counts; without prompts, none is left.
+
+    Raises DataError where these are too many.
+    """
+    if source.lacks:
+        repeat_rows(coded, by_prompt=Need.PROMPTS not in source.lacks, place=_paths(source.files))
 
 
 def in_units(ratings: Sequence[str], steps: Mapping[str, float], columns: Sequence[str]) -> str:
@@ -247,9 +257,8 @@ def check_ratings(
             place = _paths(source.files)
             raise DataError(f"{place}: no complete row: each lacks the rating; fill it in")
         cells = _count(coded, plan.levels)
-        if source.lacks:
-            repeat_rows(coded, by_prompt=Need.PROMPTS not in source.lacks)
-        _raise_repeated(source, coded)
+        if not source.lacks:
+            _raise_repeated(source, coded)
     write_table(completeness, COMPLETENESS, rows)
     return coded, plan.levels, cells
 

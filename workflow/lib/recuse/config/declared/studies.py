@@ -31,6 +31,7 @@ from recuse.config.declared.sections import (
     required,
 )
 from recuse.config.studies import KINDS_BY_ORIGIN
+from recuse.data.files import READ
 from recuse.data.registry import (
     COMPARED,
     DEFAULT,
@@ -257,6 +258,9 @@ class RatedStudy(StudySettings):
             raise ValueError("raters", "needs `files`; a simulated study makes its own raters")
         if self.counts and self.files is None:
             raise ValueError("counts", "needs `files`, a table of counts")
+        if self.counts in READ:
+            problem = f"found '{self.counts}', a column of the ratings; name the column of counts"
+            raise ValueError("counts", problem)
         if self.import_ is not None and self.shards:
             raise ValueError("found import with shards, which cannot be combined; keep one")
         for key in ("raters", "shards", "simulate"):

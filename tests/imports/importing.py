@@ -2,18 +2,19 @@
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from recuse.base.errors import DataError
 from recuse.imports.ratings import import_ratings
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 QUALITY = {"quality": [1, 10]}
 
 
 def paths_to(folder, given, name):
-    """The paths of files: a path or several, or texts by name, or the text of the file `name`.
-
-    Texts are written first.
+    """The paths of the given files: a path, a list of paths, a text for each name, or the text of
+    the file `name`. Texts are first written to the folder.
     """
     if isinstance(given, Path):
         return [str(given)]
@@ -42,7 +43,9 @@ def import_files(
     outputs = {"ratings": f"{folder}/ratings.parquet", "imported": f"{folder}/imported.csv"}
     outputs |= {"raters": f"{folder}/raters.parquet"} if raters else {}
     settings, of_humans = dict(settings or {}), []
-    if human:
+    if human is not None or references is not None:
+        if not human:
+            raise ValueError("no human scores: give a file or its text, or leave both out")
         settings["references"] = {"columns": {}} | (references or {})
         of_humans = paths_to(folder, human, "human.csv")
     import_ratings(
@@ -62,3 +65,19 @@ def complaint(folder, *given, **options):
         import_files(folder, *given, **options)
     assert not (folder / "ratings.parquet").exists()
     return str(caught.value).replace(f"{folder}/", "")
+
+
+def beside_golden(table, golden, fixture, order=""):
+    """The rows of a table as texts, and those of a fixture in a golden table: in each column that
+    has a value there, and in each that both tables have. The order is this (SQL), or theirs.
+    """
+    texts = f"read_csv('{GOLDEN / golden}', all_varchar = true)"
+    rows = f"(select * exclude (fixture) from {texts} where fixture = '{fixture}')"
+    expected, written = duckdb.sql(f"from {rows}"), duckdb.sql(f"from '{table}'").columns
+    columns = [
+        f'"{column}"::varchar'
+        for column, *values in zip(expected.columns, *expected.fetchall(), strict=True)
+        if column in written or any(values)
+    ]
+    picked = f"select {', '.join(columns)} from"
+    return [duckdb.sql(f"{picked} {each} {order}").fetchall() for each in (f"'{table}'", rows)]

@@ -44,7 +44,9 @@ SCALE = {"quality": [1, 10]}
 def imported(folder, names, settings, *, references=(), human=None, **options):
     """Import fixtures, or files of `folder`, into it; the folder."""
     paths, of_humans = ([FORMATS / name for name in group] for group in (names, references))
-    import_files(folder, paths, of_humans, human, settings=settings, models=MODELS, **options)
+    import_files(
+        folder, paths, of_humans or None, human, settings=settings, models=MODELS, **options
+    )
     return folder
 
 

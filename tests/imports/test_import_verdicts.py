@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from importing import beside_golden
 
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
@@ -14,7 +15,6 @@ from recuse.imports.verdicts import import_verdicts
 from recuse.pairwise.table import normalise
 
 FORMATS = Path(__file__).parents[1] / "formats"
-GOLDEN = Path(__file__).parents[1] / "golden" / "imported_verdicts.csv"
 CANONICAL = 'judge, item, model_a, model_b, "order", outcome, failure, source_record'
 COLUMNS = {
     "judge": "grader",
@@ -77,30 +77,16 @@ NOTES = {
 }
 
 
-def texts(rows):
-    """The columns of rows (SQL), and the rows as texts."""
-    found = duckdb.sql(f'select columns(*)::varchar from ({rows}) order by source_record, "order"')
-    return found.columns, found.fetchall()
-
-
 @pytest.mark.parametrize("name", IMPORTED)
 def test_verdicts_of_a_fixture(tmp_path, capsys, name):
-    """Its rows are those of the golden table, as are its other columns there; all go on to the next
-    step.
-    """
+    """Its rows are those of the golden table, and the next step takes them all."""
     settings, references = IMPORTED[name]
     imported(tmp_path, name, settings, references=references, human={"columns": {}})
     assert NOTES.get(name, "") in capsys.readouterr().out
-    table, golden = f"'{tmp_path}/verdicts.parquet'", f"read_csv('{GOLDEN}', all_varchar = true)"
-    columns = [
-        column
-        for column in duckdb.sql(f"from {golden}").columns
-        if column in duckdb.sql(f"from {table}").columns
-    ]
-    picked = ", ".join(f'"{column}"' for column in columns)
-    found = texts(f"select {picked} from {table}")
-    assert found == texts(f"select {picked} from {golden} where fixture = '{name}'")
-    assert len(canonical(tmp_path)) == len(found[1])
+    table, order = tmp_path / "verdicts.parquet", 'order by source_record::integer, "order"'
+    found, golden = beside_golden(table, "imported_verdicts.csv", name, order)
+    assert found == golden
+    assert len(canonical(tmp_path)) == len(golden)
 
 
 def test_errors_are_counted_each_with_the_place_of_its_first(tmp_path):

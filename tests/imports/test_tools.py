@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from importing import import_files
+from importing import GOLDEN, beside_golden, import_files
 
 from recuse.arguments import argument_named
 from recuse.base.database import bounded
@@ -19,7 +19,7 @@ from recuse.imports.inspect_logs import zipfile
 from recuse.imports.ratings import import_ratings
 
 FIXTURES = Path(__file__).parents[1] / "formats"
-SCORES = Path(__file__).parents[1] / "golden" / "imported_scores.csv"
+SCORES = "imported_scores.csv"
 NAMED = {"columns": {"model": "metadata.model", "prompt": "metadata.prompt"}, "judge": "gpt-4o"}
 IMPORTED = {  # fixture -> `import`, scales, references
     "promptfoo.json": ({"step": 0.25}, {"tone": [0, 1]}, {"human score": 2}),
@@ -46,18 +46,6 @@ IMPORTED = {  # fixture -> `import`, scales, references
 }
 
 
-def rows_from(fixture):
-    """The rows (judge, model, prompt, dimension, rating, human score, failure, record) that a
-    fixture is imported as.
-    """
-    columns = (
-        "judge, model, prompt, dimension, rating::integer, human_score::double, failure,"
-        " record::integer"
-    )
-    table = f"read_csv('{SCORES}', all_varchar = true)"
-    return duckdb.sql(f"select {columns} from {table} where fixture = '{fixture}'").fetchall()
-
-
 KINDS = ("human score", "gold label")
 
 
@@ -65,7 +53,7 @@ def imported(folder, log, settings, scales=None, *, references=(), human=None):
     """Import a log, or the file at a path; its ratings, and how many references there are."""
     files = log if isinstance(log, Path) else {"log.json": json.dumps(log)}
     scales = scales or {"quality": [0, 1]}
-    import_files(folder, files, [*references], human, settings=settings, scales=scales)
+    import_files(folder, files, [*references] or None, human, settings=settings, scales=scales)
     columns = "judge, model, prompt_id, dimension, rating, gt, failure, source_record"
     counts = {
         row["kind"]: int(row["n"])
@@ -88,7 +76,9 @@ OTHERS = {
 @pytest.mark.parametrize("name", [*IMPORTED, *OTHERS])
 def test_scores_of_a_tool(tmp_path, name):
     settings, scales, counts = (IMPORTED | OTHERS)[name]
-    assert imported(tmp_path, FIXTURES / name, settings, scales) == (rows_from(name), counts)
+    assert imported(tmp_path, FIXTURES / name, settings, scales)[1] == counts
+    found, golden = beside_golden(tmp_path / "ratings.parquet", SCORES, name)
+    assert found == golden
 
 
 @pytest.mark.parametrize(
@@ -144,7 +134,6 @@ SHAPES = {
 def test_other_shapes_of_a_format_are_the_same(tmp_path, shape):
     fixture, name, more = SHAPES[shape]
     settings, scales, counts = IMPORTED[fixture]
-    rows = rows_from(fixture)
     log = shape(json.loads((FIXTURES / fixture).read_text("utf-8")))
     text = (
         "".join(json.dumps(entry) + "\n" for entry in log)
@@ -152,7 +141,9 @@ def test_other_shapes_of_a_format_are_the_same(tmp_path, shape):
         else json.dumps(log)
     )
     (tmp_path / name).write_text(text, "utf-8")
-    assert imported(tmp_path, tmp_path / name, settings | more, scales) == (rows, counts)
+    assert imported(tmp_path, tmp_path / name, settings | more, scales)[1] == counts
+    found, golden = beside_golden(tmp_path / "ratings.parquet", SCORES, fixture)
+    assert found == golden
 
 
 def test_every_format_has_a_fixture():
@@ -624,10 +615,10 @@ def test_documented_counts_are_those_of_the_fixtures():
     table = documented()
     assert table.keys() == FORMATS.keys() - {"table"}
     for name, (_, _, counts) in IMPORTED.items():
-        rows = rows_from(name)
+        rows = [row for row in read_table(GOLDEN / SCORES) if row["fixture"] == name]
         format = name.partition(".")[0]
         if format in table:
-            failed = sum(row[6] is not None for row in rows)
+            failed = sum(row["failure"] != "" for row in rows)
             found = ", ".join(f"{n} {kind}s" for kind, n in counts.items())
             assert [str(len(rows)), str(failed), found] == [
                 table[format][place] for place in (0, 1, 3)

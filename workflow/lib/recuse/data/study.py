@@ -128,8 +128,10 @@ class StudyTables:
 
     @property
     def lacks(self) -> set[Need]:
-        """What its ratings do not say; cells alone say nothing else."""
-        return {*(self._levels.lacks if self.ratings_from else Need)}
+        """What its ratings do not say, which is all of it where there are cells alone."""
+        if not self.ratings_from:
+            return {*Need}
+        return {*self._levels.lacks}
 
     @property
     def doubts(self) -> Sequence[Doubt]:

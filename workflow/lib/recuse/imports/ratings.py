@@ -726,7 +726,8 @@ def _print_unjoined(connection: Connection, key: Sequence[str]) -> None:
                count(*) filter (not rated), min(first) filter (not rated)
         from (select bool_or(rated) as rated, bool_or(not rated) as scored,
                      bool_or(rated or {FAILURE} is null) as counted,
-                     min((file, record, {", ".join(written)})) as first
+                     min((file, record, {", ".join(written)}))
+                     filter (rated or {FAILURE} is null) as first
               from (select {picked}, true as rated from imported
                     union all select {picked}, false from scored)
               group by {columns})

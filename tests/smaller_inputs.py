@@ -1,4 +1,4 @@
-"""Less than a study has, for tests of what less shows as well: sweeps and prompts."""
+"""Fewer sweeps and fewer prompts, for tests that need no more."""
 
 import pytest
 
@@ -10,7 +10,10 @@ from recuse.simulate.ratings import simulate
 
 @pytest.fixture(scope="module")
 def few_sweeps(long):
-    """A module that asks for it has few sweeps, but with --long as many as a verdict uses."""
+    """A module that asks for it has few sweeps, but with --long as many as a verdict uses.
+
+    Few are also the most, so that sampling never goes on; test_hierarchy tests when it does.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for name in () if long else ("BURN_IN", "KEPT", "MOST"):
             patch.setattr(hierarchy, name, 10)

@@ -24,7 +24,6 @@ COLUMNS = {
     "measurement_error": MEASUREMENT_ERROR,
     "sensitivity": SENSITIVITY,
 }
-NO_BIAS = "this spec estimates no self- or family-bias; write one with the term self"
 
 
 def config_with(key, value, specs=()):

@@ -201,3 +201,20 @@ def test_two_calls_agree_in_each_bit(name, families):
     first = sampled(name)
     assert first == sampled(name)
     assert sum(quantity == "family_bias" for quantity, _ in first) == families
+
+
+@pytest.mark.parametrize(
+    ("p_value", "margin", "sweeps"),
+    [(0.05, 5.0, 4), (0.05, 0.01, 2), (0.2, 5.0, 2)],
+    ids=["near", "far", "not watched"],
+)
+def test_sampling_goes_on_while_a_watched_probability_is_near_a_cut_off(p_value, margin, sweeps):
+    """Two sweeps at a time, four at most."""
+    bias = "self_bias", "0"
+    known = {
+        number: sampled("two judges", BURN_IN=2, KEPT=number, MOST=number) for number in (2, 4)
+    }
+    near = {"CUT_OFFS": known[2][bias].positive + np.array([0.01, 1]), "MARGIN": margin}
+    tests = {bias: (0.0, p_value)}
+    assert sampled("two judges", tests, BURN_IN=2, KEPT=2, MOST=4, **near) == known[sweeps]
+    assert known[2] != known[4]

@@ -53,8 +53,6 @@ OTHERS = {"preference": [0.03, 0.05], "quality_gap": 0.2, "reliability": 0.55}
 WORLD = MonteCarloWorld(**SIZE, **OTHERS)
 OF_NINE = SIZE | {"families": [3, 2, 2, 2], "dimensions": 3, "prompts": 100, "preference": 0.02}
 NINE = MonteCarloWorld(**OF_NINE)
-
-
 LEVEL = {"self_bias": 0.02, "power": 0.8, "confidence": 0.9}
 
 
@@ -399,27 +397,25 @@ def test_prompts_needed_make_the_bias_detectable_and_the_floor_forbids():
     plan = power_plan(
         MonteCarloWorld(**SIZE | OTHERS | {"families": [3, 2, 2, 2], "preference": [0.008, 0.012]})
     )
-    for self_bias in (0.1,):
-        for row in plan_for(plan, self_bias):
-            plans = [replace(plan, prompts=row["prompts_needed"] - fewer) for fewer in (0, 1)]
-            if row["estimand"] == C:
-                (again,) = where(plan_for(plans[0], self_bias), estimand=C, judge=row["judge"])
-                # Critical values are those of the number of prompts that the study has
-                assert again["detectable"] == pytest.approx(self_bias, rel=0.08)
-                continue
-            enough, not_enough = (
-                expected(p, row["judge"], estimand=row["estimand"]).detectable(0.8, 0.9)
-                for p in plans
-            )
-            assert enough <= self_bias < not_enough
-        for estimand in (*TERMS, C):
-            rows = where(plan_for(plan, self_bias), estimand=estimand)
-            for_all = replace(plan, prompts=max(row["prompts_needed"] for row in rows))
-            own = [
-                size(expected(for_all, row["judge"], estimand=estimand), confidence=0.9)
-                for row in rows
-            ]
-            assert [row["size_needed"] for row in rows] == pytest.approx(own, rel=1e-9)
+    self_bias = 0.1
+    for row in plan_for(plan, self_bias):
+        plans = [replace(plan, prompts=row["prompts_needed"] - fewer) for fewer in (0, 1)]
+        if row["estimand"] == C:
+            (again,) = where(plan_for(plans[0], self_bias), estimand=C, judge=row["judge"])
+            # Critical values are those of the number of prompts that the study has
+            assert again["detectable"] == pytest.approx(self_bias, rel=0.08)
+            continue
+        enough, not_enough = (
+            expected(p, row["judge"], estimand=row["estimand"]).detectable(0.8, 0.9) for p in plans
+        )
+        assert enough <= self_bias < not_enough
+    for estimand in (*TERMS, C):
+        rows = where(plan_for(plan, self_bias), estimand=estimand)
+        for_all = replace(plan, prompts=max(row["prompts_needed"] for row in rows))
+        own = [
+            size(expected(for_all, row["judge"], estimand=estimand), confidence=0.9) for row in rows
+        ]
+        assert [row["size_needed"] for row in rows] == pytest.approx(own, rel=1e-9)
     for row in plan_for(plan, 0.015):
         assert row["prompts_needed"] == math.inf
         limit = expected(replace(plan, prompts=10**9), row["judge"], estimand=row["estimand"])

@@ -113,7 +113,7 @@ def overlapping(figure):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_fits_its_paper(name, case, tmp_path):
+def test_a_figure_fits_its_paper_and_is_repeatable_and_accessible(name, case, tmp_path):
     if case == "nothing" and name.startswith(("fig02", "fig06")):
         with pytest.raises(DataError, match="no row to draw"):
             draw(FIGURES[name], case, tmp_path)

@@ -30,8 +30,8 @@ ONWARDS = {"plan_shards": 1, "shard": 3, "gather_cells": 1, "fit": 1}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, long):
-    """Four parts, one larger than the others, each with rows of every prompt; both studies made of
-    them.
+    """Both studies, made of four parts, one larger than the others; each prompt has rows in
+    several.
     """
     folder = copy_project(tmp_path_factory.mktemp("a project of shards"))
     (folder / "parts").mkdir()
@@ -41,6 +41,9 @@ def folder(tmp_path_factory, long):
         duckdb.sql(
             f"copy ({rows} where {condition}) to '{folder}/parts/{part}.parquet' (format parquet)"
         )
+    rows = f"read_parquet('{folder}/parts/*.parquet', filename = true)"
+    parts = duckdb.sql(f"select count(distinct filename) from {rows} group by prompt_id")
+    assert min(parts.fetchall()) > (1,)
     (folder / "studies.yaml").write_text(STUDIES, "utf-8")
     result = run(
         folder,

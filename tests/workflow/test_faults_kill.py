@@ -20,7 +20,8 @@ from recuse.workflow.start import copy_example
 from workflow_runs import ROOT, build, copy_project, products
 
 pytestmark = pytest.mark.workflow
-KILLS = {False: 1, True: 20}  # in the ordinary run, and with --long
+# In the ordinary run, one by each signal, and with --long
+KILLS = {False: 2, True: 20}
 # How long a run may work, as a share of the time that it took to begin: a slow machine has longer
 LONGEST = 1.5
 OF_MINE = (
@@ -94,8 +95,6 @@ def targets(project, long):
 def survivor(project, targets, tmp_path_factory, long):
     """A folder where the run was killed and interrupted in turn, KILLS times in all, and then left
     alone, on one core; a run that is done sooner begins anew.
-
-    In the ordinary run it is killed once, and interrupted with --long alone.
     """
     folder, drawn, kills = copy_project(tmp_path_factory.mktemp("killed")), random.Random(7), 0
     signals = cycle([signal.SIGKILL, signal.SIGINT])

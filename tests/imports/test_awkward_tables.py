@@ -367,6 +367,7 @@ SPOILT = {
     by_judge_and_model: (",", ("candidate", "item"), {}, "."),
     yes_and_no: (",", ("model", "prompt", "judge", "passed"), BOOLEANS, "."),
     written_by_a_spreadsheet: (";", ("model", "prompt", "judge", "rating"), {}, ","),
+    json_in_a_cell: (",", ("model", "prompt", "metadata", "rating"), {}, "."),
 }
 
 
@@ -385,6 +386,8 @@ def naive(table, text):
         if line == [] or (len(header) > 1 and line == [""]):
             continue
         model, prompt, *rest = cells(line, *names)
+        if table is json_in_a_cell:
+            rest[0] = json.loads(rest[0])["judge"]
         rated_by = [rest] if rest else zip(JUDGES, cells(line, *JUDGES), strict=True)
         for judge, cell in rated_by:
             key = tuple(name.strip(" ") for name in (judge, model, prompt))

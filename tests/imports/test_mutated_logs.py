@@ -68,7 +68,7 @@ COMPARED = {
     "judge_bench.jsonl": ({}, None),
 }
 # Spoilt in the long run alone, as another file is read by the same lines
-ALIKE = ("mt_bench_pair.jsonl", "arena_hard_v0.1.jsonl", "arena_hard_v2.jsonl")
+ALIKE = ("mt_bench_pair.jsonl", "arena_hard_v0.1.jsonl")
 SPOILT = [
     pytest.param(name, marks=pytest.mark.long) if name in ALIKE else name
     for name in (*RATED, *COMPARED)

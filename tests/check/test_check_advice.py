@@ -88,12 +88,15 @@ def few_prompts(who):
 
 
 ROWS = rated()
+PARTLY_MEASURED = [row | {"pred_length": ""} if n < 250 else row for n, row in enumerate(ROWS)]
 SAME = ("数据", "数\u2060据")
+NAMED_ALIKE = rated(models=(*FIVE, *SAME))
+FAMILIES_ALIKE = {"models": CONFIG["models"] | {name: {"family": name} for name in SAME}}
 IN_FAMILIES = {"GPT": [GPT4, "GPT 3.5 Turbo"], "Claude": [SONNET]}
 # The rows, further settings, topic and subject; the value, the level, words, advice
 FINDINGS = {
     "lengths of three quarters": (
-        [row | {"pred_length": ""} if n < 250 else row for n, row in enumerate(ROWS)],
+        PARTLY_MEASURED,
         {},
         ("lengths", ""),
         0.75,
@@ -102,6 +105,7 @@ FINDINGS = {
         " other fits every row",
         "",
     ),
+    "lengths are not ratings": (PARTLY_MEASURED, {}, ("missing", ""), 0, FINE, "", ""),
     "a name in families that no rating has": (
         ROWS,
         {"of_config": {"imports": {"files": "a.csv"}, "named": IN_FAMILIES}},
@@ -113,12 +117,21 @@ FINDINGS = {
         "",
     ),
     "names that look the same, each with all prompts": (
-        rated(models=(*FIVE, *SAME)),
-        {"models": CONFIG["models"] | {name: {"family": name} for name in SAME}},
+        NAMED_ALIKE,
+        FAMILIES_ALIKE,
         ("spelling", f"model {SAME[1]}, {SAME[0]}"),
         None,
         WARNING,
         f"the names '{SAME[1]}' and '{SAME[0]}' look the same: U+2060 in one is nothing in the other",
+        "",
+    ),
+    "no answer is missing for a name that looks the same": (
+        NAMED_ALIKE,
+        FAMILIES_ALIKE,
+        ("missing", f"model {SAME[0]}"),
+        0,
+        FINE,
+        "",
         "",
     ),
     "answers that no judge has": (
@@ -234,8 +247,12 @@ FINDINGS = {
 
 @pytest.mark.parametrize("case", FINDINGS)
 def test_a_finding(check, case):
+    """One on spelling is the only one on it."""
     rows, settings, place, value, level, words, advice = FINDINGS[case]
-    finding = check(rows, **settings)[place]
+    findings = check(rows, **settings)
+    finding = findings[place]
+    if place[0] == "spelling":
+        assert [each for each in findings if each[0] == "spelling"] == [place]
     assert (finding.value, finding.level) == (pytest.approx(value), level)
     assert words in finding.words
     assert advice in finding.advice

@@ -247,7 +247,7 @@ FINDINGS = {
 
 @pytest.mark.parametrize("case", FINDINGS)
 def test_a_finding(check, case):
-    """One on spelling is the only one on it."""
+    """A finding on spelling is the only one of its topic."""
     rows, settings, place, value, level, words, advice = FINDINGS[case]
     findings = check(rows, **settings)
     finding = findings[place]

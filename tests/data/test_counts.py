@@ -2,14 +2,17 @@
 
 import random
 import re
+from itertools import product
 from pathlib import Path
 
 import duckdb
+import pandas as pd
 import pytest
 import sqlglot
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+import recuse
 from conftest import CONFIG
 from rated_tables import rated, write_rows
 from recuse.base.errors import DataError
@@ -215,7 +218,7 @@ def test_an_n_that_is_no_count_is_named(tmp_path, n):
 @pytest.mark.parametrize(
     ("n", "words"),
     [
-        (10**9, "the counts stand for 1,000,000,012 ratings, of which at most 1,000,000,000"),
+        (10**9, "the counts stand for 1,000,000,012 ratings, and at most 1,000,000,000 can"),
         (10**15, "the counts stand for 1,000,000,000,000,012 ratings"),
     ],
 )
@@ -260,3 +263,56 @@ def test_failed_judgments_are_counted(tmp_path):
     (row,) = read_table(tmp_path / "built" / "completeness.csv")
     assert (row["missing_rating"], row["used"], row["absent"]) == ("3", "13", "0")
     assert study.cells().n.sum() == 13
+
+
+def in_python(folder, n, monkeypatch):
+    """A random table of ratings, each n times, as rows and as counts, in Python."""
+    draw = random.Random(1)
+    names, lines = [*CONFIG["models"]][:4], []
+    for judge, model, prompt in product(names, names, range(12)):
+        score = draw.randint(1, 5)
+        lines.append(f"{judge},{model},Tone,d,p{prompt:02},{1 + prompt % 5},{score}")
+    header = "judge,model,dimension,dataset,prompt_id,gt,rating"
+    rows = [f"{line},{time}" for line in lines for time in range(n)]
+    (folder / "rows.csv").write_text("\n".join([f"{header},occasion", *rows, ""]), "utf-8")
+    counts = [f"{line},{n}" for line in lines]
+    (folder / "counts.csv").write_text("\n".join([f"{header},n", *counts, ""]), "utf-8")
+    study = "scales: {Tone: [1, 5]}"
+    (folder / "mine.yaml").write_text(
+        f"studies:\n  rows: {{title: r, files: rows.csv, {study}}}\n"
+        f"  counts: {{title: c, files: counts.csv, counts: n, {study}}}\n",
+        "utf-8",
+    )
+    monkeypatch.chdir(folder)
+    return [recuse.ratings("mine.yaml", study=name) for name in ("rows", "counts")]
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_counts_in_python_are_the_ratings(tmp_path, monkeypatch, n):
+    of_rows, of_counts = in_python(tmp_path, n, monkeypatch)
+    assert len(of_counts) == len(of_rows) == n * 4 * 4 * 12
+    # What reads rows first, and what reads cells
+    for spec in ("clustered", "main"):
+        fits = (recuse.fit(ratings, spec).frame for ratings in (of_rows, of_counts))
+        first, second = (fit.drop(columns="study") for fit in fits)
+        pd.testing.assert_frame_equal(first, second, rtol=1e-9)
+    tables = [ratings.to_pandas() for ratings in (of_rows, of_counts)]
+    assert len(tables[0]) == len(tables[1])
+    shared = ["judge", "model", "prompt", "rating"]
+    first, second = (table[shared].sort_values(shared, ignore_index=True) for table in tables)
+    pd.testing.assert_frame_equal(first, second)
+    findings = recuse.check(of_counts).frame
+    assert len(findings)
+    assert "on 12 prompts" in repr(of_counts)
+
+
+def test_counts_without_prompts_are_shown_without_their_number(tmp_path, monkeypatch):
+    in_python(tmp_path, 2, monkeypatch)
+    rows = pd.read_csv("counts.csv").drop(columns="prompt_id")
+    rows.to_csv("counts.csv", index=False)
+    counts = recuse.ratings("mine.yaml", study="counts")
+    assert "4 models in 1 dimension" in repr(counts)
+    assert "4 models in 1 dimension" in counts._repr_html_()
+    assert len(recuse.fit(counts, "main").frame)
+    with pytest.raises(DataError, match="column prompt_id: missing"):
+        counts.to_pandas()

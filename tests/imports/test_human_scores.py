@@ -56,6 +56,10 @@ def test_what_does_not_join_is_printed_with_the_first_of_each(tmp_path, capsys):
     )
     imported(tmp_path, RATED, human.replace("0", "").replace("c,1,5\n", ""))
     assert "human score" not in capsys.readouterr().out
+    # The first rater of the completion gave no score
+    human = "model,prompt,rating,rater\nb,1,6,x\nz,9,,x\nz,9,5,y\n"
+    imported(tmp_path, RATED, human, {"columns": {"rater": "rater"}})
+    assert f"and prompt '9' in {tmp_path}/human.csv, line 4" in capsys.readouterr().out
     imported(tmp_path, RATED, "model,prompt,rating\nb,1,6\n")
     message = capsys.readouterr().out
     assert "without a human score: 2 of 3 rated completions" in message

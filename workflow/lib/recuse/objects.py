@@ -19,6 +19,7 @@ from recuse.base.log import listening
 from recuse.base.settings import named_as_arguments
 from recuse.base.tables import read_table
 from recuse.base.words import counted, visible
+from recuse.data.cells import Need
 from recuse.data.registry import IMPORTED
 from recuse.inputs import Inputs
 from recuse.pipeline import PairsPipeline, Pipeline, RatingsPipeline, in_folder, pipeline
@@ -123,7 +124,8 @@ class Ratings(Checked[RatingsPipeline]):
             name: [str(level) for level in dict.fromkeys(cells.factors[name].tolist())]
             for name in ("judge", "model", "dimension")
         }
-        self._rows, self._prompts = int(cells.counts.sum()), self._results.prompts
+        self._rows = int(cells.counts.sum())
+        self._prompts = None if Need.PROMPTS in study.lacks else self._results.prompts
         self._results.release()
         families = zip(cells.factors["model"], cells.factors["model_family"], strict=True)
         self.families: dict[str, str] = {
@@ -167,11 +169,18 @@ class Ratings(Checked[RatingsPipeline]):
     def _shown(self) -> str:
         kind = "gold labels" if self.has_gold_labels else "human scores"
         human = f"with {kind}" if self.has_human_scores else "no human scores"
+        prompts = "" if self._prompts is None else f" on {counted(self._prompts, 'prompt')}"
         return (
             f"{counted(self._rows, 'rating')} by {counted(len(self.judges), 'judge')} of"
-            f" {counted(len(self.models), 'model')} on {counted(self._prompts, 'prompt')} in"
+            f" {counted(len(self.models), 'model')}{prompts} in"
             f" {counted(len(self.dimensions), 'dimension')}; {human}"
         )
+
+    def _repr_html_(self) -> str:
+        """Counts, and what the data support; of ratings without prompts, counts alone."""
+        if self._prompts is None:
+            return f"<p>{escape(repr(self))}</p>"
+        return super()._repr_html_()
 
 
 class Pairs(Checked[PairsPipeline]):

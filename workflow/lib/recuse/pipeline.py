@@ -166,7 +166,7 @@ class RatingsPipeline(Pipeline):
 
     def release(self) -> None:
         """Keep the rows in files, not on the connection on which they were read."""
-        self._rows().write(self.folder)
+        self._coded.write(self.folder)
         self._coded = None
 
     def findings(self) -> "list[Finding]":
@@ -247,10 +247,9 @@ class RatingsPipeline(Pipeline):
         from recuse.data.codes import CodedRows
         from recuse.data.ratings import repeat_counts
 
-        if self._coded is None:
-            return CodedRows.read(self.folder)
-        repeat_counts(self._source, self._coded)
-        return self._coded
+        coded = self._coded or CodedRows.read(self.folder)
+        repeat_counts(self._source, coded)
+        return coded
 
     def _written(self) -> list[str]:
         self._once("_write_ratings")

@@ -17,8 +17,9 @@ from recuse.data.files import READ, REQUIRED, RatingsFile, RawFile, header_place
 
 # SQL for the n of a row of `CountsFile.stored`
 NUMBER = "try_cast(as_number(n::varchar) as bigint)"
-MOST = 2**53  # ratings in all: up to these, sums in double precision are exact
+MOST = 2**53  # ratings in all: up to these, counts in double precision are exact
 MOST_REPEATED = 10**9  # rows that are written one by one
+FROM_COUNTS = "only fits whose errors are not by prompt, such as that of `main`,"
 IS_COUNT = Check(
     "n",
     f"coalesce(not (as_number(n) between 1 and 1e15) or as_number(n) <> {NUMBER}, true)",
@@ -82,22 +83,23 @@ def check_counts(connection: Connection, files: Sequence[CountsFile]) -> None:
     total = connection.execute(f"select sum({NUMBER}::hugeint) from {rows}").fetchone()[0]
     if total is not None and total > MOST:
         raise DataError(
-            f"{files[0].path}, column {files[0].column}: found {total:,} ratings in all; give"
-            f" counts that add up to at most {MOST:,}"
+            f"{', '.join(file.path for file in files)}, column {files[0].column}: found {total:,}"
+            f" ratings in all; give counts that add up to at most {MOST:,}"
         )
 
 
 def raise_no_prompts(path: str) -> None:
     """Raise DataError about counts that are not by prompt, where more than cells is asked for."""
     raise DataError(
-        f"{header_place(path)}, column prompt_id: missing; count by prompt_id, too, or fit one spec"
-        " whose errors need no prompts, such as HC0: `recuse fit --spec main`"
+        f"{header_place(path)}, column prompt_id: missing; count by prompt_id, too: {FROM_COUNTS}"
+        " can do without it"
     )
 
 
 def repeat_rows(coded: CodedRows, *, by_prompt: bool, place: str) -> None:
-    """Have the table `coded` repeat each row n times; without prompts it holds no row. DataError,
-    which names the place, where it would hold more than MOST_REPEATED.
+    """Have the table `coded` repeat each row n times; without prompts it holds no row.
+
+    Raises DataError, which names the place, where it would hold more than MOST_REPEATED.
 
     If a judge has several ratings of a model and prompt, nobody knows which of them are of the
     answer that another judge rated: then each is on an occasion of its own.
@@ -106,16 +108,19 @@ def repeat_rows(coded: CodedRows, *, by_prompt: bool, place: str) -> None:
     total = coded.connection.execute(f"select sum(n)::bigint {rated}").fetchone()[0]
     if by_prompt and total > MOST_REPEATED:
         raise DataError(
-            f"{place}: the counts stand for {total:,} ratings, of which at most {MOST_REPEATED:,}"
-            " can be taken one by one; count fewer prompts, or fit one spec with errors HC0 to HC3,"
-            " which needs no single ratings: `recuse fit --spec main`"
+            f"{place}: the counts stand for {total:,} ratings, and at most {MOST_REPEATED:,} can be"
+            f" taken one by one: {FROM_COUNTS} can do with more"
         )
     several = f"select 1 {rated} group by prompt_id, group_code having sum(n) > 1"
     occasion = "occasion"
     if exists(coded.connection, several):
         occasion = "row_number() over (partition by prompt_id order by group_code, gt, rating)"
     coded.connection.execute(f"""
-        create or replace temp table coded as
+        create temp table repeated as
         select * exclude (occasion, time), ({occasion})::uinteger as occasion, {ONE} as n
         from (select * exclude (n), unnest(range(n)) as time {rated})
         {"" if by_prompt else "limit 0"}""")
+    views = "from duckdb_views() where view_name = 'coded'"
+    kind = "view" if exists(coded.connection, views) else "table"
+    coded.connection.execute(f"drop {kind} coded")
+    coded.connection.execute("alter table repeated rename to coded")

@@ -217,10 +217,7 @@ def check_prompts(source: StudyFiles) -> None:
 
 
 def repeat_counts(source: StudyFiles, coded: CodedRows) -> None:
-    """Repeat each row as often as it says, if the files are counts; without prompts, none is left.
-
-    Raises DataError where these are too many.
-    """
+    """Expand counts into rows, which are none without prompts; DataError about too many."""
     if source.lacks:
         repeat_rows(coded, by_prompt=Need.PROMPTS not in source.lacks, place=_paths(source.files))
 

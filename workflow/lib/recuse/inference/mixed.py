@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     Matrix = np.ndarray | csr_array
 
-DENSE = 300  # cells: up to these, sparse matrices cost more to handle than they save
+DENSE = 150  # cells: up to these, sparse matrices cost more to handle than they save
 # Priors of the parameters, which matter where the cells say little: mean and standard deviation of
 # a normal.
 # Log s_j^2, about the mean over judges: hardly shrunk, as a judge with a larger spread would be
@@ -676,7 +676,7 @@ def _matrix(values: np.ndarray, columns: np.ndarray, rows: np.ndarray, shape: tu
 
 
 def _stored(matrix: np.ndarray, *, cells: int) -> Matrix:
-    """A matrix as those of a table of so many cells."""
+    """A matrix, dense or sparse by the number of cells."""
     if cells <= DENSE:
         return matrix
     from scipy.sparse import csr_array

@@ -31,7 +31,7 @@ from recuse.config.declared.sections import (
     required,
 )
 from recuse.config.studies import KINDS_BY_ORIGIN
-from recuse.data.files import READ
+from recuse.data.files import ASKED, READ
 from recuse.data.registry import (
     COMPARED,
     DEFAULT,
@@ -258,7 +258,7 @@ class RatedStudy(StudySettings):
             raise ValueError("raters", "needs `files`; a simulated study makes its own raters")
         if self.counts and self.files is None:
             raise ValueError("counts", "needs `files`, a table of counts")
-        if self.counts in READ:
+        if self.counts in (*READ, *ASKED):
             problem = f"found '{self.counts}', a column of the ratings; name the column of counts"
             raise ValueError("counts", problem)
         if self.import_ is not None and self.shards:

@@ -19,7 +19,7 @@ SPEAKERS = {
 NO_FACTS = {name: {"column", "error"} for name in ("fault", "refused")}
 # Facts that a speaker gives each of its sentences
 ALWAYS = {"._fault": {"columns", "key", "setting"}}
-# Names that every template of a part may use, whatever the facts
+# Names that every template of a part may use beside the facts it is given
 BESIDE = {
     part: {*says.keywords}
     for part, says in (("errors", problem), ("notes", noted), ("guesses", guessed))

@@ -158,7 +158,7 @@ def clustered(name, study):
     return estimate(spec, study, confidence=0.9)
 
 
-def of_prompts(twin, folder, number):
+def twin_of_first_prompts(twin, folder, number):
     """The study of the first prompts of the twin."""
     kept = f"select distinct prompt_id from raw order by all limit {number}"
     return changed_twin(twin, folder, f"from raw where prompt_id in ({kept})")
@@ -168,7 +168,7 @@ def test_ordinal_errors_by_prompt_are_those_of_ordered_model(twin, tmp_path):
     """Its derivatives are numeric, hence the tolerance. One step of Newton leaves the maximum where
     it is.
     """
-    study = of_prompts(twin, tmp_path, 20)
+    study = twin_of_first_prompts(twin, tmp_path, 20)
     tables = clustered("ordinal", study)
     frame, prompt = raw_rows(study)
     terms = estimable_terms(SPECS["ordinal"], factors_on_rows(frame, FACTORS))
@@ -246,7 +246,7 @@ def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
 @pytest.mark.parametrize("name", ["ordinal", "gam"])
 def test_errors_of_few_prompts_have_a_remark_and_of_one_prompt_are_unknown(twin, tmp_path, name):
     for prompts in (12, 1):
-        tables = clustered(name, of_prompts(twin, tmp_path, prompts))
+        tables = clustered(name, twin_of_first_prompts(twin, tmp_path, prompts))
         few = FEW_CLUSTERS.format(covariance="CR1", clusters=12, few=FEW)
         assert ((HELPFULNESS, few) in {fields(row, "slice remark") for row in tables.remarks}) == (
             prompts == 12

@@ -135,7 +135,7 @@ def test_names_placeholder_tables_as_they_are(named):
 
 
 def test_a_figure_is_a_drawing_of_the_names(named):
-    # well-formed, whatever the names are
+    # Parsing fails if a name breaks the drawing.
     tree = ElementTree.parse(named[0] / "results/mine/figures/fig03_self_family_bias.svg")
     tags = {re.sub(r"\{.*\}", "", element.tag) for element in tree.iter()}
     assert "script" not in tags

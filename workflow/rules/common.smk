@@ -45,7 +45,7 @@ written = project_settings()
 SETTINGS = attempt(checked, merged(written, config), written)
 SETTINGS = with_placeholders(SETTINGS, os.path.exists)
 config.clear()
-config.update(SETTINGS.as_written())  # for scripts
+config.update(SETTINGS.as_written())  # Scripts read it as plain values.
 STUDIES = studies_in(SETTINGS)
 
 

@@ -105,7 +105,7 @@ class Study:
 
     @cached_property
     def inference(self) -> "Inference":
-        """How the tables beside the estimates are made, as its settings say."""
+        """The settings of `inference`, with those that the study changes."""
         own = self.settings.inference if self.has_ratings() else None
         return self.shared.inference if own is None else self.shared.inference.changed(**own)
 

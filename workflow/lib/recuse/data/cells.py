@@ -32,7 +32,7 @@ ARRAY_BITS = 24  # of the number of entries of an array of 8 bytes each
 
 
 class Need(StrEnum):
-    """What some specs need of ratings beside their cells."""
+    """What a spec may need to know of the ratings, and cells do not say."""
 
     ANSWERS = "answers"  # Which ratings are of the same answer, and its length.
     PROMPTS = "prompts"  # Which ratings are of the same prompt.
@@ -131,6 +131,7 @@ def _stride(sizes: Sequence[int], axis: str) -> int:
 
 def as_metadata(levels: Levels) -> str:
     """SQL for the option of `copy` that puts the levels into the footer of a parquet file."""
+    # Not an empty `lacks`: files of ratings stay as they were before there were counts.
     written = {name: value for name, value in asdict(levels).items() if value or name != "lacks"}
     return footer(LEVELS, written)
 

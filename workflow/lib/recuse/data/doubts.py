@@ -30,7 +30,7 @@ FEWEST_STEPS = 4  # of a scale whose halves are distinguished
 # The share of rows in which ratings are equal, and how much rarer than by chance others are
 EQUAL, RARER = 0.98, 0.1
 MOST_PROMPTS = 500  # that are compared
-PART = 8  # of the answers, one in so many is looked at first
+PART = 8  # The first of so many parts of the answers is compared before all are.
 
 
 class Doubt(NamedTuple):
@@ -175,7 +175,7 @@ def _copies(table: np.ndarray, levels: Levels, models: set[str]) -> Iterator[tup
                 break
     kept = [name for name in levels.judge if name not in left_out]
     known = {name: ~np.isnan(ratings[name]) for name in kept}
-    judges = sum(known.values())  # of each answer
+    judges = sum(known.values())  # (answers,) how many rated each
     total = sum(np.where(known[name], ratings[name], 0) for name in kept)
     for judge in kept if len(kept) > 2 else ():
         others = judges - known[judge]

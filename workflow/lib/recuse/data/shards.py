@@ -177,7 +177,7 @@ def plan_shards(
 
     scales: (lowest, highest) rating of each dimension. steps: in which its ratings are counted, in
     the user's units, if not 1. families: of each model. task_types: of each dataset, or none.
-    trusted: judges about whom there are no doubts. lacks: what the rows do not say.
+    trusted: judges whose ratings count whatever `check` doubts. lacks: what the rows do not say.
     """
     dimensions, judges, models = (sorted(set(names)) for names in zip(*summary.counts, strict=True))
     levels = Levels(

@@ -352,7 +352,7 @@ class Restricted:
         """Traces of P dV by each parameter, (parameters,)."""
         covariance, table = self.covariance, self.covariance.table
         slanted = self.slanted @ self.inner
-        shares = []  # of the cells in the traces, by S and by each weight
+        shares = []  # (cells,) what each adds to the trace by S, then by each weight
         for matrix in (covariance.preference, *covariance.by_weight):
             share = (self.within * matrix).sum(axis=1)
             share -= (slanted * (matrix @ self.slanted)).sum(axis=1)

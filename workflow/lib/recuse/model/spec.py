@@ -85,7 +85,7 @@ class Spec:
 
     @property
     def needs(self) -> list[Need]:
-        """What it needs of the ratings beside their cells."""
+        """What it needs to know of the ratings that cells do not say."""
         selection, needs = self.selection, []
         if (selection.length, selection.reference, selection.absorb) != (None, None, None):
             needs.append(Need.ANSWERS)

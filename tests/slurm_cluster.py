@@ -9,6 +9,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -169,11 +170,9 @@ class Cluster:
             time.sleep(0.1)
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    reason = lacking()
-    if reason:
-        pytest.skip(reason)
+@contextmanager
+def started_cluster():
+    """Start a SLURM, whose jobs and daemons end with it."""
     daemons = []
     # A socket's path is short, those of pytest's folders are not
     folder = Path(tempfile.mkdtemp(prefix="slurm-"))
@@ -189,3 +188,12 @@ def cluster():
             daemon.terminate()
             daemon.wait(timeout=30)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    reason = lacking()
+    if reason:
+        pytest.skip(reason)
+    with started_cluster() as started:
+        yield started

@@ -1,0 +1,112 @@
+"""Many small studies in one run on a SLURM of this machine: cluster jobs, what each takes beside
+its rules, and whether any is lost.
+
+    python benchmarks/cluster.py [--studies 200] [--together 1]
+
+Every study is the simulated example, fitted by Equation 1: its ratings are imported, checked and
+fitted. The rules of `--together` studies are one cluster job; with 0, each rule is one of its own.
+Then, on this machine without the cluster, one figure of a study, and all again, with nothing to
+do. The Python that runs this needs envs/requirements-slurm.txt, and the machine slurm-wlm and
+munge (as root).
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import yaml
+from processes import ROOT, measure, print_machine, print_table
+from whole_run import jobs_from
+
+sys.path.insert(0, str(ROOT / "tests"))
+
+EXAMPLE = ROOT / "docs" / "example"
+RULES = ("import_ratings", "ratings", "fit")
+
+
+def configure(folder: str, number: int) -> list[str]:
+    """Write the configuration of so many studies; return their names."""
+    described = yaml.safe_load((EXAMPLE / "mine.yaml").read_text("utf-8"))["studies"]["ours"]
+    source = described["import"]
+    for part in (source, source["references"]):
+        part["files"] = str(EXAMPLE / part["files"])
+    names = [f"s{place:03}" for place in range(number)]
+    config = {"studies": {name: described for name in names}}
+    Path(folder, "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
+    return names
+
+
+def grouped(together: int) -> list[str]:
+    """The options for cluster jobs of so many studies."""
+    options = ["--workflow-profile", f"{ROOT}/workflow/profiles/slurm"]
+    if together == 0:
+        return [*options, "--groups", *(f"{rule}={rule}" for rule in RULES)]
+    if together == 1:
+        return options  # The profile's groups are of one study.
+    options += ["--groups", *(f"{rule}=several" for rule in RULES)]
+    return [*options, "--group-components", f"several={together}"]
+
+
+def seconds(shown: str) -> int:
+    """The seconds of a time as SLURM shows it, such as 1:02 or 1:00:02."""
+    total = 0
+    for part in shown.split(":"):
+        total = 60 * total + int(part)
+    return total
+
+
+def main() -> None:
+    """Run, count and print."""
+    from slurm_cluster import started_cluster
+
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--studies", type=int, default=200)
+    parser.add_argument("--together", type=int, default=1)
+    given = parser.parse_args()
+    snakemake = [sys.executable, "-P", "-m", "snakemake", "--snakefile", f"{ROOT}/Snakefile"]
+    snakemake += ["--configfile", "mine.yaml", "--quiet", "all"]
+    locally = ["--workflow-profile", f"{ROOT}/profiles/default", "--cores", "2"]
+    with tempfile.TemporaryDirectory() as folder, started_cluster() as cluster:
+        os.chdir(folder)
+        names = configure(folder, given.studies)
+        fits = [f"results/{name}/estimates/main.csv" for name in names]
+        run = measure(
+            [*snakemake, *grouped(given.together), "--", *fits],
+            environment=cluster.environment,
+        )
+        states = cluster.call(
+            "squeue", "--noheader", "--states=all", "--Format=State:20,TimeUsed:20"
+        )
+        jobs = [line.split() for line in states.splitlines()]
+        rules = jobs_from(folder)
+        figure = f"results/{names[0]}/figures/fig03_self_family_bias.svg"
+        drawn = measure([*snakemake, *locally, "--", figure])
+        again = measure([*snakemake, *locally, "--", *fits, figure])
+        made = sum(Path(path).is_file() for path in fits)
+        os.chdir(ROOT)
+    print_machine(("snakemake", "snakemake-executor-plugin-slurm"))
+    elapsed = sum(seconds(shown) for _, shown in jobs)
+    states = ", ".join(f"{n} {state}" for state, n in Counter(state for state, _ in jobs).items())
+    print_table(
+        ("what", "number"),
+        [
+            ("studies", str(given.studies)),
+            ("of them fitted", str(made)),
+            ("cluster jobs", f"{len(jobs)} ({states})"),
+            ("rules", str(len(rules))),
+            ("wall s of the run", f"{run.wall:.0f}"),
+            ("s of a cluster job", f"{elapsed / len(jobs):.1f}"),
+            ("of these not its rules'", f"{(elapsed - sum(r.wall for r in rules)) / len(jobs):.1f}"),
+            ("wall s of one figure, locally", f"{drawn.wall:.1f}"),
+            ("wall s of nothing to do, locally", f"{again.wall:.1f}"),
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()

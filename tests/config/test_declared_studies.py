@@ -101,6 +101,8 @@ mine: {title: t, files: v.csv, analyses: [verbose]}
     analyses: 0: should be 'verbosity',
 mine: {title: t, files: v.csv, pool: {}}
     mine: pool: unknown key; did you mean 'pools'?
+mine: {title: t, files: v.csv, scales: {}}
+    mine: scales: unknown key; it is a key under `studies:`
 mine: {title: t, files: v.csv, pools: {All: []}}
     pools: All: should not be empty, found []
 mine: {title: t, files: v.csv, both_orders: 'yes'}

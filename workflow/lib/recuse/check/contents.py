@@ -25,6 +25,7 @@ from recuse.check.facts import (
     cells_with,
     graded,
 )
+from recuse.data.cells import Need
 from recuse.data.selection import EVERY_ROW
 from recuse.inference.human_scale import (
     BATCH,
@@ -244,7 +245,8 @@ def contents(facts: Facts) -> Findings:
     yield Finding("names", "", len(both), judges=len(judges))
     share = facts.with_length / facts.rows
     lacking = graded(1 - share, note=0.0, warning=SHARE["warning"]) if share < 1 else FINE
-    yield Finding("lengths", "", share, lacking if share else NOTE, 1 - share)
+    counted = Need.ANSWERS in facts.study.lacks
+    yield Finding("lengths", "", share, lacking if share else NOTE, 1 - share, counted=counted)
     yield Finding("contents/rows", "", facts.rows, present=int(facts.present.sum()))
     for factor in ("judge", "model", "dimension", "dataset"):
         names = facts.names(factor)

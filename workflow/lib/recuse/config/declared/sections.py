@@ -28,6 +28,7 @@ from pydantic_core import CoreSchema, PydanticCustomError
 from recuse.base.errors import ConfigError, did_you_mean
 from recuse.base.products import registered
 from recuse.base.words import UNWRITABLE
+from recuse.data.registry import COMPARED, RATED
 
 
 class Section(BaseModel):
@@ -162,6 +163,7 @@ def refuse_unknown(key: str, names: Iterable[str], known: Iterable[str], place: 
             raise ValueError(key, f"'{name}' is not one of {place}{did_you_mean(name, known)}")
 
 
+OTHER_PART = {RATED: COMPARED, COMPARED: RATED}
 RENAMED = {  # former name of a key -> its name
     "placebo": "idiosyncrasy",
     "noisy_reference": "measurement_error",
@@ -258,11 +260,13 @@ def _in_words(fault: Mapping, section: type[Section]) -> tuple[list[str | int], 
     elif kind in ("extra_forbidden", "invalid_key"):
         key = path[-1]
         _, keys = _declared(section, path[:-1])
-        advice = (
-            f"; its name is now '{RENAMED[key]}'"
-            if RENAMED.get(key) in keys
-            else did_you_mean(key, keys)
-        )
+        advice = did_you_mean(key, keys)
+        if RENAMED.get(key) in keys:
+            advice = f"; its name is now '{RENAMED[key]}'"
+        elif path[0] in OTHER_PART:
+            other = OTHER_PART[path[0]]
+            if key in _declared(section, [other, *path[1:-1]])[1]:
+                advice = f"; it is a key under `{other}:`"
         message, description = f"unknown key{advice}", ""
     elif kind == "value_error":
         *keys, message = bounds["error"].args

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recuse.base.reasons import SENTENCES, Reason
+from recuse.base.reasons import Reason, in_words, sentences
 from recuse.check.facts import FINE, STOP, WARNING
 from recuse.config.load import load_studies
 from recuse.config.read import read
@@ -70,7 +70,7 @@ def test_answers_of_one_model_with_a_key(check, share, level):
     assert found["human scores", ""].words == "80 of 80 comparisons have a right answer by a key"
     lacking = found["verdict", "does not support"].words
     assert (
-        f"self-bias of {MODELS[1]} and gpt-4.1 ({SENTENCES[Reason.ONE_MODEL_COMPARED]})" in lacking
+        f"self-bias of {MODELS[1]} and gpt-4.1 ({in_words(Reason.ONE_MODEL_COMPARED)})" in lacking
     )
     assert {
         each.level for each in found.values() if each.topic in ("own answers", "human scores")
@@ -152,7 +152,7 @@ def test_what_verdicts_support_goes_by_codes(check, monkeypatch):
     assert "self-bias of 2 of 3 judges" in supports.words
     assert "self-bias of other (it compares no answers of its own)" in lacks.words
     for reason in Reason:
-        monkeypatch.setitem(SENTENCES, reason, "cannot be told")
+        monkeypatch.setitem(sentences()[reason], "words", "cannot be told")
     after = check(rows, study)["verdict", "supports"]
     assert (after.level, after.advice, after.words) == (
         supports.level,

@@ -272,7 +272,8 @@ def test_no_verdict_depends_on_words(monkeypatch):
         concluded("K", "mixed", 0.1, 0.3),
     ]
     before = rows_from(conclusions)
-    monkeypatch.setattr(reasons, "SENTENCES", dict.fromkeys(Reason, "something else"))
+    other = {reason: {"words": "something else"} for reason in Reason}
+    monkeypatch.setattr(reasons, "sentences", lambda: other)
     assert rows_from(conclusions) == before
 
 
@@ -286,4 +287,4 @@ def test_reasons_are_read_as_they_are_written():
     )
     assert reasons.in_words("") == ""
     assert reasons.code("") is None
-    assert {*reasons.SENTENCES} == {*Reason}
+    assert [*reasons.sentences()] == [*Reason]

@@ -6,7 +6,7 @@ import pytest
 
 from drawings import prose, subject
 from picked_rows import fields
-from recuse.base.reasons import CURES, MORE_JUDGES, SENTENCES, Reason, because, in_words
+from recuse.base.reasons import Reason, because, cure, in_words
 from recuse.base.templates import said
 from recuse.check.facts import CHECK
 from recuse.data.describe import CORRELATIONS
@@ -45,7 +45,7 @@ def verdict(term, name, estimate=None, *, favours="", quantity="self_bias", **ot
     return about | numbers | others
 
 
-NO_SCORE = SENTENCES[Reason.NO_HUMAN_SCORE]
+NO_SCORE = in_words(Reason.NO_HUMAN_SCORE)
 
 
 def answer_from(verdicts, *, scales=None, relative="", **tables):
@@ -143,8 +143,8 @@ def test_the_cure_would_help():
     ]
     answer = answer_from(rows)
     assert [words.partition(" To test it, ")[2] for words in answer.untested] == [
-        f"{CURES[Reason.NO_OWN_ANSWERS]}.",
-        f"{MORE_JUDGES}.",
+        f"{cure(Reason.NO_OWN_ANSWERS)}.",
+        f"{cure(Reason.ONE_FAMILY)}.",
         "",
     ]
     assert not any(step.endswith(": .") for step in answer.next_steps)
@@ -609,8 +609,8 @@ def test_next_steps_ask_what_only_the_user_knows_and_leave_further_data_to_the_l
         verdict("K", "inconclusive", reason=level),
         verdict("L", "inconclusive", reason=prompts),
     ]
-    asked = f"K: {CURES[Reason.LONE_LEVEL]}."
+    asked = f"K: {cure(Reason.LONE_LEVEL)}."
     # Without any judge that could be tested, what would allow that is a next step
-    assert answer_from(rows).next_steps == [asked, f"L: {CURES[Reason.FEW_PROMPTS]}."]
+    assert answer_from(rows).next_steps == [asked, f"L: {cure(Reason.FEW_PROMPTS)}."]
     assert answer_from([*FOUR, *rows]).next_steps.count(asked) == 1
     assert not any(step.startswith("L:") for step in answer_from([*FOUR, *rows]).next_steps)

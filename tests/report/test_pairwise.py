@@ -4,7 +4,7 @@ people if there are any.
 
 import pytest
 
-from recuse.base.reasons import CURES, SENTENCES, SHORT, Reason, because, in_words
+from recuse.base.reasons import Reason, because, cure, in_words, sentences
 from recuse.base.templates import said
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE
@@ -157,7 +157,7 @@ def test_likely_and_not_shown_differ_in_words_where_one_doubt_holds_both_back():
     ]
     rows.append(verdict("self_bias", "C", 0.0, detectable=1.2, **doubt))
     likely, not_shown, doubt_alone = (each.detail for each in answer(rows).verdicts)
-    in_doubt = f"the test is in doubt: {SENTENCES[Reason.NO_SPREAD_FOUND]}"
+    in_doubt = f"the test is in doubt: {in_words(Reason.NO_SPREAD_FOUND)}"
     assert likely == f"favours itself, but {in_doubt}"
     assert not_shown == f"its interval excludes 0, but is not confirmed, and {in_doubt}"
     assert doubt_alone == in_doubt
@@ -169,7 +169,7 @@ def test_without_people_quality_is_not_held_fixed():
         for quantity in ("self_bias", "family_bias", "longer")
     ]
     result = answer([*untold, verdict("first", "A", 0.2, Verdict.ESTABLISHED)])
-    assert f"Self-bias is untested: {SENTENCES[Reason.NO_HUMAN_LABELS]}." in result.headline
+    assert f"Self-bias is untested: {in_words(Reason.NO_HUMAN_LABELS)}." in result.headline
     caveat = (
         "There are no human labels, so quality is not held fixed: judges may choose {} because"
         " these are better."
@@ -177,7 +177,7 @@ def test_without_people_quality_is_not_held_fixed():
     assert result.caveats == [
         caveat.format("their own answers or their family's answers or longer answers")
     ]
-    assert result.next_steps[1:] == [f"A: {CURES[Reason.NO_HUMAN_LABELS]}."]
+    assert result.next_steps[1:] == [f"A: {cure(Reason.NO_HUMAN_LABELS)}."]
     assert answer([untold[2]]).caveats == [caveat.format("longer answers")]
 
 
@@ -212,7 +212,10 @@ def test_reasons_that_differ_in_facts_are_one_sentence():
     rows = [
         inconclusive("self_bias", name, reason) for name, reason in zip("AB", reasons, strict=True)
     ]
-    assert answer(rows).headline == f"Self-bias is untested: {SHORT[Reason.DEPENDS_ON_DRAWS]}."
+    assert (
+        answer(rows).headline
+        == f"Self-bias is untested: {sentences()[Reason.DEPENDS_ON_DRAWS]['short']}."
+    )
 
 
 def test_label_noise_is_a_caveat():

@@ -11,7 +11,7 @@ from conftest import CONFIG, ROOT
 from picked_rows import fields, where
 from rated_tables import FIVE, study_of_rows, unscored
 from recuse.base.database import connect
-from recuse.base.reasons import SENTENCES, Reason, code
+from recuse.base.reasons import Reason, code, in_words
 from recuse.base.tables import read_table, write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.catalogue.figures import figures_of_ratings
@@ -325,7 +325,7 @@ def test_the_report_answers_against_the_other_judges_and_says_what_it_cannot_tel
     assert "A: gap to people" not in text
     assert "against humans" not in text[: text.index("Does the ranking")]
     assert NO_TRUTH.format("no row has a human score") in text
-    assert SENTENCES[Reason.NO_HUMAN_SCORE] in text
+    assert in_words(Reason.NO_HUMAN_SCORE) in text
     assert "with CR1 standard errors" in text
     assert "Does the ranking of models change?" in text
     assert "In this study no row has a human score." in text

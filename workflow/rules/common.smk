@@ -40,6 +40,7 @@ def attempt(function, *arguments):
 
 
 WORKFLOW = os.path.relpath(places.WORKFLOW)
+REASONS = [f"{WORKFLOW}/report/reasons.yaml"]
 FIGURE_WORDS = [f"{WORKFLOW}/report/{name}" for name in ("figures.j2", "sentences.j2")]
 written = project_settings()
 SETTINGS = attempt(checked, merged(written, config), written)
@@ -90,9 +91,10 @@ def contents(script, *outside, named=None):
 
 
 def checked_contents(code, files):
-    """The contents of code and files."""
+    """The contents of code and files, and of the sentences of reasons if the code has reasons."""
+    sentences = REASONS if any(path.endswith("base/reasons.py") for path in code) else []
     digests = partial(content_digests, always=SETTINGS.hash_always)
-    return attempt(digests, [*code, *files], STUDIES)
+    return attempt(digests, [*code, *sentences, *files], STUDIES)
 
 
 def only(names):

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import permutations
 
 from recuse.base.database import Connection, records, values_in
-from recuse.base.reasons import CURES, Reason, code, cure
+from recuse.base.reasons import Reason, code, cure
 from recuse.base.words import enumerated
 from recuse.check.facts import FINE, NOTE, STOP, WARNING, Finding, Findings, graded, ordered, said
 from recuse.check.names import alike_among, odd_names, spelt_twice
@@ -81,7 +81,7 @@ def _judges(connection: Connection, of: Choices, spelt: Collection[str]) -> Find
         select judge, count(*), count(*) filter (outcome_ab is null or outcome_ba is null),
                count(*) filter (judge in (model_a, model_b))
         from pairs group by judge order by judge"""
-    cured = CURES[Reason.NO_OWN_COMPARED]
+    cured = cure(Reason.NO_OWN_COMPARED)
     for judge, n, single, own in connection.execute(query).fetchall():
         level, share = WARNING if single else FINE, single / n
         yield Finding("orders", judge, share, level, share, n=n, single=single)
@@ -97,7 +97,7 @@ def _humans(connection: Connection, of: Choices) -> Findings:
     ).fetchone()
     known, by_key = max(labelled, keyed), keyed > labelled
     level = WARNING if not known else NOTE if known < n else FINE
-    cured = CURES[Reason.NO_HUMAN_LABELS]
+    cured = cure(Reason.NO_HUMAN_LABELS)
     yield Finding("human scores/labels", "", known, level, n=n, by_key=by_key, cure=cured)
     agree, pairs = of.agreeing
     if pairs:

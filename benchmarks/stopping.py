@@ -7,9 +7,9 @@ Five judges rate each other's and their own answers in waves of prompts (first 4
 many, up to 400), without any self-bias on average. From prompt to prompt it varies, evenly or with
 rare large values, as then errors that are found too small go with estimates that are off. Percent
 of 90 % intervals (by prompt, A) that exclude 0 where the collection ends, of all judges and of the
-worst; prompts: the mean and the most. Rules: precision, that of recuse.check.prompts_needed.enough,
-by widths from loose to strict; significance, the end as soon as the interval of one judge excludes
-0; none, all waves.
+worst; prompts: the mean and the most. Rules: precision, that of
+recuse.collect.prompts_needed.enough, by widths from loose to strict; significance, the end as soon
+as the interval of one judge excludes 0; none, all waves.
 """
 
 import argparse
@@ -83,8 +83,8 @@ def collected(spread: str, seed: int) -> list[tuple]:
     """
     import numpy as np
 
-    from recuse.check.prompts_needed import half_widths
     from recuse.collect.designs import waves
+    from recuse.collect.prompts_needed import half_widths
     from recuse.model.estimates import estimate
     from recuse.model.spec import Spec
 

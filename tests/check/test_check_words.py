@@ -18,7 +18,8 @@ PARTS = {
 
 
 def nodes():
-    for path in sorted((ROOT / "workflow/lib/recuse/check").glob("*.py")):
+    library = ROOT / "workflow" / "lib" / "recuse"
+    for path in [*sorted(library.glob("check/*.py")), library / "collect" / "prompts_needed.py"]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             yield f"{path.name}:{getattr(node, 'lineno', '')}", node
 

@@ -14,8 +14,7 @@ from drawings import (
     row_names,
     texts,
 )
-from recuse.papers.attack_figures import attack_success
-from recuse.plot.length import length_bias_curve
+from recuse.papers.attack_figures import attack_success, length_bias_curve
 from recuse.plot.style import Subject, read_figure_table
 
 SUBJECT = Subject.from_config(label="a study", kind="simulated", models={}, families={})

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from recuse.check.prompts_needed import planned, prompts_in_words, published, requests_for
 from recuse.collect.estimate import cost_page, estimates
 from recuse.collect.plan import RATINGS
+from recuse.collect.prompts_needed import planned, prompts_in_words, published, requests_for
 from recuse.collect.study import merged_in_words
 from recuse.collect.table import Collected
 

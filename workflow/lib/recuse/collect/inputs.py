@@ -9,9 +9,9 @@ from io import StringIO
 from pathlib import Path
 
 from recuse.base.digests import file_sha256
-from recuse.check.prompts_needed import enough
 from recuse.collect.ledger import SEEN
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
+from recuse.collect.prompts_needed import enough
 from recuse.collect.settings import Collect
 from recuse.collect.table import Collected
 from recuse.collect.texts import prices_in

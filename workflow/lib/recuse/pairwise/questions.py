@@ -4,7 +4,6 @@ the questions.
 Comparisons of one question are alike, so questions, not comparisons, are resampled.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -321,11 +320,3 @@ def _weights(questions: int, seed: int, replicates: int) -> Iterator[np.ndarray]
         places = drawn + questions * np.arange(count)[:, None]
         weights = np.bincount(places.ravel(), minlength=count * questions)
         yield weights.reshape(count, questions).astype(float)
-
-
-def ranks(values: Sequence[float | None]) -> list[int | None]:
-    """Return 1 + the number of lower values for each of `values`; None for None, which ranks
-    nowhere.
-    """
-    present = sorted(value for value in values if value is not None)
-    return [None if value is None else 1 + bisect_left(present, value) for value in values]

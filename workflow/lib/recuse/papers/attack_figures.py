@@ -1,5 +1,5 @@
-"""Attack success rate by perturbation and judge, and votes by the place of the answers: Tables 1,
-3, 4 and 6 of Chen et al.
+"""Attack success rate by perturbation and judge, votes by the place of the answers, and preference
+for the longer answer: Tables 1, 3, 4 and 6 and Figure 4 of Chen et al.
 """
 
 import re
@@ -7,23 +7,37 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.base.words import number
 from recuse.papers.attack_values import attack_key, read_attacks
-from recuse.plot.colours import BLUE, INK, ORANGE, VERMILION
+from recuse.plot.colours import (
+    BLUE,
+    DASHED,
+    GREEN,
+    INK,
+    ORANGE,
+    PURPLE,
+    SKY_BLUE,
+    VERMILION,
+)
+from recuse.plot.curves import CurvePanel, Series, curves_figure
+from recuse.plot.length import FEWEST
 from recuse.plot.page import (
     NO_EXPERIMENT,
     Entry,
     extremes,
     head,
+    joined,
     keys,
     name_in_words,
     page_of_words,
     tally,
     with_text_names,
+    written,
 )
-from recuse.plot.rows import CROSS, Block, Column, Kind, Row, rows_figure
+from recuse.plot.rows import CROSS, LETTERS, POINTS, Block, Column, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language
 
 CONDITION = ["condition", "model_a", "model_b"]  # of an experiment
@@ -184,3 +198,74 @@ def votes_by_position_figure(table: pd.DataFrame, subject: Subject, *, confidenc
         if votes["n"]:
             page.stack(CHOSEN, row.key, votes, PLACES, height=HEIGHT)
     return page.figure
+
+
+# Preference for the longer answer.
+PANEL_WIDTH = 10  # units of length of a bin, if no bin with two ends shows it
+SHIFT = 0.14  # of a bin between the marks of neighbouring experiments
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY_BLUE)
+ACROSS = "absolute difference of the lengths of the two answers, in words (last bin: this and more)"
+LEFT_OUT = ["equal_lengths", "no_length", "errors"]  # columns that count votes
+NO_CURVE = "No length curve: no vote in a control group is on answers of different, known lengths."
+
+
+@language()
+def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
+    """Mean vote for the longer answer in bins of the difference of lengths, a panel for each judge,
+    a line for each experiment.
+
+    `table`: the table of the length curve, see `recuse.papers.attacks`.
+    """
+    note = _left_out(table)
+    table = with_text_names(table[table["n"] > 0], "experiment")
+    if table.empty:
+        return page_of_words(subject, joined(NO_CURVE, note))
+    sums = table.assign(votes=table["preference"] * table["n"]).groupby("judge")[["votes", "n"]]
+    means = extremes(sums.sum()["votes"] / sums.sum()["n"])
+    table = table[table["n"] >= FEWEST]
+    if table.empty:
+        return page_of_words(subject, joined(f"No length curve: no bin has {FEWEST} votes.", note))
+    judges, experiments = subject.palette.order(table["judge"]), [*table["experiment"].unique()]
+    series, key = {}, []
+    for place, name in enumerate(experiments):
+        mark, colour = POINTS[place % len(POINTS)], COLOURS[place % len(COLOURS)]
+        series[name] = Series(colour, {"lw": 1.2}, mark)
+        key.append(Entry(name_in_words(name) or NO_EXPERIMENT, LETTERS[mark["marker"]], colour))
+    # Of the bins: their width, and the lower end of the last, which is drawn as wide
+    width = np.nanmin(np.r_[table["bin_high"] - table["bin_low"], PANEL_WIDTH])
+    lows = np.arange(0, table["bin_low"].max() + width, width)
+    points = []
+    for (judge, name), votes in table.groupby(["judge", "experiment"], sort=False):
+        votes = votes.set_index("bin_low").reindex(lows)  # no line over a bin that is not drawn
+        # Aside, so that intervals do not cover each other
+        aside = SHIFT * (experiments.index(name) - (len(experiments) - 1) / 2)
+        points.append(votes.assign(panel=judge, series=name, x=lows + width * (0.5 + aside)))
+    columns = {"preference": "y", "ci_low": "low", "ci_high": "high"}
+
+    def frame(axes: Axes, _: CurvePanel) -> None:
+        axes.set(xlim=(0, lows[-1] + width), ylim=(-0.04, 1.04))
+        axes.set_xticks(lows[::2], [f"{low:g}" for low in lows[::2]])
+        axes.set_yticks((0, 0.5, 1), ("0", "0.5", "1"))
+        axes.grid(axis="y")
+        axes.axhline(0.5, zorder=2, **DASHED)
+
+    return curves_figure(
+        pd.concat(points).rename(columns=columns),
+        subject,
+        head("length_bias", means=means, level=confidence),
+        [CurvePanel(judge, judge) for judge in judges],
+        series,
+        frame,
+        left=0.3,
+        across=ACROSS,
+        up="mean vote for the longer answer",
+        key=key if len(experiments) > 1 else [],
+        note=note,
+    )
+
+
+def _left_out(table: pd.DataFrame) -> str:
+    """What the curves leave out, in words; empty if nothing."""
+    counts = table.drop_duplicates(["experiment", "judge"])[LEFT_OUT].sum().to_dict()
+    nothing = table.loc[table["n"] == 0, "judge"].unique()
+    return written("votes_left_out", counts=counts, judges=list(nothing))

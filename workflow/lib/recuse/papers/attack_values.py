@@ -2,12 +2,12 @@
 and their ranks recomputed.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
 from recuse.base.tables import Row, column_names, read_table
-from recuse.pairwise.questions import ranks
 
 PUBLISHED_RANKS = column_names(
     "table judge column asr printed recomputed lowest_possible highest_possible verdict",
@@ -148,3 +148,11 @@ def _possible_ranks(rows: _Rows) -> dict[tuple[str, str], tuple[int, int]]:
 def _half_unit(value: str) -> Fraction:
     """Half a unit of the last printed digit."""
     return Fraction(1, 2 * 10 ** len(value.partition(".")[2]))
+
+
+def ranks(values: Sequence[float | None]) -> list[int | None]:
+    """Return 1 + the number of lower values for each of `values`; None for None, which ranks
+    nowhere.
+    """
+    present = sorted(value for value in values if value is not None)
+    return [None if value is None else 1 + bisect_left(present, value) for value in values]

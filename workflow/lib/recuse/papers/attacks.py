@@ -21,9 +21,9 @@ from recuse.pairwise.questions import (
     exact_interval,
     percentile_intervals,
     quotient,
-    ranks,
     read_groups,
 )
+from recuse.papers.attack_values import ranks
 from recuse.papers.sources import load_json_lines
 
 ASR = column_names(

@@ -79,7 +79,7 @@ def paper_figures(study: Study) -> dict[str, Figure]:
             applies=with_analysis("attacks"),
         ),
         "length_bias_curve": figure_from_table(
-            "recuse.plot.length:length_bias_curve",
+            "recuse.papers.attack_figures:length_bias_curve",
             "Preference for the longer answer by difference of length",
             "length_curve",
             level,

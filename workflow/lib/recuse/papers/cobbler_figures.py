@@ -24,12 +24,13 @@ from recuse.plot.colours import (
     WINE,
 )
 from recuse.plot.page import (
+    NO_EXPERIMENT,
     Entry,
-    by_experiment,
     head,
     joined,
     page_of_words,
     sides,
+    with_text_names,
     written,
 )
 from recuse.plot.rows import POINTS, Block, Column, Kind, Row, rows_figure
@@ -243,7 +244,10 @@ def _drawable(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     computed = table["origin"] == "computed"
     judges = table["judge"].mask(computed & (table["judge"] == HUMAN), f"{HUMAN} (judge)")
     several = table["experiment"].nunique(dropna=False) > 1
-    named = by_experiment(table.assign(judge=judges))
+    if several:
+        names = with_text_names(table, "experiment")["experiment"].replace("", NO_EXPERIMENT)
+        judges = judges + " (" + names + ")"
+    named = table.assign(judge=judges)
     empty = named[named["share"].isna()]
     counts = {NAMES[bias]: (empty["bias"] == bias).sum() for bias in _biases(empty)}
     words = written("without_share", counts=counts, several=several)

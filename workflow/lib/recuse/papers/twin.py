@@ -434,7 +434,8 @@ def expected_estimates(
     terms = [term for term in terms if term.carried.any()]
     layout = term_layout(terms, len(d), 2)  # (cells, 2, terms)
     human = world.human_mean[d, m]
-    variance = world.gt_variance[d, m]
+    spread = (world.quality_dispersion + 1) * world.reliability
+    variance = human * (1 - human) / spread[d]  # of gt / K within a model
     share = world.reliability[d]
     rows = (world.rated @ world.prompts)[d] * (1 - world.absent[d, j])
     second = np.array([[np.ones(len(d)), human], [human, human**2 + variance]])  # (2, 2, cells)

@@ -1,47 +1,28 @@
-"""What the length of answers does to verdicts: curves over it.
+"""What the length of answers does to verdicts: curves over it (Saito et al., arXiv 2310.10076).
 
-Saito et al. (arXiv 2310.10076): agreement with the humans by the relative length of the answer they
-chose, Figure 5, and score of the first answer by its relative length, Figures 3 and 4. Chen et al.:
-preference for the longer answer, Figure 4.
+Agreement with the humans by the relative length of the answer they chose, Figure 5, and score of
+the first answer by its relative length, Figures 3 and 4.
 """
 
 from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recuse.data.registry import HUMAN
 from recuse.pairwise.verbosity import WIDTH
-from recuse.plot.colours import (
-    BLUE,
-    DASHED,
-    GREEN,
-    GRID,
-    INK,
-    ORANGE,
-    PURPLE,
-    RULE,
-    SKY_BLUE,
-    VERMILION,
-)
+from recuse.plot.colours import DASHED, GRID, INK, RULE
 from recuse.plot.curves import CurvePanel, Series, curves_figure
 from recuse.plot.page import (
-    NO_EXPERIMENT,
-    Entry,
     Head,
-    extremes,
     head,
     joined,
     keys,
-    name_in_words,
     page_of_words,
     with_conditions,
-    with_text_names,
     written,
 )
-from recuse.plot.rows import LETTERS, POINTS
 from recuse.plot.style import Subject, language
 
 # Comparisons or votes of a bin that is drawn: the mean of fewer swings with each of them
@@ -70,14 +51,6 @@ NO_SCORES = (
     "No score curves: no comparison has the lengths of both answers and a verdict, or a human"
     " label."
 )
-
-# Preference for the longer answer.
-PANEL_WIDTH = 10  # units of length of a bin, if no bin with two ends shows it
-SHIFT = 0.14  # of a bin between the marks of neighbouring experiments
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY_BLUE)
-ACROSS = "absolute difference of the lengths of the two answers, in words (last bin: this and more)"
-LEFT_OUT = ["equal_lengths", "no_length", "errors"]  # columns that count votes
-NO_CURVE = "No length curve: no vote in a control group is on answers of different, known lengths."
 
 
 @language()
@@ -215,65 +188,3 @@ def _length_panels(
         up=up,
         note=note,
     )
-
-
-@language()
-def length_bias_curve(table: pd.DataFrame, subject: Subject, *, confidence: float) -> Figure:
-    """Mean vote for the longer answer in bins of the difference of lengths, a panel for each judge,
-    a line for each experiment.
-
-    `table`: the table of the length curve, see `recuse.papers.attacks`.
-    """
-    note = _left_out(table)
-    table = with_text_names(table[table["n"] > 0], "experiment")
-    if table.empty:
-        return page_of_words(subject, joined(NO_CURVE, note))
-    sums = table.assign(votes=table["preference"] * table["n"]).groupby("judge")[["votes", "n"]]
-    means = extremes(sums.sum()["votes"] / sums.sum()["n"])
-    table = table[table["n"] >= FEWEST]
-    if table.empty:
-        return page_of_words(subject, joined(f"No length curve: no bin has {FEWEST} votes.", note))
-    judges, experiments = subject.palette.order(table["judge"]), [*table["experiment"].unique()]
-    series, key = {}, []
-    for place, name in enumerate(experiments):
-        mark, colour = POINTS[place % len(POINTS)], COLOURS[place % len(COLOURS)]
-        series[name] = Series(colour, {"lw": 1.2}, mark)
-        key.append(Entry(name_in_words(name) or NO_EXPERIMENT, LETTERS[mark["marker"]], colour))
-    # Of the bins: their width, and the lower end of the last, which is drawn as wide
-    width = np.nanmin(np.r_[table["bin_high"] - table["bin_low"], PANEL_WIDTH])
-    lows = np.arange(0, table["bin_low"].max() + width, width)
-    points = []
-    for (judge, name), votes in table.groupby(["judge", "experiment"], sort=False):
-        votes = votes.set_index("bin_low").reindex(lows)  # no line over a bin that is not drawn
-        # Aside, so that intervals do not cover each other
-        aside = SHIFT * (experiments.index(name) - (len(experiments) - 1) / 2)
-        points.append(votes.assign(panel=judge, series=name, x=lows + width * (0.5 + aside)))
-    columns = {"preference": "y", "ci_low": "low", "ci_high": "high"}
-
-    def frame(axes: Axes, _: CurvePanel) -> None:
-        axes.set(xlim=(0, lows[-1] + width), ylim=(-0.04, 1.04))
-        axes.set_xticks(lows[::2], [f"{low:g}" for low in lows[::2]])
-        axes.set_yticks((0, 0.5, 1), ("0", "0.5", "1"))
-        axes.grid(axis="y")
-        axes.axhline(0.5, zorder=2, **DASHED)
-
-    return curves_figure(
-        pd.concat(points).rename(columns=columns),
-        subject,
-        head("length_bias", means=means, level=confidence),
-        [CurvePanel(judge, judge) for judge in judges],
-        series,
-        frame,
-        left=0.3,
-        across=ACROSS,
-        up="mean vote for the longer answer",
-        key=key if len(experiments) > 1 else [],
-        note=note,
-    )
-
-
-def _left_out(table: pd.DataFrame) -> str:
-    """What the curves leave out, in words; empty if nothing."""
-    counts = table.drop_duplicates(["experiment", "judge"])[LEFT_OUT].sum().to_dict()
-    nothing = table.loc[table["n"] == 0, "judge"].unique()
-    return written("votes_left_out", counts=counts, judges=list(nothing))

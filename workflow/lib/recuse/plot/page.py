@@ -382,14 +382,6 @@ def with_conditions(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     return table.assign(condition=names), list(dict.fromkeys(names))
 
 
-def by_experiment(table: pd.DataFrame) -> pd.DataFrame:
-    """`table` with the judges of several experiments as `judge (experiment)`."""
-    if table["experiment"].nunique(dropna=False) < 2:
-        return table
-    names = with_text_names(table, "experiment")["experiment"].replace("", NO_EXPERIMENT)
-    return table.assign(judge=table["judge"] + " (" + names + ")")
-
-
 def keys(table: pd.DataFrame, *columns: str) -> pd.Series:
     """The values of some columns in each row, as tuples."""
     values = zip(*(table[name] for name in columns), strict=True)

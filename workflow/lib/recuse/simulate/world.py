@@ -95,17 +95,6 @@ class World:
         return reliability(self.quality_dispersion, self.rater_dispersion, self.levels)
 
     @property
-    def gt_variance(self) -> np.ndarray:
-        """Variance of gt / K within each model, (D, M): m (1 - m) / (quality_dispersion + 1) /
-        reliability.
-        """
-        return (
-            self.human_mean
-            * (1 - self.human_mean)
-            / ((self.quality_dispersion + 1) * self.reliability)[:, None]
-        )
-
-    @property
     def biases(self) -> np.ndarray:
         """The bias of each judge for each model: self-bias for itself, family-bias for the rest of
         its family, (D, J, M).

@@ -12,7 +12,8 @@ from scipy.stats import nct, norm, t
 from conftest import CONFIG, built, study_files
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.base.database import write_parquet
-from recuse.check.prompts_needed import (
+from recuse.collect.designs import assigned
+from recuse.collect.prompts_needed import (
     enough,
     half_widths,
     planned,
@@ -20,7 +21,6 @@ from recuse.check.prompts_needed import (
     published,
     requests_for,
 )
-from recuse.collect.designs import assigned
 from recuse.data.files import RatingsFile
 from recuse.inference.power import (
     expected,

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Set up a virtual environment with the locked packages, then run one of
 #   sh study.sh twin    the simulated studies: snakemake --cores 2
-#   sh study.sh test    the tests: pytest -n 2 --dist loadfile
+#   sh study.sh test    the tests: pytest -n 3 --dist loadfile
 # What follows goes to that command, as in `sh study.sh test tests/model`.
 set -eu
 cd "$(dirname "$0")"
@@ -21,4 +21,5 @@ shift
 if [ "$what" = twin ]; then
   exec .venv/bin/snakemake --cores 2 "$@"
 fi
-exec .venv/bin/pytest -n 2 --dist loadfile "$@"
+# Three for two cores: some tests wait for a cluster, a deadline or a server
+exec .venv/bin/pytest -n 3 --dist loadfile "$@"

@@ -52,9 +52,22 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     if not config.getoption("long"):
-        long = [item for item in items if item.get_closest_marker("long")]
-        config.hook.pytest_deselected(items=long)
+        long = {item for item in items if item.get_closest_marker("long")}
+        config.hook.pytest_deselected(items=list(long))
         items[:] = [item for item in items if item not in long]
+    start_with_what_waits(items)
+
+
+def start_with_what_waits(items):
+    """Files that start a cluster or Snakemake come first: they wait while others compute, and the
+    many short tests after them fill the end evenly.
+    """
+    places = {}
+    for item in items:
+        marks = [bool(item.get_closest_marker(name)) for name in ("slurm", "workflow")]
+        place = marks.index(True) if True in marks else len(marks)
+        places[item.path] = min(place, places.get(item.path, place))
+    items.sort(key=lambda item: places[item.path])
 
 
 @pytest.fixture(scope="session")

@@ -35,6 +35,7 @@ NAMED = ("judge", "model", "term", "worst_model", "model_a", "model_b")
 MODELS = {name: {"family": model["family"]} for name, model in CONFIG["models"].items()}
 ALONE = {"Claude v2", "Claude", "GPT-4", HUMAN}
 DIRECTED = {"verdicts", "fig03_self_family_bias", "fig04_slices", "fig07_length_control", "gold"}
+DRAWN_AT_RANDOM = "bias_jitter"
 
 
 def long_name(name):
@@ -113,7 +114,8 @@ def overlapping(figure):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_fits_its_paper_and_is_repeatable_and_accessible(name, case, tmp_path):
+def test_a_figure_fits_its_paper_and_is_repeatable_and_accessible(name, case, tmp_path, long):
+    """A figure without random draws is drawn anew with --long alone."""
     if case == "nothing" and name.startswith(("fig02", "fig06")):
         with pytest.raises(DataError, match="no row to draw"):
             draw(FIGURES[name], case, tmp_path)
@@ -131,7 +133,8 @@ def test_a_figure_fits_its_paper_and_is_repeatable_and_accessible(name, case, tm
         less, more = ([t for t in texts if arrow in t] for arrow in ("← ", " →"))
         assert len(less) == len(more) > 0
     if case == "usual":
-        check_file(tmp_path, figure, draw(FIGURES[name], case, tmp_path))
+        anew = long or name == DRAWN_AT_RANDOM
+        check_file(tmp_path, figure, draw(FIGURES[name], case, tmp_path) if anew else figure)
 
 
 def check_file(folder, figure, again):

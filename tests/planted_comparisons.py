@@ -4,10 +4,10 @@ them.
 
 from recuse.base.database import connect
 from recuse.pairwise.choices import choices, count_choices
-from recuse.pairwise.cognitive import cognitive_biases
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import position, verbosity
 from recuse.papers.attacks import create_samples, create_votes, success_rates
+from recuse.papers.cognitive import cognitive_biases
 from recuse.simulate.recovery import recovery_of_biases
 from recuse.simulate.votes import write_comparisons
 

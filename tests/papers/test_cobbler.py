@@ -9,8 +9,8 @@ from numpy.random import default_rng
 
 from picked_rows import keyed, where
 from recuse.base.tables import read_table
-from recuse.pairwise.cognitive import CLOSED_FORM, COGNITIVE_BIASES
 from recuse.papers.cobbler import BATCHES, RBO, VALID
+from recuse.papers.cognitive import CLOSED_FORM, COGNITIVE_BIASES
 from verdict_files import released
 
 pytestmark = pytest.mark.mirror

@@ -17,7 +17,6 @@ from drawings import (
     texts,
     x_values,
 )
-from recuse.pairwise.cognitive import CLOSED_FORM, COGNITIVE_BIASES
 from recuse.papers.cobbler import RBO, VALID
 from recuse.papers.cobbler_figures import (
     NAMES,
@@ -28,6 +27,7 @@ from recuse.papers.cobbler_figures import (
     bias_profile,
     rank_overlap_bars,
 )
+from recuse.papers.cognitive import CLOSED_FORM, COGNITIVE_BIASES
 
 JUDGES = [f"Judge {letter}" for letter in "ABCDEFGHIJKLMNO"]
 SIZES = [">100B", ">40B", "<10B"]

@@ -8,10 +8,10 @@ from recuse.base.reasons import Reason, because, cure, in_words, sentences
 from recuse.base.templates import said
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE
-from recuse.pairwise.cognitive import COGNITIVE_BIASES
 from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT
 from recuse.papers.attacks import ASR
 from recuse.papers.cobbler import RBO
+from recuse.papers.cognitive import COGNITIVE_BIASES
 from recuse.report.pairwise import NOTHING, answer_of_comparisons
 from report_pages import texts
 from text_tables import csv_rows

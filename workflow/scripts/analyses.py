@@ -21,9 +21,9 @@ from recuse.papers.attacks import (
     votes_by_position,
     worsening_among,
 )
+from recuse.papers.cognitive import cognitive_table
 from recuse.steps.pairs import (
     choices_tables,
-    cognitive_table,
     gold_table,
     regression_tables,
     verbosity_tables,

@@ -5,8 +5,8 @@ verdicts.
 from collections.abc import Mapping, Sequence
 
 from recuse.base.tables import write_table
-from recuse.pairwise.cognitive import COGNITIVE_BIASES
 from recuse.papers.cobbler import RBO, VALID, released_biases, released_overlap, valid_rates
+from recuse.papers.cognitive import COGNITIVE_BIASES
 from recuse.workflow.runner import run
 
 

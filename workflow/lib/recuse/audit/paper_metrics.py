@@ -17,7 +17,6 @@ from recuse.base.errors import DataError
 from recuse.base.places import WORKFLOW
 from recuse.base.tables import column_names, read_table, write_table
 from recuse.data.verdicts import COMPARISONS, CONTROL, WORSENING
-from recuse.pairwise.cognitive import cognitive_biases
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import (
     PAIRWISE_AGREEMENT,
@@ -28,6 +27,7 @@ from recuse.pairwise.verbosity import (
     verbosity,
 )
 from recuse.papers.attacks import create_samples, create_votes, success_rates
+from recuse.papers.cognitive import cognitive_biases
 
 PRINTED_RATES = WORKFLOW / "data" / "judgement_bias_published.csv"
 PRINTED_VALUES = WORKFLOW / "data" / "comparisons_published.csv"

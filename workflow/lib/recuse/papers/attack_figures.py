@@ -3,7 +3,7 @@ for the longer answer: Tables 1, 3, 4 and 6 and Figure 4 of Chen et al.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ from recuse.plot.page import (
     with_text_names,
     written,
 )
-from recuse.plot.rows import CROSS, LETTERS, POINTS, Block, Column, Kind, Row, rows_figure
+from recuse.plot.rows import CROSS, LETTERS, POINTS, Block, Column, Kind, Row, Rows, rows_figure
 from recuse.plot.style import Subject, language
 
 CONDITION = ["condition", "model_a", "model_b"]  # of an experiment
@@ -196,7 +196,7 @@ def votes_by_position_figure(table: pd.DataFrame, subject: Subject, *, confidenc
     )
     for row, votes in zip(rows, table.to_dict("records"), strict=True):
         if votes["n"]:
-            page.stack(CHOSEN, row.key, votes, PLACES, height=HEIGHT)
+            stack(page, CHOSEN, row.key, votes, PLACES, height=HEIGHT)
     return page.figure
 
 
@@ -269,3 +269,15 @@ def _left_out(table: pd.DataFrame) -> str:
     counts = table.drop_duplicates(["experiment", "judge"])[LEFT_OUT].sum().to_dict()
     nothing = table.loc[table["n"] == 0, "judge"].unique()
     return written("votes_left_out", counts=counts, judges=list(nothing))
+
+
+def stack(
+    drawn: Rows, panel: object, row: object, lengths: Mapping, looks: Mapping, *, height: float
+) -> None:
+    """Bars end to end in a row, with lengths and looks by name; height: inches."""
+    left = 0.0
+    for name, look in looks.items():
+        look = {"edgecolor": "white", "lw": 0.4, "zorder": 3, "height": height, **look}
+        place = drawn.place(panel, row)
+        drawn.axes[panel].barh([place], [lengths[name]], left=left, gid=name, **look)
+        left += lengths[name]

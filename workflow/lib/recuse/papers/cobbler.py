@@ -17,8 +17,8 @@ import pandas as pd
 
 from recuse.base.tables import column_names
 from recuse.data.registry import HUMAN
-from recuse.pairwise.cognitive import CLOSED_FORM, against_random
 from recuse.pairwise.questions import percentile_intervals
+from recuse.papers.cognitive import CLOSED_FORM, against_random
 from recuse.papers.sources import load_json
 
 RBO = column_names(

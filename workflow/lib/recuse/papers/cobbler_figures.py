@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from recuse.data.registry import HUMAN
+from recuse.papers.attack_figures import stack
 from recuse.plot.axes import put
 from recuse.plot.cells import ShadedCells, cells_figure
 from recuse.plot.colours import (
@@ -230,7 +231,7 @@ def bias_by_size(table: pd.DataFrame, subject: Subject) -> Figure:
     )
     looks = {bias: {"facecolor": BIASES[bias][1], "hatch": BIASES[bias][2]} for bias in biases}
     for size, part in parts.items():
-        page.stack("", size, part, looks, height=HEIGHT)
+        stack(page, "", size, part, looks, height=HEIGHT)
     page.axes[""].axvline(random, zorder=4, gid="random", **RANDOM)
     return page.figure
 

@@ -109,17 +109,6 @@ class Rows:
         """Height of a mark in a panel."""
         return self.places[panel][row] + PITCH * (slot - (_slots(self.kinds) - 1) / 2)
 
-    def stack(
-        self, panel: object, row: object, lengths: Mapping, looks: Mapping, *, height: float
-    ) -> None:
-        """Bars end to end in a row, with lengths and looks by name; height: inches."""
-        left = 0.0
-        for name, look in looks.items():
-            look = {"edgecolor": "white", "lw": 0.4, "zorder": 3, "height": height, **look}
-            place = self.place(panel, row)
-            self.axes[panel].barh([place], [lengths[name]], left=left, gid=name, **look)
-            left += lengths[name]
-
 
 def _slots(kinds: Mapping[str, Kind]) -> int:
     return 1 + max(kind.slot for kind in kinds.values())

@@ -22,7 +22,6 @@ from recuse.model.estimable import spec_slices
 from recuse.model.least_squares import solve
 from recuse.model.spec import BIASES, SELF, A, Spec
 from recuse.pairwise.choices import MAIN
-from recuse.pairwise.cognitive import CLOSED_FORM
 from recuse.pairwise.verbosity import STATISTICS
 from recuse.simulate.votes import PAIRWISE_PLANTED
 
@@ -153,10 +152,10 @@ TABLES = {
     "choices": ("{quantity}", ("judge",), "estimate"),
     "gold": ("{case}", ("judge",), "estimate"),
 }
-# The table of a planted quantity; others are in that of verbosity
+# The table of a planted quantity, by its first word; others are in that of cognitive biases
 TABLE_OF = {
     "asr": "asr",
-    **dict.fromkeys(CLOSED_FORM, "cognitive_biases"),
+    "verbosity_bias": "verbosity",
     **dict.fromkeys(MAIN, "choices"),
     **dict.fromkeys(CASES_OF_PAIRS, "gold"),
     **dict.fromkeys(STATISTICS, "position"),
@@ -183,7 +182,7 @@ def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Itera
             identified = (row.get(name, row.get("term")) for name in names)
             estimates[table, quantity.format(**row), *identified] = row
     for row in planted:
-        table = TABLE_OF.get(row["quantity"], "verbosity")
+        table = TABLE_OF.get(row["quantity"].split()[0], "cognitive_biases")
         _, names, column = TABLES[table]
         match = estimates.get((table, row["quantity"], *(row[name] for name in names)))
         result = {**row, "planted": float(row["planted"])}

@@ -14,7 +14,6 @@ from recuse.inference.gold import CASES_OF_PAIRS, GOLD
 from recuse.inference.gold import gold as gold_rows
 from recuse.inference.verdict import VERDICTS
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, count_choices, label_noise
-from recuse.pairwise.cognitive import COGNITIVE_BIASES, cognitive_biases, judges_without_answers
 from recuse.pairwise.gold import create_marks_of_pairs
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.regression import REGRESSION, Regression, read_compared
@@ -133,17 +132,3 @@ def gold_table(
     settings = {"cases": CASES_OF_PAIRS, "confidence": confidence, "power": power}
     rows = gold_rows(connection, families=families, judges=judges, **settings)
     write_table(gold, GOLD, rows, study=study)
-
-
-def cognitive_table(
-    *, study: str, comparisons: str, confidence: float, seed: int, outputs: Mapping[str, str]
-) -> None:
-    """Tabulate the cognitive biases of CoBBLEr."""
-    without_answers: dict[str, list[str]] = {}
-    for experiment, judge in judges_without_answers(comparisons):
-        without_answers.setdefault(experiment, []).append(judge)
-    for experiment, judges in without_answers.items():
-        among = f" of experiment '{experiment}'" if experiment else ""
-        print(f"egocentric bias: these judges are not among the models{among}: {', '.join(judges)}")
-    biases = cognitive_biases(comparisons, confidence=confidence, seed=seed)
-    write_table(outputs["cognitive_biases"], COGNITIVE_BIASES, biases, study=study)

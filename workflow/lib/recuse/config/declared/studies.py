@@ -33,11 +33,9 @@ from recuse.config.declared.sections import (
 from recuse.config.studies import KINDS_BY_ORIGIN
 from recuse.data.files import ASKED, READ
 from recuse.data.registry import (
-    COMPARED,
     DEFAULT,
     MOST_LEVELS,
     OBSERVED,
-    RATED,
     SEEN_STEPS,
     declared_in,
     finest_step,
@@ -615,7 +613,3 @@ class ComparedStudy(StudySettings):
                 " out"
             )
             raise ValueError("analyses", problem)
-
-
-# By the part of the configuration that has such studies
-SECTIONS = {RATED: RatedStudy, COMPARED: ComparedStudy}

@@ -11,13 +11,13 @@ from numpy.random import default_rng
 from picked_rows import fields, keyed
 from random_comparisons import SETTINGS, compared, write
 from recuse.base.tables import read_table
-from recuse.pairwise.cognitive import (
+from recuse.papers.cognitive import (
     CLOSED_FORM,
     COGNITIVE_BIASES,
     cognitive_biases,
+    cognitive_table,
     judges_without_answers,
 )
-from recuse.steps.pairs import cognitive_table
 
 MODELS = "GPT-4", "Koala", "LLaMA"
 KEY = "experiment", "condition", "judge", "item", "model_a", "model_b", "order"

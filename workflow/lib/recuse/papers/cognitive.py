@@ -4,12 +4,12 @@ judge that chooses at random.
 They are order, compassion, egocentric, salience, bandwagon and attentional bias.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
 from recuse.base.database import connect, files, name
-from recuse.base.tables import column_names
+from recuse.base.tables import column_names, write_table
 from recuse.data.verdicts import ORDERS
 from recuse.pairwise.questions import OWN, create_pairs, read_groups, shares
 
@@ -174,3 +174,17 @@ def judges_without_answers(comparisons: str) -> list[tuple[str, str]]:
         where {CONDITIONS["order"]} or {CONDITIONS["compassion"]}
         group by all having not bool_or(judge in (model_a, model_b)) order by all"""
     return connect().execute(query).fetchall()
+
+
+def cognitive_table(
+    *, study: str, comparisons: str, confidence: float, seed: int, outputs: Mapping[str, str]
+) -> None:
+    """Tabulate the cognitive biases of CoBBLEr."""
+    without_answers = {}
+    for experiment, judge in judges_without_answers(comparisons):
+        without_answers.setdefault(experiment, []).append(judge)
+    for experiment, judges in without_answers.items():
+        among = f" of experiment '{experiment}'" if experiment else ""
+        print(f"egocentric bias: these judges are not among the models{among}: {', '.join(judges)}")
+    biases = cognitive_biases(comparisons, confidence=confidence, seed=seed)
+    write_table(outputs["cognitive_biases"], COGNITIVE_BIASES, biases, study=study)

@@ -1,5 +1,5 @@
-"""Equation 1 at paper size from one raw CSV file, whole processes in turn: this library,
-statsmodels, pyfixest, duckreg, linearmodels and R.
+"""Equation 1 at paper size from one raw CSV file, whole processes in turn: this library, as a
+command and in Python, statsmodels, pyfixest, duckreg, linearmodels and R.
 
     python benchmarks/equation1.py [--runs 7] [--python pyfixest=<python>] [--python
     duckreg=<python>] [--python linearmodels=<python>]
@@ -32,8 +32,9 @@ from processes import (
 )
 from twin import STUDY, make_twin
 
-OURS, TABLE, FORMULA, DENSE = (
+OURS, PYTHON, TABLE, FORMULA, DENSE = (
     "ours, raw CSV",
+    "ours, in Python",
     "ours, ratings.parquet",
     "statsmodels formula",
     "statsmodels dense",
@@ -84,6 +85,23 @@ def fit_from_table(folder: str, output: str) -> None:
     build_cells(f"{folder}/ratings.parquet", f"{output}.cells.parquet")
     found = estimate(Spec.of("main"), StudyTables(STUDY, f"{output}.cells.parquet"), confidence=0.9)
     write_table(output, ESTIMATES, found.estimates)
+
+
+def fit_in_python(folder: str, output: str) -> None:
+    """Fit the raw file as a pandas frame, as one would at a prompt."""
+    import pandas as pd
+
+    import recuse
+
+    with open(f"{folder}/facts.json", encoding="utf-8") as file:
+        facts = json.load(file)
+    frame = pd.read_csv(f"{folder}/raw.csv")
+    families: dict[str, list[str]] = {}
+    for model in frame["model"].unique():
+        families.setdefault(facts["families"][model], []).append(model)
+    columns = {"prompt": "prompt_id", "human": "gt", "length": "pred_length"}
+    ratings = recuse.ratings(frame, **columns, scales=facts["scales"], families=families)
+    recuse.fit(ratings).frame.to_csv(output, index=False)
 
 
 def frame_from(folder: str):
@@ -215,7 +233,7 @@ def _write(output: str, names, estimates, errors) -> None:
 
 def read(output: str, way: str) -> dict[tuple[str, str], tuple[float, float | None]]:
     """Estimate and standard error by quantity and term; a term that no row carries has none."""
-    if way in (OURS, TABLE):
+    if way in (OURS, PYTHON, TABLE):
         with open(output, newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         return {
@@ -327,6 +345,7 @@ def print_ways(measured: dict[str, list], found: dict[str, dict]) -> None:
 
 
 WAYS = {
+    PYTHON: fit_in_python,
     TABLE: fit_from_table,
     FORMULA: fit_by_formula,
     DENSE: fit_dense,

@@ -302,7 +302,7 @@ def test_counts_in_python_are_the_ratings(tmp_path, monkeypatch, n):
     first, second = (table[shared].sort_values(shared, ignore_index=True) for table in tables)
     pd.testing.assert_frame_equal(first, second)
     findings = recuse.check(of_counts).frame
-    (advice,) = findings.loc[findings["finding"] == "lengths", "advice"]
+    (advice,) = findings.loc[findings["topic"] == "lengths", "advice"]
     assert advice.startswith("give the ratings themselves")
     assert "on 12 prompts" in repr(of_counts)
 

@@ -24,14 +24,14 @@ IS_COUNT = Check(
     "n",
     f"coalesce(not (as_number(n) between 1 and 1e15) or as_number(n) <> {NUMBER}, true)",
     "which is not a number of ratings",
-    "'write how many ratings the row stands for, a whole number from 1, or leave the row out'",
+    "write how many ratings the row stands for, a whole number from 1, or leave the row out",
 )
 IS_SCORED = Check(
     "gt",
     "rating is not null and gt is null",
     "",
-    "'write the human score, as in other rows, or none in all rows; where only some answers have"
-    " one, give the ratings themselves'",
+    "write the human score, as in other rows, or none in all rows; where only some answers have"
+    " one, give the ratings themselves",
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import is_normalized
 
-from recuse.base.database import Connection, name
+from recuse.base.database import Connection, name, records
 from recuse.base.errors import DataError
 from recuse.base.settings import Setting
 from recuse.base.words import counted, enumerated
@@ -30,7 +30,8 @@ class Check:
     column: str
     broken: str  # over the columns of the rows
     problem: str  # may be empty if there is no value
-    remedy: str  # SQL expression giving a text
+    # With columns of the row in braces, or a function of these
+    remedy: str | Callable[[Mapping], str]
     hint: Callable[[list[str]], str] | None = None  # lines of config that accept such values
     where: str = ""  # SQL for what the file calls the column, if rows differ in that
     setting: Setting | None = None  # that the remedy is about
@@ -38,7 +39,7 @@ class Check:
 
 def filled(column: str, what: str) -> Check:
     """Check that a column is not empty; what: that it holds."""
-    return Check(column, f"{column} is null", "", f"'write {what}'")
+    return Check(column, f"{column} is null", "", f"write {what}")
 
 
 def one_of(column: str, words: Sequence[str], *, optional: bool = True) -> Check:
@@ -46,7 +47,7 @@ def one_of(column: str, words: Sequence[str], *, optional: bool = True) -> Check
     listed = f"{', '.join(words[:-1])} or {words[-1]}"
     broken = f"coalesce({name(column)} not in {words}, {not optional})"
     empty = ", or leave it empty" if optional else ""
-    return Check(column, broken, f"which is none of {listed}", f"'write {listed}{empty}'")
+    return Check(column, broken, f"which is none of {listed}", f"write {listed}{empty}")
 
 
 # Shared by several kinds of files.
@@ -60,26 +61,26 @@ DECLARED_SCALE = Check(
     "dimension",
     "scale_low is null",
     "a dimension without a declared scale",
-    "'add it with its scale'",
+    "add it with its scale",
     setting=Setting("scales"),
 )
 IS_LENGTH = Check(
     "pred_length",
     f"pred_length is not null and coalesce(not as_number(pred_length) {LENGTHS}, true)",
     "which is not a length",
-    "'write a number of tokens, 0 or more, or leave it empty if missing'",
+    "write a number of tokens, 0 or more, or leave it empty if missing",
 )
 IS_PROBABILITY = Check(
     PROBABILITY,
     f"{PROBABILITY} is not null and coalesce(not as_number({PROBABILITY}) {PROBABILITIES}, true)",
     "which is not a probability of being chosen for a human score",
-    "'write a number above 0 and at most 1, or leave it empty'",
+    "write a number above 0 and at most 1, or leave it empty",
 )
 
 
 def known(column: str) -> Check:
     """Check that config lists an id: of a judge, as judge_name, or of a model, as model_name."""
-    remedy = "'write an id that it lists, or add this one to a model under `models:` in config'"
+    remedy = "write an id that it lists, or add this one to a model under `models:` in config"
     return Check(column, f"{column}_name is null", "an id that config does not list", remedy)
 
 
@@ -89,12 +90,12 @@ def on_scale(column: str, kind: str) -> tuple[Check, Check]:
     """
     number, remedy = (
         f"{column}_number",
-        f"'write {kind} from ' || scale_low || ' to ' || scale_high",
+        f"write {kind} from {{scale_low}} to {{scale_high}}",
     )
     fits = f"{number} between scale_low and scale_high"
     if kind == "an integer":
         fits += f" and {number} = round({number})"
-    empty = f"{remedy} || ', or leave it empty if missing'"
+    empty = f"{remedy}, or leave it empty if missing"
     return (
         Check(column, f"{column} is not null and {number} is null", "which is not a number", empty),
         Check(
@@ -136,9 +137,13 @@ def raise_first_fault(
     if faults == 0:
         return
     check = checks[number]
-    file, record, value, remedy, column = connection.execute(f"""
-        select file, record, {name(check.column)}::varchar, {check.remedy}, {check.where or "null"}
-        from {rows} where fault = {number} order by file, record limit 1""").fetchone()
+    (row,) = records(
+        connection.execute(f"""
+            select *, {name(check.column)}::varchar as fault_value, {check.where or "null"} as fault_column
+            from {rows} where fault = {number} order by file, record limit 1""")
+    )
+    value, column = row["fault_value"], row["fault_column"]
+    remedy = check.remedy(row) if callable(check.remedy) else check.remedy.format_map(row)
     if check.setting is not None:
         remedy += f" {check.setting.place}"
     shown = "nothing" if value is None else f"'{_shortened(value, LONGEST_ALONE)}'"
@@ -169,7 +174,7 @@ def raise_first_fault(
     )
     line = check.hint([value for value, _ in values]) if check.hint else ""
     raise DataError(
-        f"{record_place(file, record)}, column {column}: found {shown}{problem}; {remedy}{more}{line}"
+        f"{record_place(row['file'], row['record'])}, column {column}: found {shown}{problem}; {remedy}{more}{line}"
     )
 
 

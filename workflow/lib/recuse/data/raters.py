@@ -40,7 +40,7 @@ CHECKS = (
             column,
             f"{joined} is null",
             f"a {column} without ratings in the study",
-            f"'write one of ' || all_{column}s",
+            f"write one of {{all_{column}s}}",
         )
         for column, joined in (("dimension", "scale_high"), ("dataset", "rated_dataset"))
     ),
@@ -48,7 +48,7 @@ CHECKS = (
         "team",
         f"team not in {TEAMS}",
         "which is not a team",
-        f"'write {' or '.join(TEAMS)}; empty means {RATERS}'",
+        f"write {' or '.join(TEAMS)}; empty means {RATERS}",
     ),
     *on_scale("rating", "an integer"),
 )

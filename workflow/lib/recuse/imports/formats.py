@@ -92,7 +92,7 @@ MT_BENCH_RATINGS = Flat(
             "score",
             "score is not null and as_number(score) is null",
             "which is not a number",
-            "'write a number, or -1 if the judge gave none'",
+            "write a number, or -1 if the judge gave none",
         ),
     ),
     kept=MT_BENCH_PROMPT,
@@ -125,14 +125,14 @@ MT_BENCH_VERDICTS = Flat(
             "m1_score",
             "m1_score is not null",
             "a score of a single answer: no pair was shown",
-            "'import the single judgments, <judge>_single.jsonl'",
+            "import the single judgments, <judge>_single.jsonl",
         ),
         *(
             Check(
                 game,
                 f"{game} is null or {game} not in {tuple(WINNERS)}",
                 "which is not a winner",
-                "'write model_1, model_2, tie or error'",
+                "write model_1, model_2, tie or error",
             )
             for game in GAMES_OF_MT_BENCH
         ),
@@ -222,8 +222,8 @@ ALPACA_EVAL = Flat(
             f"""not {NO_PREFERENCE}
                 and coalesce(not ({PREFERENCE} = 0 or {PREFERENCE} between 1 and 2), true)""",
             "which is not a preference",
-            "'write 1 for output_1, 2 for output_2, a number between if the judge is unsure, 1.5 or"
-            " 0 for a tie, null for none'",
+            "write 1 for output_1, 2 for output_2, a number between if the judge is unsure, 1.5 or"
+            " 0 for a tie, null for none",
         ),
     ),
     used=tuple(GENERATORS.values()),
@@ -319,14 +319,14 @@ ARENA_HARD = Flat(
             "question_id",
             "coalesce(question_id, uid) is null",
             "and no uid either",
-            "'write the id of the question'",
+            "write the id of the question",
         ),
         Check(
             "games",
             "coalesce(json_array_length(json, '/games') <> 2, true)",
             "which is not two games",
-            "'write the game with the baseline first and the one with the model first; ratings of"
-            " one answer are another format'",
+            "write the game with the baseline first and the one with the model first; ratings of"
+            " one answer are another format",
         ),
     ),
     kept=KEPT_OF_GAMES,
@@ -376,13 +376,12 @@ JUDGE_BENCH = Flat(
         "outcome": "decision",
     },
     checks=(
-        Check("label", "label not in ('A>B', 'B>A')", "which is not a key", "'write A>B or B>A'"),
+        Check("label", "label not in ('A>B', 'B>A')", "which is not a key", "write A>B or B>A"),
         Check(
             "judgments",
             "coalesce(json_array_length(json, '/judgments') not between 1 and 2, true)",
             "which is not one or two judgments",
-            "'write the judgment of the first order and, if there is one, that of the swapped"
-            " order'",
+            "write the judgment of the first order and, if there is one, that of the swapped order",
         ),
     ),
     used=("pair_id", "response_model", "label", "judgments"),

@@ -91,7 +91,7 @@ NAMES = (
         "judge",
         f"judge = {text(HUMAN)}",
         "the name of the human scores in tables and figures",
-        "'write another name'",
+        "write another name",
     ),
     NAMED["model"],
     NAMED["prompt"],
@@ -101,14 +101,14 @@ OTHER_DIMENSION = Check(
     "dimension",
     "scale_high is null and not observed",
     "a dimension that the study does not have",
-    "'write one that is listed'",
+    "write one that is listed",
     setting=Setting("scales"),
 )
 ONE_PROBABILITY = Check(
     PROBABILITY,
     "probabilities > 1",
     "one of several for this answer",
-    "'write the same in the row of each rater'",
+    "write the same in the row of each rater",
 )
 ROUNDED = "'between two steps, rounded to the nearest'"
 REPEATED = {  # config's `repeats` -> what the other ratings of one answer by one judge are

@@ -302,7 +302,7 @@ def _other_letter(model: str, other: str) -> Check:
         model,
         f"{named_as(model)} in ({letters})",
         "which is the letter of the other answer",
-        "'rename this model in the file'",
+        "rename this model in the file",
     )
 
 

@@ -6,6 +6,7 @@ of steps.
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -65,6 +66,7 @@ MISSING_IN_SHEETS = (*MISSING, "#n/a")
 # Bytes of one object among many; a file that is one object may be of any size
 LARGEST_LINE = 64_000_000
 GIVEN_UP = Setting("missing")
+DECIMAL_COMMA = " *[+-]?[0-9]*,[0-9]+ *"
 NEAR = 1e-9  # of a step: values are decimals, steps may be 0.1
 
 
@@ -166,15 +168,13 @@ IS_OBJECT = Check(
     "json",
     "json_type(json) <> 'OBJECT'",
     "which is not a JSON object",
-    "'write one object, in braces, for each judgment'",
+    "write one object, in braces, for each judgment",
 )
 
 
 def has_key(field: str, words: str) -> Check:
     """A check that every object has the key `field`, as in the files that `words` name."""
-    return Check(
-        field, f"not json_exists(json, '/{field}')", "", f"'write this key, as in {words}'"
-    )
+    return Check(field, f"not json_exists(json, '/{field}')", "", f"write this key, as in {words}")
 
 
 def first_keys(connection: Connection, path: str) -> set[str]:
@@ -233,7 +233,7 @@ def raise_keys_twice(connection: Connection, rows: str) -> None:
     of its keys twice.
     """
     twice = "list_filter(keys, lambda key, place: list_position(keys, key) < place)[1]"
-    check = Check("key", "key is not null", "which an object has twice", "'keep one of the two'")
+    check = Check("key", "key is not null", "which an object has twice", "keep one of the two")
     raise_first_fault(connection, f"(select file, record, {twice} as key from {rows})", [check])
 
 
@@ -482,7 +482,7 @@ class Table:
             "value",
             faulty,
             "which is not a JSON object",
-            "'write an object, in braces, or leave it empty'",
+            "write an object, in braces, or leave it empty",
         )
         raise_first_fault(self._connection, given, [no_object], named={"value": outer})
         rest, pointer = column.removeprefix(f"{outer}.").split("."), ""
@@ -717,50 +717,44 @@ def value_checks(
     for the file's name of the column, if rows differ.
     """
     value, low, high = f"{column}_number", f"{scale}_low", f"{scale}_high"
-    steps = (
-        " || case when step = 1 or rounded then '' else ' in steps of ' || printf('%g', step) end"
-        if stepped
-        else ""
-    )
-    on_scale = f"""'write a number' || case when observed then ', 0 or more' else
-                   ' from ' || printf('%g', {low}) || ' to ' || printf('%g', {high}) end{steps}"""
-    failed = (
-        f"{on_scale} || ', leave it empty if missing, or, if it marks a failure, list it"
-        f" {missing.place}'"
-    )
-    comma = f"regexp_full_match(trim({column}), '[+-]?[0-9]*,[0-9]+')"
-    decimals = text(f", or, for decimal commas, {Setting('decimal').given(',')}")
-    no_number = f"{failed} || case when {comma} then {decimals} else '' end"
+
+    def remedy(code: str) -> Callable[[Mapping], str]:
+        def in_words(row: Mapping) -> str:
+            about = {**row, "low": row[low], "high": row[high], "stepped": stepped}
+            about["has_comma"] = re.fullmatch(DECIMAL_COMMA, row[column]) is not None
+            return problem(code, on_scale=problem("on_scale", **about), missing=missing, **about)
+
+        return in_words
+
     off = (
         f"{value} is not null and not {value} between {low} and coalesce({high}, 1e9 *"
         " least(step, 1))"
     )
-    checks = (
+    checks = [
         Check(
             column,
             f"{column} is not null and {value} is null",
             "which is not a number",
-            no_number,
+            remedy("no_number_on_scale"),
             values_hint,
             where,
         ),
-        Check(column, off, "which is off the scale of the dimension", failed, where=where),
-    )
-    step, rounded = Setting("step"), Setting("round").line(written(True))
-    finest = step.line("' || printf('%g', finest) || '")
-    nearest = f"; for scores with any number of digits, {finest} with {rounded}, which rounds each to the nearest step"
-    between, remedy = (
-        f"not rounded and {between_steps(value)}",
-        f"{on_scale} || ', or write the step {step.place}' || case when finest is null then '' else '{nearest}' end",
-    )
-    return (
-        (
-            *checks,
-            Check(column, between, "which is between two steps of the scale", remedy, where=where),
+        Check(
+            column, off, "which is off the scale of the dimension", remedy("off_scale"), where=where
+        ),
+    ]
+    if stepped:
+        between = f"not rounded and {between_steps(value)}"
+        checks.append(
+            Check(
+                column,
+                between,
+                "which is between two steps of the scale",
+                remedy("between_steps"),
+                where=where,
+            )
         )
-        if stepped
-        else checks
-    )
+    return tuple(checks)
 
 
 def values_hint(values: Sequence[str]) -> str:

@@ -100,7 +100,7 @@ def _count(column: str, number: str, *, what: str, of: str, whole: bool = False)
         column,
         broken,
         f"which is not a {what}",
-        f"'write a number of {of}, 0 or more, or leave it empty'",
+        f"write a number of {of}, 0 or more, or leave it empty",
     )
 
 
@@ -112,8 +112,7 @@ CHECKS = (
         "model_b",
         "model_a = model_b",
         "which is model_a too",
-        "'give two answers of one model different names, such as ' || model_a || ' and ' || model_a"
-        " || ' (2)'",
+        "give two answers of one model different names, such as {model_a} and {model_a} (2)",
     ),
     one_of("order", ORDERS, optional=False),
     one_of("outcome", OUTCOMES, optional=False),
@@ -132,14 +131,14 @@ CHECKS = (
         f"vote is not null and not coalesce(vote_number between 1 and {LARGEST} and vote_number % 1"
         " = 0, false)",
         "which is not the number of a vote",
-        "'write an integer from 1, or leave it empty if there is one vote'",
+        "write an integer from 1, or leave it empty if there is one vote",
     ),
 )
 NOT_HUMAN = Check(
     "judge",
     "experiment in (select experiment from typed where human is not null)",
     "the name of the labels in column human in tables and figures",
-    f"'write another name, such as ''{HUMAN} judge'''",
+    f"write another name, such as '{HUMAN} judge'",
 )
 CANONICAL = """
     select judge, item::varchar as item, model_a, model_b, "order", outcome, human, words_a as length_a, words_b as length_b,

@@ -718,13 +718,25 @@ def value_checks(
     """
     value, low, high = f"{column}_number", f"{scale}_low", f"{scale}_high"
 
-    def remedy(code: str) -> Callable[[Mapping], str]:
-        def in_words(row: Mapping) -> str:
-            about = {**row, "low": row[low], "high": row[high], "stepped": stepped}
-            about["has_comma"] = re.fullmatch(DECIMAL_COMMA, row[column]) is not None
-            return problem(code, on_scale=problem("on_scale", **about), missing=missing, **about)
+    def on_scale(row: Mapping) -> str:
+        return problem(
+            "on_scale",
+            low=row[low],
+            high=row[high],
+            observed=row["observed"],
+            step=row["step"] if stepped and not row["rounded"] else 1,
+        )
 
-        return in_words
+    def no_number(row: Mapping) -> str:
+        has_comma = re.fullmatch(DECIMAL_COMMA, row[column]) is not None
+        given = on_scale(row)
+        return problem("no_number_on_scale", on_scale=given, missing=missing, has_comma=has_comma)
+
+    def off_scale(row: Mapping) -> str:
+        return problem("off_scale", on_scale=on_scale(row), missing=missing)
+
+    def between_two(row: Mapping) -> str:
+        return problem("between_steps", on_scale=on_scale(row), finest=row["finest"])
 
     off = (
         f"{value} is not null and not {value} between {low} and coalesce({high}, 1e9 *"
@@ -735,13 +747,11 @@ def value_checks(
             column,
             f"{column} is not null and {value} is null",
             "which is not a number",
-            remedy("no_number_on_scale"),
+            no_number,
             values_hint,
             where,
         ),
-        Check(
-            column, off, "which is off the scale of the dimension", remedy("off_scale"), where=where
-        ),
+        Check(column, off, "which is off the scale of the dimension", off_scale, where=where),
     ]
     if stepped:
         between = f"not rounded and {between_steps(value)}"
@@ -750,7 +760,7 @@ def value_checks(
                 column,
                 between,
                 "which is between two steps of the scale",
-                remedy("between_steps"),
+                between_two,
                 where=where,
             )
         )

@@ -185,7 +185,7 @@ studies: {import: {files: a.csv, missing: ['1'], values: {1.0: 5}}}
 studies: {import: {files: a.csv, missing: ['no'], values: {false: 0}}}
     values: False is listed under `missing:`, too
 comparisons: {import: {files: a.csv, round: true}}
-    import: round: verdicts have no scale
+    import: round: unknown key
 studies: {import: {files: '{a}.csv'}}
     braces mean a wildcard
 studies: {import: {files: a.csv, colums: {}}}
@@ -195,7 +195,7 @@ studies: {import: {files: a.csv}, families: {X: [a], Y: [a]}}
 studies: {files: a.csv, families: {X: [a]}}
     families: needs `import`
 comparisons: {import: {files: a.csv, step: 0.5}}
-    import: step: verdicts have no scale
+    import: step: unknown key
 comparisons: {import: {files: a.json, baseline: m, format: alpaca_eval}}
     import: baseline: only for format arena_hard
 """

@@ -3,12 +3,9 @@ not by eye.
 """
 
 import csv
-import json
-import re
 import shutil
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import yaml
 from hypothesis import given
@@ -22,13 +19,11 @@ from test_awkward_tables import (
 )
 
 import mutations
-import recuse
 from conftest import ROOT
 from mutations import as_csv, examples, tables_like
 from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.config.load import load
 from recuse.imports.guess import ASKED, guess
-from recuse.imports.logs import NotNamed
 from recuse.imports.names import group_families
 from recuse.imports.ratings import import_ratings
 
@@ -47,6 +42,15 @@ def guessed(folder, files, monkeypatch):
     (section,) = yaml.safe_load(text).values()
     load("mine.yaml")  # which is a valid one
     return section["mine"], text
+
+
+def rated(header, *rows, name="own.csv"):
+    """A file of these rows, whose cells are text or numbers."""
+    return {name: "\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n"}
+
+
+# Answers of two models to 40 prompts
+ANSWERS = [(model, prompt) for prompt in range(40) for model in ("gpt-4o", "claude-3")]
 
 
 @pytest.mark.parametrize(
@@ -98,45 +102,24 @@ def test_files_of_raters_and_words_for_failures(tmp_path, monkeypatch):
     assert study["scales"] == {"default": [1, 10]}
 
 
-def test_verdicts_in_words(tmp_path, monkeypatch):
-    lines = ["grader,question,left,right,winner,human"]
-    lines += [
-        f"gpt-4o,{n},gpt-4o,claude-3,{('left', 'right', 'both')[n % 3]},{('left', 'right')[n % 2]}"
-        for n in range(30)
-    ]
-    study, _ = guessed(tmp_path, {"pairs.csv": "\n".join(lines) + "\n"}, monkeypatch)
-    assert study["both_orders"] is False
-    assert study["import"]["values"] == {"left": "a", "right": "b", "both": "tie"}
-    columns = {
-        "judge": "grader",
-        "model_a": "left",
-        "model_b": "right",
-        "item": "question",
-        "outcome": "winner",
-    }
-    assert study["import"]["columns"] == columns | {"human": "human"}
-
-
 def test_scales_of_dimensions_differ(tmp_path, monkeypatch):
-    lines = ["judge,model,prompt,metric,score"]
-    lines += [
-        f"gpt-4o,{m},{p},{d},{v}"
-        for p in range(9)
-        for m in "ab"
-        for d, v in (("tone", 1 + p % 5), ("wit", 2 + p))
+    rows = [
+        ("gpt-4o", *answer, dimension, first + answer[1] % levels)
+        for answer in ANSWERS
+        for dimension, first, levels in (("tone", 1, 5), ("wit", 2, 9))
     ]
-    study, _ = guessed(tmp_path, {"two.csv": "\n".join(lines) + "\n"}, monkeypatch)
+    files = rated("judge,model,prompt,metric,score", *rows)
+    study, _ = guessed(tmp_path, files, monkeypatch)
     assert study["scales"] == {"tone": [1, 5], "wit": [1, 10]}
 
 
 def ratings_with(failure, scale=(1, 2, 3, 4, 5)):
     """Ratings, every eleventh of which is this value."""
-    rows = [("gpt-4o", m, p) for p in range(40) for m in ("gpt-4o", "claude-3")]
-    lines = [
-        f"{j},{m},{p},{failure if n % 11 == 0 else scale[(n + p) % len(scale)]}"
-        for n, (j, m, p) in enumerate(rows)
+    rows = [
+        ("gpt-4o", *answer, failure if n % 11 == 0 else scale[(n + answer[1]) % len(scale)])
+        for n, answer in enumerate(ANSWERS)
     ]
-    return {"own.csv": "\n".join(["judge,model,prompt,rating", *lines]) + "\n"}
+    return rated("judge,model,prompt,rating", *rows)
 
 
 @pytest.mark.parametrize(
@@ -160,31 +143,25 @@ def test_a_number_that_may_be_a_score_is_asked_about_or_left(tmp_path, monkeypat
         assert "mark a failure" not in text
 
 
-def test_a_value_of_one_row_alone_is_no_prompt(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("header", "prompt"),
+    [
+        ("id,judge,model,question_no,rating,note", "question_no"),
+        ("index,judge,model,item,rating,note", "item"),
+    ],
+)
+def test_a_value_of_one_row_alone_is_no_prompt(tmp_path, monkeypatch, header, prompt):
     """Unless no other column has enough values, as in a file of one model's answers."""
     rows = [
-        (j, m, p, p % 5 + 1)
-        for p in range(40)
-        for m in ("gpt-4o", "claude-3")
-        for j in ("gpt-4o", "claude-3")
+        (judge, *answer, 1 + answer[1] % 5)
+        for answer in ANSWERS
+        for judge in ("gpt-4o", "claude-3")
     ]
-    lines = [f"{n},{j},{m},{p},{v},text {n}" for n, (j, m, p, v) in enumerate(rows)]
-    for header in ("id,judge,model,question_no,rating,note", "index,judge,model,item,rating,note"):
-        study, _ = guessed(tmp_path, {"own.csv": "\n".join([header, *lines]) + "\n"}, monkeypatch)
-        assert study["import"]["columns"]["prompt"] == header.split(",")[3]
-    nested = [
-        {"id": n, "input": {"prompt_id": p}, "judge": j, "model": m, "rating": v}
-        for n, (j, m, p, v) in enumerate(rows)
-    ]
-    study, _ = guessed(
-        tmp_path, {"own.jsonl": "".join(f"{json.dumps(row)}\n" for row in nested)}, monkeypatch
-    )
-    assert study["import"]["columns"]["prompt"] == "input.prompt_id"
-    lines = [
-        "judge,model,id,subject,rating",
-        *(f"gpt-4o,claude-3,{n},{n % 3},{n % 5 + 1}" for n in range(40)),
-    ]
-    study, _ = guessed(tmp_path, {"one.csv": "\n".join(lines) + "\n"}, monkeypatch)
+    files = rated(header, *((n, *row, f"text {n}") for n, row in enumerate(rows)))
+    study, _ = guessed(tmp_path, files, monkeypatch)
+    assert study["import"]["columns"]["prompt"] == prompt
+    rows = [("gpt-4o", "claude-3", n, n % 3, n % 5 + 1) for n in range(40)]
+    study, _ = guessed(tmp_path, rated("judge,model,id,subject,rating", *rows), monkeypatch)
     assert study["import"]["columns"]["prompt"] == "id"
 
 
@@ -214,21 +191,17 @@ def test_files_with_the_same_columns_are_of_one_kind(tmp_path, monkeypatch, huma
 
 
 def test_a_second_human_column_is_told(tmp_path, monkeypatch):
-    lines = ["judge,model,prompt,rating,human_1,human_2,human_note"]
-    lines += [
-        f"gpt-4o,{m},{p},{p % 5 + 1},{p % 4 + 1},{p % 3 + 1},text"
-        for p in range(20)
-        for m in ("gpt-4o", "claude-3")
-    ]
-    study, text = guessed(tmp_path, {"own.csv": "\n".join(lines) + "\n"}, monkeypatch)
+    rows = [("gpt-4o", m, p, p % 5 + 1, p % 4 + 1, p % 3 + 1, "text") for m, p in ANSWERS]
+    header = "judge,model,prompt,rating,human_1,human_2,human_note"
+    study, text = guessed(tmp_path, rated(header, *rows), monkeypatch)
     assert study["import"]["columns"]["human"] == "human_1"
     assert "guessed: by its name; left out: human_2" in text
 
 
 @pytest.mark.parametrize("score", ["annotator_score", "raterRating", "score_by_annotator"])
 def test_the_score_of_a_rater_is_not_the_rater(tmp_path, monkeypatch, score):
-    rows = [f"{m},{p},{p % 5 + 1}" for p in range(20) for m in ("gpt-4o", "claude-3")]
-    files = ratings_with(3) | {"human.csv": "\n".join([f"model,prompt,{score}", *rows]) + "\n"}
+    scores = [(*answer, answer[1] % 5 + 1) for answer in ANSWERS]
+    files = ratings_with(3) | rated(f"model,prompt,{score}", *scores, name="human.csv")
     study, _ = guessed(tmp_path, files, monkeypatch)
     columns = {"model": "model", "prompt": "prompt", "rating": score}
     assert study["import"]["references"]["columns"] == columns
@@ -277,17 +250,16 @@ def test_both_orders_of_a_pair_are_counted(tmp_path, monkeypatch):
 def pairs_with(words, counts):
     """Comparisons in both orders, whose outcomes are these words, so often."""
     outcomes = [word for word, n in zip(words, counts, strict=True) for _ in range(n)]
-    lines = [
-        f"gpt-4o,{n // 2},{('gpt-4o,claude-3', 'claude-3,gpt-4o')[n % 2]},{word}"
-        for n, word in enumerate(outcomes)
-    ]
-    return {"pairs.csv": "\n".join(["judge,question,model_a,model_b,winner", *lines]) + "\n"}
+    pairs = (("gpt-4o", "claude-3"), ("claude-3", "gpt-4o"))
+    rows = [("gpt-4o", n // 2, *pairs[n % 2], word) for n, word in enumerate(outcomes)]
+    return rated("grader,question,left,right,winner", *rows, name="pairs.csv")
 
 
 @pytest.mark.parametrize(
     ("words", "answers"),
     [
         ("[[A]] [[B]] [[C]]", "a b tie"),
+        ("left right both", "a b tie"),
         ("A>>B A>B A=B B>A B>>A B<A", "a a tie b b a"),
         ("a>>>b a==b a<<<b", "a tie b"),
         ("assistant_a Assistant-B tie", "a b None"),
@@ -301,6 +273,8 @@ def test_words_for_the_answers_are_read(tmp_path, monkeypatch, words, answers):
     assert study["import"]["values"] == {
         word.lower(): answer for word, answer in expected if answer != "None"
     }
+    columns = {"judge": "grader", "model_a": "left", "model_b": "right", "item": "question"}
+    assert study["import"]["columns"] == columns | {"outcome": "winner"}
     assert "missing" not in study["import"]
 
 
@@ -396,13 +370,6 @@ def test_letters_beside_an_order_in_other_words_are_asked_for_too(tmp_path, monk
     assert asked_from(tmp_path, files, monkeypatch)[1].keys() == {"order", "values"}
 
 
-def test_an_answer_to_the_question_is_taken(tmp_path, monkeypatch):
-    asked_from(tmp_path, pairs_with(["0", "1"], [12, 12]), monkeypatch)
-    text = re.sub("values:.*", "values: {'0': b, '1': a}", Path("mine.yaml").read_text("utf-8"))
-    Path("mine.yaml").write_text(text, "utf-8")
-    assert load("mine.yaml").comparisons["mine"].import_.values == {"0": "b", "1": "a"}
-
-
 def test_a_word_in_many_rows_marks_no_failure(tmp_path, monkeypatch):
     """A rare one does, among verdicts and ratings."""
     study, text = guessed(tmp_path, pairs_with(["A", "B", "oops"], [40, 40, 4]), monkeypatch)
@@ -421,16 +388,12 @@ def test_a_word_in_many_rows_marks_no_failure(tmp_path, monkeypatch):
 
 def test_human_verdicts_in_a_file_of_their_own_are_read(tmp_path, monkeypatch):
     files = pairs_with(["A", "B"], [20, 20])
-    rows = [f"{n},gpt-4o,claude-3,{('[[A]]', '[[B]]')[n % 2]}" for n in range(20)]
-    files["human.csv"] = "\n".join(["question,model_a,model_b,winner", *rows]) + "\n"
+    rows = [(n, "gpt-4o", "claude-3", ("[[A]]", "[[B]]")[n % 2]) for n in range(20)]
+    files |= rated("question,model_a,model_b,winner", *rows, name="human.csv")
     study, _ = guessed(tmp_path, files, monkeypatch)
     references = study["import"]["references"]
     assert references["values"] == {"[[a]]": "a", "[[b]]": "b"}
     assert references["columns"]["human"] == "winner"
-
-
-def rated(header, *rows):
-    return {"own.csv": "\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n"}
 
 
 @pytest.mark.parametrize(
@@ -582,26 +545,11 @@ def test_parts_that_no_record_names_are_asked_for(tmp_path, monkeypatch, name):
     assert study["scales"]
 
 
-@pytest.mark.parametrize(
-    ("error", "reads"),
-    [
-        (DataError("wrong"), 1),
-        (NotNamed(DataError("no model"), "model"), 2),
-        (NotNamed(DataError("no judge"), "judge"), 2),
-        (ConfigError("no judge"), 2),
-    ],
-)
-def test_only_what_is_not_named_is_added_and_once(monkeypatch, error, reads):
-    made = []
-
-    def create_imported(connection, paths, settings, kind):
-        made.append(settings)
-        raise error
-
-    monkeypatch.setattr("recuse.imports.guess.create_imported", create_imported)
-    with pytest.raises(type(error)):
-        guess([f"{FORMATS}/phoenix.json"])
-    assert len(made) == reads
+def test_a_log_that_is_wrong_otherwise_is_refused(tmp_path, monkeypatch):
+    """Once what it does not name has been added."""
+    log = (FORMATS / "phoenix.json").read_text("utf-8").replace('"LLM"', '"OTHER"')
+    with pytest.raises(DataError, match="found 'OTHER', which does not say who gave the score"):
+        guessed(tmp_path, {"phoenix.json": log}, monkeypatch)
 
 
 def test_why_verdicts_cannot_be_read_is_a_note(tmp_path, monkeypatch):
@@ -658,20 +606,3 @@ def test_spoilt_tables_are_guessed_or_refused(tmp_path, monkeypatch):
     guessed_or_refused()
     assert outcomes["guessed"] + outcomes["refused"] == outcomes["drawn"]
     assert outcomes["guessed"] > 30 * mutations.share
-
-
-@pytest.mark.parametrize("ends", [(1, 6), (10, 90), (0, 3), (2, 8)])
-def test_scales_are_those_that_python_takes(tmp_path, ends):
-    """One file gives the same scale in both."""
-    rows = [
-        (judge, model, item, end)
-        for judge in "AB"
-        for model in "AB"
-        for item, end in enumerate(ends)
-    ]
-    table = pd.DataFrame(rows, columns=["judge", "model", "prompt_id", "rating"])
-    table.to_csv(tmp_path / "scored.csv", index=False)
-    (study,) = yaml.safe_load(guess([f"{tmp_path}/scored.csv"]))["studies"].values()
-    with pytest.warns(UserWarning, match="no scale was passed"):
-        made = recuse.ratings(tmp_path / "scored.csv").to_pandas()
-    assert [*made[["scale_low", "scale_high"]].iloc[0]] == study["scales"]["default"]

@@ -178,8 +178,28 @@ def tool_log(tool, word):
             "request_states": [{"instance": {"id": "1"}, "annotations": {"quality": {"judge_score": word}}}],
         },
         "phoenix": [{"name": "quality", "annotator_kind": "LLM", "result": {"score": word}} | HERE],
+        "phoenix label": [{"name": "quality", "annotator_kind": "LLM", "result": {"label": word}} | HERE],
+        "langfuse label": [{"name": "quality", "source": "EVAL", "dataType": "CATEGORICAL", "stringValue": word} | HERE],
         "langfuse": [{"name": "quality", "source": "EVAL", "dataType": "NUMERIC", "value": word} | HERE],
     }[tool]  # fmt: skip
+
+
+def rating_in_log(folder, tool, word, **settings):
+    """The rating of a log with this word, in halves, and why it failed."""
+    outputs = {"ratings": f"{folder}/r.parquet", "imported": f"{folder}/i.csv"}
+    path, format = folder / "log.json", tool.split()[0]
+    path.write_text(json.dumps(tool_log(tool, word)), "utf-8")
+    settings |= {"format": format, "step": 0.5} | (
+        NAMED if format in ("phoenix", "langfuse") else {}
+    )
+    scales = {"quality": [0, 1]}
+    import_ratings(
+        "mine", [str(path)], [], settings=settings, scales=scales, models={}, outputs=outputs
+    )
+    columns = "judge, model, prompt_id, rating, failure"
+    (row,) = duckdb.sql(f"select {columns} from '{outputs['ratings']}'").fetchall()
+    assert row[:3] == ("judge", "m", "1")
+    return row[3:]
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -192,19 +212,37 @@ def tool_log(tool, word):
     ],
 )
 def test_a_word_of_a_tool_counts_what_the_tool_means_or_is_refused(tmp_path, tools, meanings, word):
-    outputs = {"ratings": f"{tmp_path}/r.parquet", "imported": f"{tmp_path}/i.csv"}
+    spelt = str(word).lower()
     for tool in tools:
-        settings = {"format": tool, "step": 0.5} | (
-            NAMED if tool in ("phoenix", "langfuse") else {}
-        )
-        path, log = tmp_path / f"{tool}.json", tool_log(tool, word)
-        path.write_text(json.dumps(log), "utf-8")
-        options = {"scales": {"quality": [0, 1]}, "models": {}, "outputs": outputs}
-        spelt = str(word).lower()
         if spelt not in meanings:
             with pytest.raises(DataError, match=f"(?i)found '{spelt}', which is not a number"):
-                import_ratings("mine", [str(path)], [], settings=settings, **options)
+                rating_in_log(tmp_path, tool, word)
         else:
-            import_ratings("mine", [str(path)], [], settings=settings, **options)
-            row = duckdb.sql(f"select judge, model, prompt_id, rating from '{outputs['ratings']}'")
-            assert row.fetchall() == [("judge", "m", "1", 2 * meanings[spelt])]
+            assert rating_in_log(tmp_path, tool, word) == (2 * meanings[spelt], None)
+
+
+@pytest.mark.parametrize("tool", ["inspect", "promptfoo", "phoenix label", "langfuse label"])
+@pytest.mark.parametrize(
+    ("settings", "word", "found"),
+    [
+        ({"values": {"helpful": 1, "poor": 0.5}}, "Helpful", (2, None)),
+        ({"values": {"yes": 0, "no": 1}}, "yes", (0, None)),
+        ({"values": {True: 0, False: 1}}, "yes", (0, None)),
+        ({"values": {"C": 0.5}}, "c", (1, None)),
+        ({"values": {"NO": 1}}, "yes", None),
+        ({"values": {"C": 1}}, "P", None),
+        ({"missing": ["p", "x"]}, "P", (None, "value 'P'")),
+        ({"missing": ["c", 0.5]}, "0.50", (None, "value '0.50'")),
+    ],
+)
+def test_a_word_of_a_log_is_what_config_says(tmp_path, tool, settings, word, found):
+    """A number, counted as one of the words that were read, or a failure; with `values`, any other
+    word is refused.
+    """
+    if found is None:
+        with pytest.raises(DataError, match=f"found '{word}', which is not a number"):
+            rating_in_log(tmp_path, tool, word, **settings)
+        return
+    assert rating_in_log(tmp_path, tool, word, **settings) == found
+    read_as = f"value '{word}' read as" in (tmp_path / "i.csv").read_text("utf-8")
+    assert read_as == ("values" in settings)

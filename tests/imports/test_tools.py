@@ -16,7 +16,6 @@ from recuse.base.settings import named_as_arguments
 from recuse.base.tables import read_table
 from recuse.data.registry import FORMATS
 from recuse.imports.inspect_logs import zipfile
-from recuse.imports.ratings import import_ratings
 
 FIXTURES = Path(__file__).parents[1] / "formats"
 SCORES = "imported_scores.csv"
@@ -100,7 +99,7 @@ def test_human_scores_in_a_log_take_the_probability_of_a_score(tmp_path, asked, 
 def test_a_record_without_the_probability_of_its_human_score_is_named(tmp_path):
     settings, scales, _ = IMPORTED["langfuse.json"]
     settings = settings | {"columns": {"labelling_probability": "metadata.drawn"}}
-    place = r"entry 1, column metadata\.drawn: found nothing, so that the probability"
+    place = r"entry 1, column metadata\.drawn: found nothing, so that no labelling_probability"
     with pytest.raises(DataError, match=place):
         imported(tmp_path, FIXTURES / "langfuse.json", settings, scales)
 
@@ -249,34 +248,19 @@ def inspect_log():
     "compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_ZSTANDARD]
 )
 def test_packed_inspect_log_is_the_log(tmp_path, compression):
-    """Also one compressed by Zstandard, as today's are, on any Python."""
+    """Also one compressed by Zstandard, as today's are, on any Python. DuckDB may open the job's
+    files only, which those of an archive's entries are not.
+    """
     scales = {"quality": [0, 1]}
     whole = imported(tmp_path, FIXTURES / "inspect.json", INSPECT, scales)
-    assert (
-        imported(
-            tmp_path, packed(tmp_path / "log.eval", inspect_log(), compression), INSPECT, scales
-        )
-        == whole
-    )
+    path = packed(tmp_path / "log.eval", inspect_log(), compression)
+    outputs = [str(tmp_path / name) for name in ("ratings.parquet", "imported.csv")]
+    with bounded("1GB", tmp_path / "spilled", files=[str(path)], outputs=outputs):
+        assert imported(tmp_path, path, INSPECT, scales) == whole
     assert whole[1] == {"human score": 5}
     assert {row[2]: row[5] for row in whole[0]} == dict(
         zip(PROMPTS, (0.0, 2.0, 2.0, 2.0, None), strict=True)
     )
-
-
-def test_packed_inspect_log_is_read_within_the_limits_of_a_job(tmp_path):
-    """DuckDB may then open the job's files only, which those of an archive's entries are not."""
-    path = packed(tmp_path / "log.eval", inspect_log(), zipfile.ZIP_ZSTANDARD)
-    outputs = [str(tmp_path / name) for name in ("ratings.parquet", "imported.csv")]
-    with bounded("1GB", tmp_path / "spilled", files=[str(path)], outputs=outputs):
-        written, scales = (
-            dict(zip(("ratings", "imported"), outputs, strict=True)),
-            {"quality": [0, 1]},
-        )
-        import_ratings(
-            "mine", [str(path)], [], settings=INSPECT, scales=scales, models={}, outputs=written
-        )
-    assert len(read_table(outputs[1])) > 1
 
 
 def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one(tmp_path):
@@ -384,51 +368,6 @@ def test_gold_labels_are_to_be_declared(tmp_path, capsys):
         ) == told
 
 
-def test_words_of_a_log_are_numbers_by_config(tmp_path):
-    """Labels of annotations without a score; others are refused."""
-    log = json.loads((FIXTURES / "phoenix.json").read_text("utf-8"))
-    for annotation, label in zip(
-        log["data"], ("Helpful", "helpful", "poor", "poor", "poor", "helpful", "yes"), strict=True
-    ):
-        annotation["result"] = {"label": label, "score": None, "explanation": None}
-    with pytest.raises(
-        DataError, match=r"log\.json, entry 1, column score: found 'Helpful', which is not a number"
-    ):
-        imported(tmp_path, log, NAMED, {"helpfulness": [0, 1]})
-    settings = NAMED | {"values": {"helpful": 1, "poor": 0}}
-    rows, _ = imported(tmp_path, log, settings, {"helpfulness": [0, 1]})
-    assert [row[4:6] for row in rows] == [(1, 0.5), (0, 0.0), (1, None)]
-
-
-@pytest.mark.parametrize(
-    ("values", "ratings"),
-    [
-        ({"yes": 0, "no": 1}, [0, 1]),
-        ({True: 0, False: 1}, [0, 1]),
-        ({}, None),
-        ({"NO": 1}, None),
-    ],
-)
-def test_categories_of_langfuse_count_what_config_says(tmp_path, values, ratings):
-    """They are counted, as in tables; one that config omits is refused."""
-    log = json.loads((FIXTURES / "langfuse_scores.json").read_text("utf-8"))
-    for score in log["data"]:
-        score |= {"dataType": "CATEGORICAL", "stringValue": "yes" if score["value"] else "no"}
-    settings = NAMED | {"values": values}
-    if ratings is None:
-        with pytest.raises(DataError, match="found 'yes', which is not a number"):
-            imported(tmp_path, log, settings)
-        return
-    rows, counts = imported(tmp_path, log, settings)
-    assert [row[4] for row in rows] == ratings
-    assert rows[0][5] == ratings[1]
-    assert counts == {"human score": 1}
-    read_as = [
-        row["kind"] for row in read_table(tmp_path / "imported.csv") if "read as" in row["kind"]
-    ]
-    assert read_as
-
-
 def test_a_category_of_langfuse_without_its_label_is_missing(tmp_path):
     """Its number may be 0 whatever the label is."""
     log = json.loads((FIXTURES / "langfuse_scores.json").read_text("utf-8"))
@@ -479,35 +418,6 @@ def test_a_scorer_of_inspect_that_is_used_again_rates_the_same(tmp_path):
         ("a/x", *scales, 1),
         ("b/y", *scales, 0),
     }
-
-
-@pytest.mark.parametrize("values", [{"C": 1}, {"yes": 1}])
-def test_a_letter_that_values_omit_is_refused(tmp_path, values):
-    settings = INSPECT | {"values": values}
-    with pytest.raises(DataError, match=r"found '[CPIN]', which is not a number"):
-        imported(tmp_path, FIXTURES / "inspect.json", settings)
-
-
-@pytest.mark.parametrize("letters", [{"C": 5, "P": 3, "I": 1}, {"c": 5.0, "p": 3.0, "i": 1.0}])
-def test_letters_of_inspect_are_what_config_says(tmp_path, letters):
-    settings = {"judge": {"model_graded_qa": "gpt-4o", "includes": "Human"}, "values": letters}
-    rows, _ = imported(tmp_path, FIXTURES / "inspect.json", settings, {"quality": [1, 5]})
-    assert [row[4:6] for row in rows] == [
-        (5, 1.0),
-        (1, 5.0),
-        (None, 5.0),
-        (None, 5.0),
-        (None, None),
-    ]
-
-
-@pytest.mark.parametrize("missing", [["P"], ["p", "x"], ["c", 0.5]])
-def test_values_of_a_log_are_failures_by_config(tmp_path, missing):
-    settings = {"judge": {"model_graded_qa1": "gpt-4o"}, "step": 0.5, "missing": missing}
-    rows, _ = imported(tmp_path, FIXTURES / "inspect.json", settings)
-    ratings = [(1, None), (0, None), (2, None), (None, "value '0.5'")] if 0.5 in missing else []
-    ratings = ratings or [(None, "value 'P'"), (0, None), (2, None), (1, None)]
-    assert [(row[4], row[6]) for row in rows[:4]] == ratings
 
 
 @pytest.mark.parametrize("format", [{}, {"format": "inspect"}])

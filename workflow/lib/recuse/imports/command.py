@@ -1,8 +1,7 @@
 """The command `import`: a study's files as one table, or the settings that import some files."""
 
-import re
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from functools import partial
 from io import StringIO
@@ -104,8 +103,7 @@ def _guess(paths: Sequence[str], output: str) -> None:
     ConfigError if the file exists.
     """
     from recuse.config.load import load
-    from recuse.config.read import read
-    from recuse.imports.guess import guess
+    from recuse.imports.guess import ASKED, guess
 
     if exists(output):
         raise refused(f"--output: {output}", "exists")
@@ -130,18 +128,7 @@ def _guess(paths: Sequence[str], output: str) -> None:
     with writing(f"--output: {output}", ELSEWHERE), replacing(output) as part:
         Path(part).write_text(text, "utf-8")
     write_page(f"Written: {output}. Check each line of it that says `guessed`.\n\n{text}\n")
-    empty = [*_empty_keys(read(output))]
-    if empty:
-        lines = (line.strip() for line in text.splitlines())
-        asked = [line for line in lines if re.match(rf"({'|'.join(empty)}):\s*#", line)]
+    asked = [line.strip() for line in text.splitlines() if f":  # {ASKED}" in line]
+    if asked:
         raise ConfigError(*refused(output, "open_questions", output=output).args, *asked)
     run_check(Namespace(files=[output], study=None, config=None, output=None))
-
-
-def _empty_keys(settings: Mapping) -> Iterator[str]:
-    """Yield the keys without a value, at any level."""
-    for key, value in settings.items():
-        if value is None:
-            yield key
-        elif isinstance(value, Mapping):
-            yield from _empty_keys(value)

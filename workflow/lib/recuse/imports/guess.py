@@ -291,9 +291,8 @@ def _as_folders(paths: Sequence[str], files: Sequence[str]) -> list[str]:
     """The files, with a folder of `paths` in place of its files if all are among them."""
     shown = []
     for path in paths:
-        inside = files_in(path)
-        found = [file for file in inside if file in files]
-        shown += [path] if found == inside else found
+        found = [file for file in files_in(path) if file in files]
+        shown += [path] if found == files_in(path) else found
     return shown
 
 
@@ -405,28 +404,21 @@ def _repeated_columns(
 
 def _named(columns: Collection[GuessedColumn], role: Role) -> GuessedColumn | None:
     """The column whose name is most like a role's words, and whose values fit the role."""
-    alike = {column.name: _likeness(column.words, role) for column in columns if role.fits(column)}
-    return min(
-        (column for column in columns if alike.get(column.name)),
-        key=lambda column: alike[column.name],
-        default=None,
-    )
+    fitting = (column for column in columns if role.fits(column) and _likeness(column, role))
+    return min(fitting, key=lambda column: _likeness(column, role), default=None)
 
 
-def _likeness(words: Sequence[str], role: Role) -> tuple[int, int] | None:
-    """How like a role's words those of a name are, the lowest first; None if they are not."""
-    whole, names = "".join(words), {*words, *(word.removesuffix("s") for word in words)}
+def _likeness(column: GuessedColumn, role: Role) -> tuple[int, int] | None:
+    """The place of a column's name among a role's words and its own number of words: the lowest is
+    most like the role. None if it is not like it.
+    """
+    words, whole = column.words, "".join(column.words)
+    names = {whole, *words, *(word.removesuffix("s") for word in words)}
     if names & {*role.never.split()}:
         return None
-    found = []
-    for rank, word in enumerate(role.words.split()):
-        if word == whole:
-            found.append((0, rank))
-        elif word in names:
-            found.append((1, rank))
-        elif len(word) > 4 and word in whole:
-            found.append((2, rank))
-    return min(found, default=None)
+    ranks = (rank for rank, word in enumerate(role.words.split()) if word in names)
+    rank = next(ranks, None)
+    return None if rank is None else (rank, len(words))
 
 
 def _add_wide(

@@ -31,7 +31,7 @@ OF_KEYS = {"answer", "choice", "exact", "f1", "includes", "match", "math", "patt
 # As inspect_ai.scorer.value_to_float takes them; N is "no answer or refusal to answer".
 LETTERS = {"c": "1", "p": "0.5", "i": "0", "n": "0"}
 SAMPLE = re.compile("samples/[^/]*[.]json")  # the name of an entry of a packed log
-PARTS = ("id", "epoch", "scores", "target", "metadata", "error", "invalidation")  # of a sample
+PARTS = {"id", "epoch", "scores", "target", "metadata", "error", "invalidation"}  # of a sample
 # What reading a damaged archive, or a member that is not JSON, may raise.
 DAMAGE = (
     zipfile.BadZipFile,
@@ -93,11 +93,10 @@ def _packed_log(path: str, archive: zipfile.ZipFile) -> Fields:
 
 def _read_parts(sample: object) -> object:
     """A sample without what is not read: it also holds its whole conversation."""
-    if not isinstance(sample, Fields):
-        return sample
-    parts = Fields({key: sample[key] for key in PARTS if key in sample})
-    parts.twice = sample.twice
-    return parts
+    if isinstance(sample, Fields):
+        for key in sample.keys() - PARTS:
+            del sample[key]
+    return sample
 
 
 def read_inspect(log: Log, records: Sequence[Node]) -> None:
@@ -146,7 +145,7 @@ def read_inspect(log: Log, records: Sequence[Node]) -> None:
             score, value, edited = values.get((name, key), (absent, absent, None))
             failed = None
             if score is absent:
-                failed = failure("sample", error) if error else "no score"
+                failed = failure("sample", error) or "no score"
             elif (score.get("explanation").words or "").startswith("Grade not found"):
                 failed = "no grade in the judgment"
             dimension = key or log.dimension(again.get(name, name))
@@ -205,9 +204,11 @@ def _values(scores: Node) -> Iterator[tuple[tuple[str, str], tuple[Node, Node, N
     for name, score in scores.items():
         edits, value = [*score.get("history").entries()], score.get("value")
         edited = bool(edits) and bool(edits[-1].get("provenance"))
-        first = edits[0].get("value") if edited else value
-        if not isinstance(first.value, dict):
-            yield (name, ""), (score, first, value if edited else None)
-            continue
-        for key, single in first.items():
-            yield (name, key), (score, single, value.get(key) if edited else None)
+        last = _single(value) if edited else {}
+        for key, first in _single(edits[0].get("value") if edited else value).items():
+            yield (name, key), (score, first, last.get(key))
+
+
+def _single(value: Node) -> dict[str, Node]:
+    """The values of a score by their keys; of one that is a single value, "" is the key."""
+    return dict(value.items()) if isinstance(value.value, dict) else {"": value}

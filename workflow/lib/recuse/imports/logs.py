@@ -107,11 +107,10 @@ class Node:
         place, wrong = record_place(self.path, self.record), problem(code, **facts)
         return fault(place, "value", column=self.key, value=self.value, problem=wrong)
 
-    def at(self, key: str | int, value: object, record: int | None = None) -> "Node":
+    def at(self, key: str | int, value: object) -> "Node":
         """A value within this one."""
-        return Node(
-            value, self.path, record or self.record, f"{self.key}.{key}" if self.key else str(key)
-        )
+        inner = f"{self.key}.{key}" if self.key else str(key)
+        return Node(value, self.path, self.record, inner)
 
     @property
     def fields(self) -> Mapping[str, object]:
@@ -212,9 +211,9 @@ def present(records: Iterable[Node], *keys: str) -> str:
     return next((key for key in keys if key in found), keys[0])
 
 
-def failure(what: str, reason: str | None) -> str:
-    """Why a score is missing: what failed, with the beginning of the reason."""
-    return f"the {what} failed: {(reason or '')[:60]}"
+def failure(what: str, reason: str | None) -> str | None:
+    """Why a score is missing, if there is a reason: what failed, with the reason's beginning."""
+    return f"the {what} failed: {reason[:60]}" if reason else None
 
 
 def one(records: Sequence[Node], words: str) -> Node:
@@ -262,22 +261,19 @@ class Log:
             self.records.setdefault(record.record, False)
             yield record
 
-    def part(self, node: Node, key: str, otherwise: str | None = None) -> str | None:
+    def part(self, node: Node, key: str, otherwise: str | None = None) -> str:
         """What `columns` of config name for `key` in a record, else `otherwise`; DataError if there
         is neither.
         """
         column = self.columns.get(key)
-        value = (
-            column["value"]
-            if isinstance(column, Mapping)
-            else node.get(column).words
-            if column
-            else otherwise
-        )
-        if value is None:
+        if isinstance(column, str):
+            otherwise = node.get(column).words
+        elif column is not None:  # one for all
+            otherwise = str(column["value"] if isinstance(column, Mapping) else column)
+        if otherwise is None:
             absent = Node(None, self.path, node.record, column or key)
             raise NotNamed(absent.fault("no_part", key=key), key)
-        return str(value)
+        return otherwise
 
     def add(
         self,
@@ -340,20 +336,10 @@ class Log:
             return
         if self.judges and row["dimension"] not in self.scales:
             row["dimension"] = self.dimension(row["dimension"])
-        chance = self.labelling_probability(record)
-        self.scores.append(row | {"rater": rater or "", "kind": kind, PROBABILITY: chance})
-
-    def labelling_probability(self, record: Node) -> str | None:
-        """The probability with which an answer was chosen for a human score, if config gives it;
-        DataError if the record lacks it.
-        """
-        asked = self.columns.get(PROBABILITY)
-        if not isinstance(asked, str):
-            return None if asked is None else str(asked)
-        chance = record.get(asked)
-        if not chance:
-            raise chance.fault("no_probability")
-        return chance.words
+        row |= {"rater": rater or "", "kind": kind}
+        if PROBABILITY in self.columns:
+            row[PROBABILITY] = self.part(record, PROBABILITY)
+        self.scores.append(row)
 
     def dimension(self, otherwise: str) -> str:
         """The only dimension of the study, if it has one."""
@@ -387,8 +373,15 @@ class Log:
         ratings = [row for row in self.scores if row["kind"] is None]
         read = {"file", "record", "kind", *picked}
         kept = {key: quoted(key) for row in ratings for key in row if key not in read}
-        columns = dict.fromkeys((*SCORED, *picked, *kept))
-        _create_table(connection, "log_scores", self.scores, columns)
+        columns = {
+            column: np.array([row.get(column) for row in self.scores], dtype=object)
+            for column in (*SCORED, *picked, *kept)
+        }
+        connection.register("given", columns)
+        connection.execute("""
+            create or replace temp table log_scores as
+            select record::bigint as record, columns(* exclude (record))::varchar from given""")
+        connection.unregister("given")
         source = "(from log_scores where kind is null)"
         rows = as_rows(source, picked, RATING_COLUMNS, named=named, texts=kept, used=())
         given = f"(select {', '.join(SCORED)} from log_scores where kind is not null)"
@@ -402,19 +395,3 @@ class Log:
             return ConfigError.at(["import", "judge"], wrong)
         listed = [*self.judges] if isinstance(self.judges, Mapping) else []
         return fault(self.path, "no_scores", scorers=scorers, listed=listed)
-
-
-def _create_table(
-    connection: Connection, table: str, rows: Sequence[Mapping], columns: Iterable[str]
-) -> None:
-    """Create a table of the rows, with texts in all columns but `record`."""
-    values = {
-        column: np.array([row.get(column) for row in rows], dtype=object) for column in columns
-    }
-    connection.register("given", values)
-    texts = ", ".join(
-        f"{quoted(column)}::{'bigint' if column == 'record' else 'varchar'} as {quoted(column)}"
-        for column in values
-    )
-    connection.execute(f"create or replace temp table {table} as select {texts} from given")
-    connection.unregister("given")

@@ -67,7 +67,6 @@ VALUES = (
     " `{left: a, right: b}`. `true` without quotes stands for true, yes and on in the file, `false`"
     " for false, no and off."
 )
-DECIMAL = "Decimal separator: `,` for 7,5; default: a point."
 JudgeOrJudges = by_kind(
     {"text": Name, "a mapping": Annotated[dict[str, Name], Field(min_length=1)]}
 )
@@ -163,19 +162,37 @@ class ColumnsOfReferences(SomeKeys):
     )
 
 
-class References(Section):
+class FilesAndWords(Section):
+    """Files, and what words in them mean."""
+
+    files: Files
+    missing: Failures = optional(FAILURES)
+    values: WordValues = optional(VALUES)
+    decimal: Literal[",", "."] = optional("Decimal separator: `,` for 7,5; default: a point.")
+
+    def _check(self) -> None:
+        """Check that no word has two meanings."""
+        failures = {spelling for value in self.missing or () for spelling in spellings(value)}
+        first: dict[float | str, object] = {}
+        for word in self.values or ():
+            for spelling in spellings(word):
+                if spelling in failures:
+                    raise ValueError(problem("word_and_failure", word=word))
+                if spelling in first:
+                    raise ValueError(problem("words_alike", first=first[spelling], word=word))
+                first[spelling] = word
+
+
+class References(FilesAndWords):
     """Human scores or verdicts in files of their own."""
 
     files: Files = required("Files of human scores or verdicts: tables, or a folder of tables.")
     columns: ColumnsOfReferences = optional(
         "Names of their columns, where they differ from these keys."
     )
-    missing: Failures = optional(FAILURES)
-    values: WordValues = optional(VALUES)
-    decimal: Literal[",", "."] = optional(DECIMAL)
 
 
-class Import(Section):
+class Import(FilesAndWords):
     """Files of judgments, all in one format."""
 
     files: Files = required(
@@ -194,9 +211,43 @@ class Import(Section):
     references: References = optional(
         "Human scores or verdicts in files of their own: tables with any columns."
     )
-    missing: Failures = optional(FAILURES)
-    values: WordValues = optional(VALUES)
-    decimal: Literal[",", "."] = optional(DECIMAL)
+    judge: JudgeOrJudges = optional(
+        "Logs of tools: the judge, or the judge of each scorer that is one, where the log does not"
+        " name it. `Human` marks a scorer whose scores come from people, `Gold` one that compares"
+        " with an answer key. If a judge is also one of the models, write its name as the log does."
+    )
+    baseline: Name = optional(
+        "Arena-Hard 0.1, whose judgments omit it: the model with which all others are compared."
+    )
+
+    holds: ClassVar[str]  # the kind of study
+
+    def _check(self) -> None:
+        super()._check()
+        if self.format is not None:
+            holds = FORMATS[self.format].holds
+            if self.holds not in holds:
+                wrong = problem("format_elsewhere", format=self.format, holds=[*holds])
+                raise ValueError(wrong)
+            refused = refused_key(self.format, self.model_fields_set)
+            if refused is not None:
+                raise ValueError(refused)
+        outcomes = [] if self.holds == RATED else OUTCOMES
+        values = dict(self.values or {})
+        if self.references is not None:
+            values |= self.references.values or {}
+        for word, meaning in values.items():
+            if isinstance(meaning, str) is not bool(outcomes):
+                raise ValueError(
+                    problem("wrong_meaning", word=word, meaning=repr(meaning), outcomes=outcomes)
+                )
+
+
+class ImportOfRatings(Import):
+    """Files of ratings."""
+
+    holds = RATED
+
     step: float = optional(
         "Step of the rating scales, such as 0.5; default: the coarsest of 1, 0.5, 0.25, 0.2, 0.1,"
         " 0.05, 0.02 and 0.01 of which all ratings are multiples, which is reported unless it is 1."
@@ -211,60 +262,6 @@ class Import(Section):
         "Ratings of one answer by one judge, in the order of the files: their mean, the first or"
         " the last that is not missing, or an error (the default). The others are counted."
     )
-    judge: JudgeOrJudges = optional(
-        "Logs of tools: the judge, or the judge of each scorer that is one, where the log does not"
-        " name it. `Human` marks a scorer whose scores come from people, `Gold` one that compares"
-        " with an answer key. If a judge is also one of the models, write its name as the log does."
-    )
-    baseline: Name = optional(
-        "Arena-Hard 0.1, whose judgments omit it: the model with which all others are compared."
-    )
-
-    holds: ClassVar[str]  # the kind of study
-
-    def _check(self) -> None:
-        if self.format is not None:
-            holds = FORMATS[self.format].holds
-            if self.holds not in holds:
-                wrong = problem("format_elsewhere", format=self.format, holds=[*holds])
-                raise ValueError(wrong)
-            refused = refused_key(self.format, self.model_fields_set)
-            if refused is not None:
-                raise ValueError(refused)
-        self._check_words(self, "")
-        if self.references is not None:
-            self._check_words(self.references, "references: ")
-
-    def _check_words(self, part: "Import | References", place: str) -> None:
-        """Check that no word has two meanings, and that each is of the right kind."""
-        failures = {spelling for value in part.missing or () for spelling in spellings(value)}
-        first: dict[float | str, object] = {}
-        for word, meaning in (part.values or {}).items():
-            for spelling in spellings(word):
-                if spelling in failures:
-                    raise ValueError(problem("word_and_failure", place=place, word=word))
-                if spelling in first:
-                    raise ValueError(
-                        problem("words_alike", place=place, first=first[spelling], word=word)
-                    )
-                first[spelling] = word
-            if isinstance(meaning, str) is (self.holds == RATED):
-                raise ValueError(
-                    problem(
-                        "wrong_meaning",
-                        place=place,
-                        word=word,
-                        meaning=repr(meaning),
-                        outcomes=[] if self.holds == RATED else OUTCOMES,
-                    )
-                )
-
-
-class ImportOfRatings(Import):
-    """Files of ratings."""
-
-    holds = RATED
-
     gold: bool = optional(
         "Whether the human scores are gold labels: right or wrong according to an answer key, or by"
         " spans that humans marked. The check, the report and the figures then say so, and a further"
@@ -289,12 +286,5 @@ class ImportOfVerdicts(Import):
 
     def _check(self) -> None:
         super()._check()
-        for key in ("step", "round", "repeats"):
-            if key in self.model_fields_set:
-                raise ValueError(problem("no_scale", key=key))
-        if (
-            self.columns is not None
-            and self.columns.rating is not None
-            and not isinstance(self.columns.rating, str)
-        ):
+        if self.columns is not None and self.columns.rating is not None:
             raise ValueError(problem("no_rating"))

@@ -53,7 +53,10 @@ def read_promptfoo(log: Log, records: Sequence[Node]) -> None:
     """
     config, results = records[0].get("config"), records
     if "results" in records[0].fields:
-        results = [*_results(records[0]).entries(records=True)]
+        listed = records[0]["results"]
+        if not isinstance(listed.value, list):  # as of version 3
+            listed = listed["results"]
+        results = [*listed.entries(records=True)]
     prompts = present(results, "testIdx", "vars")
     for result in log.each(results):
         test, prompt = result.get("testCase"), result.get(prompts).words
@@ -106,12 +109,6 @@ def _grader_failure(part: Node) -> str | None:
     if part.get("metadata.graderError"):
         return "the grader failed (graderError)"
     return failure("grader", reason) if UNGRADED.match(reason) else None
-
-
-def _results(root: Node) -> Node:
-    """The list of results, in `results` or, as of version 3, in `results.results`."""
-    results = root["results"]
-    return results if isinstance(results.value, list) else results["results"]
 
 
 def _label(provider: Node) -> str | None:
@@ -171,16 +168,13 @@ def read_helm(log: Log, records: Sequence[Node]) -> None:
 def _annotated(name: str, annotation: Node) -> Iterator[tuple[str, str | None, Node]]:
     """Each judge and criterion (None if there is one) of an annotation, with the score."""
     for key, value in annotation.items():
-        if key == "score":
-            yield name, None, value
-        elif key.endswith("_score"):
-            yield key.removesuffix("_score"), None, value
-        elif isinstance(value.value, dict) and "score" in value.fields:
-            yield key, None, value["score"]
+        if key == "score" or key.endswith("_score"):
+            yield name if key == "score" else key.removesuffix("_score"), None, value
         elif isinstance(value.value, dict):
-            for part, inner in value.items():
+            criteria = {None: value} if "score" in value.fields else dict(value.items())
+            for criterion, inner in criteria.items():
                 if isinstance(inner.value, dict):
-                    yield key, part, inner["score"]
+                    yield key, criterion, inner["score"]
 
 
 def read_mlflow(log: Log, records: Sequence[Node]) -> None:
@@ -208,13 +202,13 @@ def read_mlflow(log: Log, records: Sequence[Node]) -> None:
                 continue
             feedback, source = assessment.get("feedback"), assessment["source"]
             error = feedback.get("error") or assessment.get("error")
-            why = error.get("error_message", "error_code").words
+            why = error.get("error_message", "error_code") or error
             who = source.get("source_id").text
             name = assessment.get("assessment_name", "name").name
             log.add(
                 trace,
                 feedback.get("value"),
-                failed=failure("judge", why) if error else None,
+                failed=failure("judge", why.words),
                 model=(info.get("tags.model") or metadata).text,
                 prompt=info.get(prompts).words,
                 scorer=name,
@@ -252,11 +246,11 @@ def read_phoenix(log: Log, records: Sequence[Node]) -> None:
             repetition = record.get("repetition_number").text or "1"
             prompt += "" if repetition == "1" else f", repetition {repetition}"
         for annotation, result in annotations:
-            name, error = annotation["name"].name, annotation.get("error").words
+            name = annotation["name"].name
             log.add(
                 record,
                 result.get("score", "label"),
-                failed=failure("judge", error) if error else None,
+                failed=failure("judge", annotation.get("error").words),
                 prompt=prompt,
                 scorer=name,
                 dimension=name,
@@ -332,7 +326,7 @@ def read_deepeval(log: Log, records: Sequence[Node]) -> None:
                 log.add(
                     case,
                     metric.get("score") if error else metric["score"],
-                    failed=failure("metric", error) if error else None,
+                    failed=failure("metric", error),
                     model=model,
                     prompt=prompt,
                     scorer=judge if judge and not listed else name,

@@ -14,8 +14,8 @@ from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.settings import named_as_arguments
 from recuse.base.tables import read_table
-from recuse.data.registry import FORMATS
 from recuse.imports.inspect_logs import zipfile
+from recuse.imports.registry import FORMATS
 
 FIXTURES = Path(__file__).parents[1] / "formats"
 SCORES = "imported_scores.csv"

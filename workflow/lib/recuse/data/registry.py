@@ -1,21 +1,18 @@
-"""Names in the configuration by which data are read: files and their formats, models and their
-spellings, scales.
-"""
+"""Names in the configuration by which data are read: files, models and their spellings, scales."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from os.path import isdir
 from pathlib import Path
 
-from recuse.base.errors import ConfigError, DataError
+from recuse.base.errors import ConfigError
 from recuse.base.tables import column_names
 
 IMPORTED = column_names("study file kind n example")
 
 HUMAN = "Human"  # the judge of the human scores in tables and figures; no model's name
-GOLD_LABELS = "Gold"  # in config's `judge` of a log: a scorer that compares with a key
 RATERS = "raters"  # those whose mean score is the reference of the study
 GOLD = "gold"  # a second, better trained team, on a random subset of the completions
 TEAMS = (RATERS, GOLD)
@@ -68,123 +65,6 @@ def parquet_parts(path: str) -> list[str]:
     if not isdir(path):  # a name that is too long to be one is no folder, either
         return [path]
     return [str(part) for part in sorted(Path(path).glob("[!.]*.parquet"))]
-
-
-@dataclass(frozen=True)
-class Format:
-    """A format of files of judgments, or of human scores and gold labels."""
-
-    words: str  # what messages call it
-    holds: tuple[str, ...]  # what a study of such files is; empty if they are only references
-    # Sets of keys: an object of the format has all of one; if of one key, no other
-    signs: tuple[frozenset[str], ...] = ()
-    keys: tuple[str, ...] = ()  # of config's `import` that only some formats have
-    # The scale of all ratings, if the tool has only one
-    scale: tuple[float, float] | None = None
-
-    def looks_like(self, keys: Collection[str]) -> bool:
-        """Whether an object with these keys is one of the format."""
-        return any(
-            sign == set(keys) if len(sign) == 1 else sign <= set(keys) for sign in self.signs
-        )
-
-
-def _signs(*sets: str) -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(keys.split()) for keys in sets)
-
-
-LOG_KEYS = ("judge", "columns", "missing", "values")
-FORMATS = {
-    "table": Format("a table", (RATED, COMPARED), keys=("columns", "missing", "values", "decimal")),
-    "mt_bench_single": Format(
-        "MT-Bench single judgments",
-        (RATED,),
-        _signs("question_id model judge score"),
-        scale=(1, 10),
-    ),
-    "mt_bench_pair": Format(
-        "MT-Bench pair judgments", (COMPARED,), _signs("question_id model_1 model_2 judge")
-    ),
-    "alpaca_eval": Format(
-        "AlpacaEval annotations", (COMPARED,), _signs("instruction output_1 preference")
-    ),
-    "arena_hard": Format(
-        "Arena-Hard judgments", (COMPARED,), _signs("model judge games"), ("baseline",)
-    ),
-    "judge_bench": Format(
-        "JudgeBench judgments", (COMPARED,), _signs("pair_id response_model judgments")
-    ),
-    "inspect": Format("an Inspect log", (RATED,), _signs("version status eval"), LOG_KEYS),
-    "promptfoo": Format(
-        "promptfoo results",
-        (RATED,),
-        _signs("results config", "results stats", "gradingResult provider"),
-        LOG_KEYS,
-    ),
-    "helm": Format(
-        "a HELM scenario state", (RATED,), _signs("adapter_spec request_states"), LOG_KEYS
-    ),
-    "mlflow": Format(
-        "MLflow traces", (RATED,), _signs("info data", "trace_id assessments"), LOG_KEYS
-    ),
-    "phoenix": Format(
-        "Phoenix annotations",
-        (RATED,),
-        _signs("annotator_kind name", "data next_cursor", "example_id annotations"),
-        LOG_KEYS,
-    ),
-    "langfuse": Format(
-        "Langfuse scores",
-        (RATED,),
-        _signs("name source dataType", "data meta", "scores observations"),
-        LOG_KEYS,
-    ),
-    "deepeval": Format(
-        "DeepEval results",
-        (RATED,),
-        _signs("testCases testPassed", "test_results confident_link"),
-        LOG_KEYS,
-    ),
-    "lm_eval": Format(
-        "lm-evaluation-harness samples",
-        (),
-        _signs("doc_id filtered_resps"),
-        ("columns", "missing", "values"),
-    ),
-    "lmarena": Format("LMArena votes", ()),
-}
-
-
-KEYS_OF_FORMATS = sorted({key for entry in FORMATS.values() for key in entry.keys})
-
-
-def refused_key(format: str, keys: Collection[str]) -> str | None:
-    """What is wrong with the first of `keys` of config's `import` that files of a format do not
-    take; None if nothing is.
-    """
-    for key in KEYS_OF_FORMATS:
-        if key in keys and key not in FORMATS[format].keys:
-            having = [name for name, entry in FORMATS.items() if key in entry.keys]
-            return f"{key}: only for format {', '.join(having)}; leave `{key}` out"
-    return None
-
-
-def check_name(path: str) -> None:
-    """DataError unless the name of a file of judgments ends as a readable one does; only CSV and
-    TSV are read packed.
-    """
-    suffix = Path(path).suffix
-    if suffix not in SUFFIXES:
-        raise DataError(
-            f"{path}: found a name ending in '{suffix}'; import a file ending in one of"
-            f" {', '.join(SUFFIXES)}"
-        )
-    packed = Path(path).with_suffix("").suffix
-    if suffix == ".gz" and packed in SUFFIXES and packed not in (".csv", ".tsv"):
-        raise DataError(
-            f"{path}: found a name ending in '{packed}.gz', but only CSV and TSV are read packed;"
-            " unpack it (gunzip)"
-        )
 
 
 def files_in(path: str) -> list[str]:

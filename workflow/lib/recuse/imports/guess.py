@@ -19,12 +19,13 @@ from recuse.base.places import WORKFLOW
 from recuse.base.settings import in_yaml
 from recuse.base.templates import environment
 from recuse.data.files import MISSING, is_number, missing_as_null, reading
-from recuse.data.registry import COMPARED, DEFAULT, FORMATS, RATED, files_in, usual_scale
+from recuse.data.registry import COMPARED, DEFAULT, RATED, files_in, usual_scale
 from recuse.data.verdicts import ORDERS
 from recuse.imports.formats import LABELS
 from recuse.imports.logs import NotNamed
 from recuse.imports.names import group_families, known_family
 from recuse.imports.readers import TIES, create_imported, recognised, score_ends
+from recuse.imports.registry import FORMATS
 from recuse.imports.rows import BOOLEAN_WORDS, Table
 from recuse.imports.settings import ColumnsOfReferences
 from recuse.imports.words import fault, guessed

@@ -17,7 +17,8 @@ from recuse.base.database import Connection
 from recuse.base.database import name as quoted
 from recuse.base.errors import ConfigError, DataError
 from recuse.data.files import PROBABILITY, record_place
-from recuse.data.registry import GOLD_LABELS, HUMAN
+from recuse.data.registry import HUMAN
+from recuse.imports.registry import GOLD_LABELS
 from recuse.imports.rows import (
     ALL,
     RATING_COLUMNS,

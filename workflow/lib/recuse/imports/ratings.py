@@ -46,7 +46,6 @@ from recuse.data.files import (
 from recuse.data.lines import check_declared, check_in_all, check_lines
 from recuse.data.registry import (
     DEFAULT,
-    FORMATS,
     HUMAN,
     IMPORTED,
     IMPORTED_SCALES,
@@ -70,6 +69,7 @@ from recuse.imports.readers import (
     read_scores_table,
     recognised,
 )
+from recuse.imports.registry import FORMATS
 from recuse.imports.rows import (
     ALL,
     COLUMN,

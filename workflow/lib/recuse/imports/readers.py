@@ -19,7 +19,7 @@ from recuse.base.database import (
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.files import IN_ONE, PROBABILITY, RawFile, reading
 from recuse.data.lines import check_lines
-from recuse.data.registry import COMPARED, FORMATS, RATED, TABLES, check_name, named_as, refused_key
+from recuse.data.registry import COMPARED, RATED, TABLES, named_as
 from recuse.data.verdicts import ORDERS
 from recuse.imports.formats import (
     ALPACA_EVAL,
@@ -30,6 +30,7 @@ from recuse.imports.formats import (
 )
 from recuse.imports.inspect_logs import log_records
 from recuse.imports.logs import NotNamed
+from recuse.imports.registry import FORMATS, check_name, refused_key
 from recuse.imports.rows import (
     ALL,
     RATING_COLUMNS,

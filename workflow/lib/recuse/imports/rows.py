@@ -33,8 +33,8 @@ from recuse.data.files import (
     reading,
     whole_as_text,
 )
-from recuse.data.registry import check_name
 from recuse.data.verdicts import COMPARISONS
+from recuse.imports.registry import check_name
 from recuse.imports.words import fault, noted, problem
 
 RATING_COLUMNS = (

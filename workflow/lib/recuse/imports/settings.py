@@ -14,8 +14,9 @@ from recuse.config.declared.sections import (
     optional,
     required,
 )
-from recuse.data.registry import COMPARED, FORMATS, RATED, refused_key
+from recuse.data.registry import COMPARED, RATED
 from recuse.data.verdicts import ORDERS, OUTCOMES
+from recuse.imports.registry import FORMATS, refused_key
 from recuse.imports.rows import names_and_columns, spellings
 from recuse.imports.words import problem
 

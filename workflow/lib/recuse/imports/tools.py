@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from recuse.base.database import Connection
 from recuse.base.log import warn
-from recuse.data.registry import GOLD_LABELS, HUMAN
+from recuse.data.registry import HUMAN
 from recuse.imports.inspect_logs import LETTERS, log_records, read_inspect
 from recuse.imports.logs import CODE, YES_NO, Log, Node, failure, one, present
+from recuse.imports.registry import GOLD_LABELS
 from recuse.imports.rows import ImportedRows
 from recuse.imports.words import fault, noted
 

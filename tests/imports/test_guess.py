@@ -383,7 +383,7 @@ def test_a_word_in_many_rows_marks_no_failure(tmp_path, monkeypatch):
     _, asked = asked_from(tmp_path, rated("judge,model,prompt,rating", *rows), monkeypatch)
     assert asked.keys() == {"values", "scales"}
     _, asked = asked_from(tmp_path, ratings_with(3, scale=(-1, 1, 2)), monkeypatch)
-    assert asked["missing"].startswith("does this mark failed judgments, and not a score?")
+    assert asked["values"].startswith("which rating is meant by -1? Write it")
 
 
 def test_human_verdicts_in_a_file_of_their_own_are_read(tmp_path, monkeypatch):

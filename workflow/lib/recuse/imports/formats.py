@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recuse.base.database import Connection, text, values_in
+from recuse.base.database import Connection, values_in
 from recuse.base.settings import Setting, written
 from recuse.data.faults import Check, raise_first_fault
 from recuse.data.registry import ORDER_DRAWN
@@ -260,7 +260,7 @@ def _create_games(connection: Connection, games: str, score: str) -> None:
     """
     connection.execute(GAMES.format(games=games, score=score, letter=case_when("score", LABELS)))
     raise_keys_twice(connection, "(select file, record, json_keys(game) as keys from games)")
-    remedy = text(f"write one of {', '.join(LABELS)}, or null if there is none")
+    remedy = f"write one of {', '.join(LABELS)}, or null if there is none"
     # A judge's answer may hold such as [[A]] or [[A>>>B]], which the tool takes for a label
     no_label = "letter is null and not regexp_full_match(score, '[AB<>=]*')"
     check = Check("score", no_label, "which is not a verdict", remedy)
@@ -294,7 +294,7 @@ def _add_baseline(connection: Connection, path: str, settings: Mapping) -> None:
         f"name the model that all others were compared with {baseline.place}, as in"
         f" {baseline.line(written('gpt-4-0314'))}"
     )
-    check = Check("baseline", "baseline is null", "as in version 0.1", text(remedy))
+    check = Check("baseline", "baseline is null", "as in version 0.1", remedy)
     raise_first_fault(connection, "objects", [check])
     _create_games(connection, "games", "score")
 

@@ -58,7 +58,7 @@ ORDER = [
     "rater",
 ]
 NAMING = ("judge", "model", "model_a", "model_b")
-FAILED = (-9999, -999, -99, -9, -1, 99, 999, 9999)  # numbers that often mark a failure
+FAILED = {-9999, -999, -99, -9, -1, 99, 999, 9999}  # numbers that often mark a failure
 FAR = 9  # times the highest score, for such a number above the scores
 POLES = {  # of a yes-no question, in lower case
     **dict.fromkeys(("true", "yes", "y", "t", "pass", "passed", "correct", "right"), 1),
@@ -469,16 +469,16 @@ def _read_words(part: Guess, compared: bool, models: Collection[str]) -> None:
     for column in part.scores:
         for value, n in column.values.items():
             counts[value.lower()] += n
-    most = max(FEW, MANY * sum(column.filled for column in part.scores))
-    numbers = {float(word.replace(",", ".")): n for word, n in counts.items() if _is_number(word)}
     if compared:
         words = [word for word in counts if word not in AS_THEY_ARE | models]
-        meanings = {word: _answer(word) for word in words}
+        known = {word: answer for word in words if (answer := _answer(word))}
     else:
-        words = [word for word in counts if not _is_number(word)]
-        meanings = {word: None if numbers else POLES.get(word) for word in words}
-    known = {word: meaning for word, meaning in meanings.items() if meaning is not None}
-    left = [word for word in words if word not in known]
+        numbers = {word: number for word in counts if (number := _number(word)) is not None}
+        scores = {*numbers.values()} - _far_numbers(numbers.values())
+        words = [word for word in counts if numbers.get(word) not in scores]
+        known = {} if numbers else {word: POLES[word] for word in words if word in POLES}
+    left = part.failures = [word for word in words if word not in known]
+    most = max(FEW, MANY * sum(column.filled for column in part.scores))
     if sum(counts[word] for word in left) > most:
         meaning = "<a, b or tie>" if compared else "<number>"
         part.set(
@@ -490,30 +490,27 @@ def _read_words(part: Guess, compared: bool, models: Collection[str]) -> None:
             compared=compared,
             example=_yaml({**known, **dict.fromkeys(left[:5], meaning)}),
         )
-        left = []
-    elif known and "order" in part.columns:
+        return
+    if known and "order" in part.columns:
         part.set(part.others, "values", None, "models_or_places", read_as=_yaml(known))
     elif known:
         part.set(part.others, "values", known, "known_words")
-    far = [] if compared else _far_numbers(numbers)
-    part.failures = [*left, *(f"{number:g}" for number in far)]
-    if sum(numbers[number] for number in far) > most:
-        part.set(part.others, "missing", None, "failures", listed=_yaml(part.failures))
-    elif part.failures:
-        part.set(part.others, "missing", part.failures, "rare")
+    if left:
+        part.set(part.others, "missing", left, "rare")
 
 
-def _is_number(word: str) -> bool:
-    """Whether a word is a number, with a decimal point or comma."""
-    return is_number(word.replace(",", "."))
+def _number(word: str) -> float | None:
+    """The number that a word is, with a decimal point or comma."""
+    with_point = word.replace(",", ".")
+    return float(with_point) if is_number(with_point) else None
 
 
-def _far_numbers(numbers: Collection[float]) -> list[float]:
+def _far_numbers(numbers: Collection[float]) -> set[float]:
     """Those of FAILED that are far from scores from 0 up; -1 beside 0 and 1 may be a score."""
-    scores = {number for number in numbers if number not in FAILED}
+    scores = {*numbers} - FAILED
     if not scores or min(scores) < 0 or scores <= {0, 1}:
-        return []
-    return sorted(x for x in numbers if x in FAILED and (x < 0 or x >= FAR * max(scores)))
+        return set()
+    return {x for x in FAILED.intersection(numbers) if x < 0 or x >= FAR * max(scores)}
 
 
 def _answer(word: str) -> str | None:

@@ -11,7 +11,7 @@ from importing import GOLDEN, beside_golden, import_files
 
 from recuse.arguments import argument_named
 from recuse.base.database import bounded
-from recuse.base.errors import ConfigError, DataError
+from recuse.base.errors import DataError
 from recuse.base.settings import named_as_arguments
 from recuse.base.tables import read_table
 from recuse.imports.inspect_logs import zipfile
@@ -301,9 +301,10 @@ def test_judges_that_an_inspect_log_names_need_no_config(tmp_path):
     assert {row[0] for row in imported(tmp_path, log, {"step": 0.5})[0]} == {"openai/gpt-4.1"}
     del log["eval"]["model_roles"]
     with pytest.raises(
-        ConfigError,
+        DataError,
         match=(
-            r"log\.json names scorers, not judges \(includes, model_graded_qa, model_graded_qa1\)"
+            r"log\.json: its scorers are includes, model_graded_qa, model_graded_qa1, and none is"
+            " known to be a judge; write `judge: <its name>`"
         ),
     ):
         imported(tmp_path, log, {"step": 0.5})

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recuse.base.database import Connection, connect, exists, values_in
-from recuse.base.errors import ConfigError, DataError
+from recuse.base.errors import DataError
 from recuse.base.places import WORKFLOW
 from recuse.base.settings import in_yaml
 from recuse.base.templates import environment
@@ -536,8 +536,8 @@ def _imported(part: Guess, kind: str) -> Connection:
         connection = connect()
         try:
             create_imported(connection, part.files, settings, kind)
-        except (ConfigError, NotNamed) as error:
-            key = error.part if isinstance(error, NotNamed) else "judge"
+        except NotNamed as error:
+            key = error.part
             if key in {*part.columns, *part.others}:
                 raise
             if key == "judge":

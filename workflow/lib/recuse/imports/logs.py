@@ -15,7 +15,7 @@ import numpy as np
 
 from recuse.base.database import Connection
 from recuse.base.database import name as quoted
-from recuse.base.errors import ConfigError, DataError
+from recuse.base.errors import DataError
 from recuse.data.files import PROBABILITY, record_place
 from recuse.data.registry import HUMAN
 from recuse.imports.registry import GOLD_LABELS
@@ -349,9 +349,9 @@ class Log:
     def rows(self, connection: Connection, named: Mapping[str, str]) -> ImportedRows:
         """The ratings as rows, and the human scores or gold labels beside them.
 
-        named: column of the table -> its name in the file. Raises DataError if there is none, or if
-        several scorers are one judge of a dimension; ConfigError if neither the file nor config
-        names a judge.
+        named: column of the table -> its name in the file. Raises DataError if there is none, as
+        neither the file nor config names a judge, or if several scorers are one judge of a
+        dimension.
         """
         if self.left_out:
             note("no_judges", path=self.path, left_out=sorted(self.left_out.items()))
@@ -360,7 +360,9 @@ class Log:
             first, records = record_place(self.path, empty[0]), len(self.records)
             note("unread", path=self.path, empty=len(empty), records=records, first=first)
         if not self.scores:
-            raise self._no_scores()
+            scorers = [*self.scorers]
+            error = fault(self.path, "no_scores", scorers=scorers, judge=self.judges)
+            raise NotNamed(error, "judge")
         for (judge, dimension), scorers in self.by_judge.items():
             if len(scorers) > 1:
                 raise fault(
@@ -387,12 +389,3 @@ class Log:
         rows = as_rows(source, picked, RATING_COLUMNS, named=named, texts=kept, used=())
         given = f"(select {', '.join(SCORED)} from log_scores where kind is not null)"
         return replace(rows, scores=given if len(ratings) < len(self.scores) else None)
-
-    def _no_scores(self) -> DataError | ConfigError:
-        """The error about a log without a score by a judge, a human or a key."""
-        scorers = [*self.scorers]
-        if scorers and not self.judges:
-            wrong = problem("no_judge", path=self.path, scorers=scorers)
-            return ConfigError.at(["import", "judge"], wrong)
-        listed = [*self.judges] if isinstance(self.judges, Mapping) else []
-        return fault(self.path, "no_scores", scorers=scorers, listed=listed)

@@ -18,21 +18,14 @@ class Format:
 
     words: str  # what messages call it
     holds: tuple[str, ...]  # what a study of such files is; empty if they are only references
-    # Sets of keys: an object of the format has all of one; if of one key, no other
-    signs: tuple[frozenset[str], ...] = ()
+    signs: tuple[str, ...] = ()  # keys, all of which an object of the format has; or others
     keys: tuple[str, ...] = ()  # of config's `import` that only some formats have
     # The scale of all ratings, if the tool has only one
     scale: tuple[float, float] | None = None
 
     def looks_like(self, keys: Collection[str]) -> bool:
         """Whether an object with these keys is one of the format."""
-        return any(
-            sign == set(keys) if len(sign) == 1 else sign <= set(keys) for sign in self.signs
-        )
-
-
-def _signs(*sets: str) -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(keys.split()) for keys in sets)
+        return any({*sign.split()} <= {*keys} for sign in self.signs)
 
 
 LOG_KEYS = ("judge", "columns", "missing", "values")
@@ -41,72 +34,65 @@ FORMATS = {
     "mt_bench_single": Format(
         "MT-Bench single judgments",
         (RATED,),
-        _signs("question_id model judge score"),
+        ("question_id model judge score",),
         scale=(1, 10),
     ),
     "mt_bench_pair": Format(
-        "MT-Bench pair judgments", (COMPARED,), _signs("question_id model_1 model_2 judge")
+        "MT-Bench pair judgments", (COMPARED,), ("question_id model_1 model_2 judge",)
     ),
     "alpaca_eval": Format(
-        "AlpacaEval annotations", (COMPARED,), _signs("instruction output_1 preference")
+        "AlpacaEval annotations", (COMPARED,), ("instruction output_1 preference",)
     ),
     "arena_hard": Format(
-        "Arena-Hard judgments", (COMPARED,), _signs("model judge games"), ("baseline",)
+        "Arena-Hard judgments", (COMPARED,), ("model judge games",), ("baseline",)
     ),
     "judge_bench": Format(
-        "JudgeBench judgments", (COMPARED,), _signs("pair_id response_model judgments")
+        "JudgeBench judgments", (COMPARED,), ("pair_id response_model judgments",)
     ),
-    "inspect": Format("an Inspect log", (RATED,), _signs("version status eval"), LOG_KEYS),
+    "inspect": Format("an Inspect log", (RATED,), ("version status eval",), LOG_KEYS),
     "promptfoo": Format(
         "promptfoo results",
         (RATED,),
-        _signs("results config", "results stats", "gradingResult provider"),
+        ("results config", "results stats", "gradingResult provider"),
         LOG_KEYS,
     ),
-    "helm": Format(
-        "a HELM scenario state", (RATED,), _signs("adapter_spec request_states"), LOG_KEYS
-    ),
-    "mlflow": Format(
-        "MLflow traces", (RATED,), _signs("info data", "trace_id assessments"), LOG_KEYS
-    ),
+    "helm": Format("a HELM scenario state", (RATED,), ("adapter_spec request_states",), LOG_KEYS),
+    "mlflow": Format("MLflow traces", (RATED,), ("info data", "trace_id assessments"), LOG_KEYS),
     "phoenix": Format(
         "Phoenix annotations",
         (RATED,),
-        _signs("annotator_kind name", "data next_cursor", "example_id annotations"),
+        ("annotator_kind name", "data next_cursor", "example_id annotations"),
         LOG_KEYS,
     ),
     "langfuse": Format(
         "Langfuse scores",
         (RATED,),
-        _signs("name source dataType", "data meta", "scores observations"),
+        ("name source dataType", "data meta", "scores observations"),
         LOG_KEYS,
     ),
     "deepeval": Format(
         "DeepEval results",
         (RATED,),
-        _signs("testCases testPassed", "test_results confident_link"),
+        ("testCases testPassed", "test_results confident_link"),
         LOG_KEYS,
     ),
     "lm_eval": Format(
         "lm-evaluation-harness samples",
         (),
-        _signs("doc_id filtered_resps"),
+        ("doc_id filtered_resps",),
         ("columns", "missing", "values"),
     ),
     "lmarena": Format("LMArena votes", ()),
 }
 
 
-KEYS_OF_FORMATS = sorted({key for entry in FORMATS.values() for key in entry.keys})
-
-
 def refused_key(format: str, keys: Collection[str]) -> str | None:
     """What is wrong with the first of `keys` of config's `import` that files of a format do not
     take; None if nothing is.
     """
-    for key in KEYS_OF_FORMATS:
-        if key in keys and key not in FORMATS[format].keys:
-            having = [name for name, entry in FORMATS.items() if key in entry.keys]
+    for key in sorted(keys):
+        having = [name for name, entry in FORMATS.items() if key in entry.keys]
+        if having and format not in having:
             return f"{key}: only for format {', '.join(having)}; leave `{key}` out"
     return None
 

@@ -204,17 +204,20 @@ def test_two_calls_agree_in_each_bit(name, families):
 
 
 @pytest.mark.parametrize(
-    ("p_value", "margin", "sweeps"),
-    [(0.05, 5.0, 4), (0.05, 0.01, 2), (0.2, 5.0, 2)],
-    ids=["near", "far", "not watched"],
+    ("p_value", "margin", "precise", "sweeps"),
+    [(0.05, 5.0, 0.0, 4), (0.05, 0.01, 0.0, 2), (0.2, 5.0, 0.0, 2), (0.05, 5.0, 0.5, 2)],
+    ids=["near", "far", "not watched", "precise"],
 )
-def test_sampling_goes_on_while_a_watched_probability_is_near_a_cut_off(p_value, margin, sweeps):
+def test_sampling_goes_on_while_a_watched_probability_is_near_a_cut_off(
+    p_value, margin, precise, sweeps
+):
     """Two sweeps at a time, four at most."""
     bias = "self_bias", "0"
     known = {
         number: sampled("two judges", BURN_IN=2, KEPT=number, MOST=number) for number in (2, 4)
     }
-    near = {"CUT_OFFS": known[2][bias].positive + np.array([0.01, 1]), "MARGIN": margin}
+    cut_offs = known[2][bias].positive + np.array([0.01, 1])
+    near = {"CUT_OFFS": cut_offs, "MARGIN": margin, "PRECISE": precise}
     tests = {bias: (0.0, p_value)}
     assert sampled("two judges", tests, BURN_IN=2, KEPT=2, MOST=4, **near) == known[sweeps]
     assert known[2] != known[4]

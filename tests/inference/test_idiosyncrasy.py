@@ -403,6 +403,15 @@ def test_the_pooled_mean_of_a_study_is_with_all_and_without_each(slices, gaps):
                 } == {key: whole[key] for key in ("estimate", "std_error", "p_value")}
 
 
+def test_a_slice_with_the_cells_of_another_is_not_fitted_again(twin, slices):
+    again = idiosyncrasies(MAIN, twin, slices)
+    assert [each.where["spec"] for each in again] == ["main"]
+    assert again[0].fit is slices[0].fit
+    for table in (pooled_rows, idiosyncrasy_rows):
+        fitted = list(table(idiosyncrasies(MAIN, twin), confidence=0.9))
+        assert list(table(again, confidence=0.9)) == fitted
+
+
 def test_what_has_no_residual_has_a_reason(twin):
     # Two families of two are left
     dropped = ["Llama 3 8B", "Llama 3 70B", "Mistral 7B", "Mistral Large", "Claude v2"]

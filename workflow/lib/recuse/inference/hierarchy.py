@@ -37,7 +37,7 @@ import numpy as np
 
 from recuse.inference.judge_model import CellMeans
 from recuse.inference.mixed import MixedFit
-from recuse.model.spec import BIASES
+from recuse.model.spec import BIASES, BiasKey
 
 # Chains, and sweeps of each: at first, at a time, and at most
 CHAINS, BURN_IN, KEPT, MOST = 64, 20, 12, 132
@@ -46,13 +46,12 @@ CACHED = 2**15  # densities of residuals at a time
 STEP = (0.2, 0.9)  # of a lattice of logarithms: least and largest
 SEED = 0
 # Probabilities at which a verdict changes, at a level of 90 %: those watched are to be MARGIN Monte
-# Carlo errors from them.
-CUT_OFFS, MARGIN = np.array([0.05, 0.2, 0.8, 0.95]), 2.0
+# Carlo errors from them, or to have an error of PRECISE at most.
+CUT_OFFS, MARGIN, PRECISE = np.array([0.05, 0.2, 0.8, 0.95]), 2.0, 0.004
 WATCHED = 0.1  # p-value below which a verdict depends on the probability
 # Of the scale of its prior: a smaller standard deviation makes no difference, and chains get stuck
 # there
 LEAST = 0.05
-_Test = tuple[float, float]  # an estimate and its p-value
 Density = Callable[[np.ndarray], np.ndarray]
 # Logarithm of a standard deviation that a lattice tries: beyond it, squares overflow
 LARGEST = 50.0
@@ -79,30 +78,26 @@ class _Grid:
     def __init__(self, cells: CellMeans, fit: MixedFit) -> None:
         """cells: with sampling variances; fit: the mixed model of them."""
         self.judges, judge = np.unique(cells.judge, return_inverse=True)
-        self.models, model = np.unique(cells.model, return_inverse=True)
+        models, model = np.unique(cells.model, return_inverse=True)
         names, family = np.unique(
             np.concatenate([cells.judge_family, cells.model_family]), return_inverse=True
         )
-        of_judge, of_model = (
-            np.zeros(len(self.judges), dtype=int),
-            np.zeros(len(self.models), dtype=int),
-        )
-        of_judge[judge], of_model[model] = family.reshape(2, -1)
-        shape = len(self.judges), len(self.models), 1
-        self.rated, self.mean, self.sampling = np.zeros(shape), np.zeros(shape), np.ones(shape)
-        self.rated[judge, model, 0] = 1.0
-        self.mean[judge, model, 0] = cells.mean - cells.mean.mean()
-        self.sampling[judge, model, 0] = cells.variance
-        self.own = self.rated * (self.judges[:, None] == self.models)[..., None]
-        self.family = self.rated * (of_judge[:, None] == of_model)[..., None] - self.own
-        by_judge = (of_judge[:, None] == np.arange(len(names))) * 1.0  # (J, F)
-        by_model = (of_model[:, None] == np.arange(len(names))) * 1.0  # (M, F)
-        # Indicators of the judges, (J, n), and of the models, (M, k), that share preferences.
-        self.sharing = [
-            (np.eye(shape[0]), by_model),
-            (by_judge, np.eye(shape[1])),
-            (by_judge, by_model),
-        ]
+        shape = len(self.judges), len(models), 1
+        by_judge, by_model = (np.zeros((number, len(names))) for number in shape[:2])
+        by_judge[judge, family[: len(judge)]] = 1.0
+        by_model[model, family[len(judge) :]] = 1.0
+
+        def table(values: np.ndarray | float, otherwise: float = 0.0) -> np.ndarray:
+            filled = np.full(shape, otherwise)
+            filled[judge, model, 0] = values
+            return filled
+
+        self.rated, self.own, self.family = map(table, (1.0, cells.is_self, cells.is_family))
+        self.mean = table(cells.mean - cells.mean.mean())
+        self.sampling = table(cells.variance, 1.0)
+        # Indicators of the judges, (J, F), and of the models, (M, F), that share preferences; None
+        # where none do.
+        self.sharing = [(None, by_model), (by_judge, None), (by_judge, by_model)]
         biased = np.flatnonzero(by_judge.T @ self.family.sum(axis=(1, 2)))
         self.families = names[biased]  # those with a family-bias
         self.by_judge = by_judge[:, biased]  # (J, B)
@@ -142,14 +137,6 @@ def _half_normal(points: np.ndarray, scale: float) -> np.ndarray:
     return np.where(points < LEAST * scale, -np.inf, np.log(points) - 0.5 * (points / scale) ** 2)
 
 
-def _given_normals(points: np.ndarray, values: np.ndarray, scale: float) -> np.ndarray:
-    """Log density of the log of the standard deviation of normal values, (n, chains), which is half
-    normal a priori.
-    """
-    squares = (values**2).sum(axis=0)
-    return _half_normal(points, scale) - len(values) * np.log(points) - 0.5 * squares / points**2
-
-
 def _given_residuals(variance: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """Log density of residuals with these variances and squares."""
     return -0.5 * (np.log(variance) + squares / variance)
@@ -168,9 +155,8 @@ class Sampler:
         self.grid, self.random = grid, np.random.default_rng(SEED)
         judges, models, _ = grid.mean.shape
         self.of_spreads, self.of_factors = np.full((2, CHAINS), 0.4)
-        self.shared = [
-            np.zeros((rows.shape[1], columns.shape[1], CHAINS)) for rows, columns in grid.sharing
-        ]
+        # What each component of the shared preferences adds to each cell
+        self.shared = [np.zeros((judges, models, CHAINS)) for _ in grid.sharing]
         self.shared_spread = np.full((3, CHAINS), 2 / 3 * SHARED)
         # Of the self-biases and of the family-biases
         self.mu, self.tau = np.zeros((2, CHAINS)), np.full((2, CHAINS), TAU / 2)
@@ -210,10 +196,9 @@ class Sampler:
         self.known = self.grid.sampling + selves * self.grid.own  # all variance but preferences
         self.weight = self.grid.rated / (preferences + self.known)
 
-    def _common(self, place: int) -> np.ndarray:
-        """What a component of the shared preferences adds to each cell, (J, M, chains)."""
-        rows, columns = self.grid.sharing[place]
-        return _summed(rows.T, columns @ self.shared[place])
+    def _by_family(self, values: np.ndarray) -> np.ndarray:
+        """Sums of values, (J, M, chains), over the cells of each family-bias, (B, chains)."""
+        return self.grid.by_judge.T @ (values * self.grid.family).sum(axis=1)
 
     def _variance(self) -> np.ndarray:
         """Variance of each bias about its mu, (J + B, chains)."""
@@ -223,8 +208,8 @@ class Sampler:
         """Draw c_m and the family-biases with a_j integrated out, then a_j; leave the residuals."""
         grid, weight, (judges, models, _) = self.grid, self.weight, self.grid.mean.shape
         target = grid.mean - self.mu[0] * grid.own - self.slope[:, None] * grid.quality
-        for place in range(len(grid.sharing)):
-            target -= self._common(place)
+        for shared in self.shared:
+            target -= shared
         of_family = weight * grid.family
         prior = 1 / self._variance()[judges:]
         # With a_j
@@ -236,10 +221,11 @@ class Sampler:
         gram[models:, :models] = _summed(grid.by_judge, of_family)
         gram[:models, models:] = gram[models:, :models].transpose(1, 0, 2)
         place = np.arange(len(gram))
-        of_families = grid.by_judge.T @ of_family.sum(axis=1) + prior
-        gram[place, place] = np.concatenate([weight.sum(axis=0) + EFFECT**-2, of_families])
+        gram[place, place] = np.concatenate(
+            [weight.sum(axis=0) + EFFECT**-2, self._by_family(weight) + prior]
+        )
         weighted = weight * target
-        total = grid.by_judge.T @ (weighted * grid.family).sum(axis=1) + self.mu[1] * prior
+        total = self._by_family(weighted) + self.mu[1] * prior
         right = np.concatenate([weighted.sum(axis=0), total])
         right -= ((scale * weighted.sum(axis=1))[:, None] * cross).sum(axis=0)
         # Chains first, for the linear algebra of each
@@ -257,19 +243,19 @@ class Sampler:
         """Draw the preferences that models of a family, judges of a family, or both have in
         common.
         """
-        for place, (rows, columns) in enumerate(self.grid.sharing):
-            left = self.left + self._common(place)
-            precision = np.maximum(columns.T @ _summed(rows, self.weight), NOTHING)
-            estimate = columns.T @ _summed(rows, self.weight * left) / precision
-            spread = self._moved_spread(
-                self.shared_spread[place],
-                estimate.reshape(-1, CHAINS),
-                1 / precision.reshape(-1, CHAINS),
-            )
+        for place, sharing in enumerate(self.grid.sharing):
+            left = self.left + self.shared[place]
+            precision = np.maximum(_totals(self.weight, *sharing), NOTHING)
+            estimate = _totals(self.weight * left, *sharing) / precision
+            spread = self._moved_spread(self.shared_spread[place], estimate, 1 / precision)
             share = precision / (precision + spread**-2)
             self.shared_spread[place] = spread
-            self.shared[place] = self._normal(share * estimate, precision / share)
-            self.left = (left - self._common(place)) * self.grid.rated
+            drawn = self._normal(share * estimate, precision / share)
+            for axis, indicators in enumerate(sharing):
+                if indicators is not None:
+                    drawn = drawn.take(indicators.argmax(axis=1), axis=axis)
+            self.shared[place] = drawn
+            self.left = (left - drawn) * self.grid.rated
 
     def _move(self, value: np.ndarray, log_density: Density) -> np.ndarray:
         return lattice_move(self.random, value, log_density)
@@ -278,13 +264,12 @@ class Sampler:
         self, spread: np.ndarray, estimates: np.ndarray, variance: np.ndarray
     ) -> np.ndarray:
         """Move the standard deviation of shared preferences, which are integrated out, given
-        estimates of them, (n, chains), of these variances.
+        estimates of them, (n, k, chains), of these variances.
         """
-        squares = estimates**2
 
         def density(points: np.ndarray) -> np.ndarray:
-            residuals = _given_residuals(variance + points[:, None] ** 2, squares)
-            return residuals.sum(axis=1) + _half_normal(points, SHARED)
+            residuals = _given_residuals(variance + points[:, None, None] ** 2, estimates**2)
+            return residuals.sum(axis=(1, 2)) + _half_normal(points, SHARED)
 
         return self._move(spread, density)
 
@@ -300,7 +285,9 @@ class Sampler:
         """Draw s_j and t_m with the parameters of their priors, which move both with s and t fixed
         and with these in tow.
         """
-        self.spread = self._move(self.spread, self._density_of_spread)
+        self.spread = self._moved(
+            self.spread, self.centre, self.of_spreads, self._likelihood_of_spread
+        )
         logs = np.log(self.spread)
         centre = self._normal(logs.mean(axis=0), len(logs) / self.of_spreads**2)
         # A step out of bounds is not taken
@@ -309,7 +296,7 @@ class Sampler:
             self.of_spreads, logs - self.centre, SPREADS, self._likelihood_of_spread
         )
         self.spread = np.exp(self.centre + logs)
-        self.factor = self._move(self.factor, self._density_of_factor)
+        self.factor = self._moved(self.factor, 0.0, self.of_factors, self._likelihood_of_factor)
         self.of_factors, logs = self._scaled(
             self.of_factors, np.log(self.factor), FACTORS, self._likelihood_of_factor
         )
@@ -321,7 +308,13 @@ class Sampler:
         """Move the standard deviation of some logarithms, (n, chains), first given these, then with
         these in proportion.
         """
-        scale = self._move(scale, lambda points: _given_normals(points, logs, prior))
+        squares = (logs**2).mean(axis=0)
+
+        def density_of_logs(points: np.ndarray) -> np.ndarray:
+            residuals = _given_residuals(points**2, squares)
+            return len(logs) * residuals + _half_normal(points, prior)
+
+        scale = self._move(scale, density_of_logs)
         scores = logs / scale
 
         def density(points: np.ndarray) -> np.ndarray:
@@ -330,33 +323,37 @@ class Sampler:
         scale = self._move(scale, density)
         return scale, scale * scores
 
-    def _density_of_spread(self, points: np.ndarray) -> np.ndarray:
-        logs = np.log(points) - self.centre
-        return self._likelihood_of_spread(logs) - 0.5 * (logs / self.of_spreads) ** 2
+    def _moved(
+        self, value: np.ndarray, centre: np.ndarray | float, scale: np.ndarray, likelihood: Density
+    ) -> np.ndarray:
+        """Move some values, whose logarithms are normal a priori; likelihood: of the logarithms
+        less their centre.
+        """
 
-    def _density_of_factor(self, points: np.ndarray) -> np.ndarray:
-        logs = np.log(points)
-        return self._likelihood_of_factor(logs) - 0.5 * (logs / self.of_factors) ** 2
+        def density(points: np.ndarray) -> np.ndarray:
+            logs = np.log(points) - centre
+            return likelihood(logs) - 0.5 * (logs / scale) ** 2
+
+        return self._move(value, density)
 
     def _likelihood_of_spread(self, logs: np.ndarray) -> np.ndarray:
         """Log density of each judge's residuals at some log s_j less their centre, (POINTS, J,
         chains).
         """
-        spread = np.exp(np.minimum(self.centre + logs, LARGEST))
-        return self._likelihood(spread[:, :, None], self.factor, axis=2)
+        return self._likelihood((self.centre + logs)[:, :, None], self.factor, axis=2)
 
     def _likelihood_of_factor(self, logs: np.ndarray) -> np.ndarray:
         """Log density of the residuals of each model at some log t_m, (POINTS, M, chains)."""
-        factor = np.exp(np.minimum(logs, LARGEST))
-        return self._likelihood(factor[:, None], self.spread[:, None], axis=1)
+        return self._likelihood(logs[:, None], self.spread[:, None], axis=1)
 
-    def _likelihood(self, points: np.ndarray, others: np.ndarray, *, axis: int) -> np.ndarray:
+    def _likelihood(self, logs: np.ndarray, others: np.ndarray, *, axis: int) -> np.ndarray:
         """Sum along an axis of the log densities of residuals, (POINTS, J, M, chains), whose
-        preferences have the standard deviations points x others.
+        preferences have the standard deviations exp(logs) x others.
 
         Some points at a time, so that a processor's cache holds the numbers.
         """
-        squares, points, others = self.left**2, points**2, others**2 * self.grid.rated
+        points = np.exp(np.minimum(logs, LARGEST)) ** 2
+        squares, others = self.left**2, others**2 * self.grid.rated
         sums, at_once = [], max(1, CACHED // squares.size)
         for start in range(0, POINTS, at_once):
             variance = points[start : start + at_once] * others
@@ -371,25 +368,24 @@ class Sampler:
         out.
         """
         grid, kind = self.grid, self.grid.kind
-        weight = self.weight * grid.family
-        precision = grid.by_judge.T @ weight.sum(axis=1)
-        of_families = grid.by_judge.T @ (weight * self.left).sum(axis=1) / precision
+        precision = self._by_family(self.weight)
+        of_families = self._by_family(self.weight * self.left) / precision
         of_selves = (self.left * grid.own).sum(axis=1) + self.mu[0]
         self.gap = np.concatenate([of_selves, self.family_bias + of_families])
         variance = (self.spread[:, None] * self.factor) ** 2 + grid.sampling
-        of_selves = (variance * grid.own).sum(axis=1) + 1 - grid.own.sum(axis=1)
+        of_selves = (variance * grid.own).sum(axis=1) + 1 - grid.known[: len(self.spread)]
         self.variance = np.concatenate([of_selves, 1 / precision])
         squares = (self.gap - kind @ self.mu) ** 2
 
+        def density(scale: np.ndarray) -> np.ndarray:
+            return _given_residuals(self.variance + scale**2, squares) * grid.known
+
         def stretch_density(points: np.ndarray) -> np.ndarray:
-            residuals = _given_residuals(self.variance + (kind @ self.tau * points) ** 2, squares)
-            return residuals * grid.known - TAILS * (np.log(points) + 0.5 / points**2)
+            prior = -TAILS * (np.log(points) + 0.5 / points**2)
+            return density(kind @ self.tau * points) + prior
 
         def tau_density(points: np.ndarray) -> np.ndarray:
-            residuals = _given_residuals(
-                self.variance + (kind @ points * self.stretch) ** 2, squares
-            )
-            return kind.T @ (residuals * grid.known) + _half_normal(points, TAU)
+            return kind.T @ density(kind @ points * self.stretch) + _half_normal(points, TAU)
 
         self.stretch = self._move(self.stretch, stretch_density)
         self.tau = self._move(self.tau, tau_density)
@@ -409,13 +405,21 @@ def _summed(indicators: np.ndarray, values: np.ndarray) -> np.ndarray:
     return (indicators.T @ values.reshape(len(values), -1)).reshape(-1, *values.shape[1:])
 
 
+def _totals(
+    values: np.ndarray, by_judge: np.ndarray | None, by_model: np.ndarray | None
+) -> np.ndarray:
+    """Sums of values, (J, M, chains), over the judges and over the models with indicators."""
+    totals = values if by_judge is None else _summed(by_judge, values)
+    return totals if by_model is None else by_model.T @ totals
+
+
 def posteriors(
-    cells: CellMeans, fit: MixedFit, tests: Mapping[tuple[str, str], _Test]
-) -> dict[tuple[str, str], Posterior]:
+    cells: CellMeans, fit: MixedFit, tests: Mapping[BiasKey, tuple[float, float]]
+) -> dict[BiasKey, Posterior]:
     """The posterior of each self- and family-bias, by quantity and judge or family.
 
     Sampling goes on while the probability of a bias whose p-value is below WATCHED is within MARGIN
-    Monte Carlo errors of one of CUT_OFFS, up to MOST sweeps.
+    Monte Carlo errors of one of CUT_OFFS and this error is above PRECISE, up to MOST sweeps.
 
     cells: with sampling variances; fit: the mixed model of them, for the effects of models and to
     start from; tests: estimate and p-value of each bias by this model, as far as there are any.
@@ -442,7 +446,7 @@ def posteriors(
         mean, square, positive = sums.mean(axis=2) / sweeps
         error = sums[2].std(axis=1, ddof=1) / sweeps / math.sqrt(CHAINS)
         is_near = np.abs(positive[:, None] - CUT_OFFS).min(axis=1) < MARGIN * error
-        if sweeps >= MOST or not (is_near & is_watched).any():
+        if sweeps >= MOST or not (is_near & is_watched & (error > PRECISE)).any():
             break
-    numbers = zip(mean.tolist(), np.sqrt(square - mean**2).tolist(), positive.tolist(), strict=True)
+    numbers = np.stack([mean, np.sqrt(square - mean**2), positive], axis=1).tolist()
     return {key: Posterior(*of_bias) for key, of_bias in zip(keys, numbers, strict=True)}

@@ -8,9 +8,10 @@ preferences vary.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, wraps
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from recuse.base.words import percent
 from recuse.data.doubts import Doubt
 from recuse.data.study import StudyTables
 from recuse.inference.hierarchy import Posterior, posteriors
-from recuse.inference.judge_model import CellMeans, tables_of_slices
+from recuse.inference.judge_model import CellMeans, equal_cells, tables_of_slices
 from recuse.inference.mixed import CellTable, ContrastErrors, MixedFit, Pooled, pooled
 from recuse.model.design import ALL_JUDGES, NO_ROWS
 from recuse.model.estimable import biases_without_judges
@@ -138,13 +139,9 @@ def _cells_of_family(cells: CellMeans, family: str) -> np.ndarray:
     Their judge and model have unrelated cells, and ratings are on LEAST_PROMPTS or more, where
     prompts are counted.
     """
-    unrelated = cells.is_unrelated
-    among = cells.is_family & (cells.judge_family == family)
-    comparable = (
-        among
-        & np.isin(cells.judge, cells.judge[unrelated])
-        & np.isin(cells.model, cells.model[unrelated])
-    )
+    comparable = among = cells.is_family & (cells.judge_family == family)
+    for names in (cells.judge, cells.model):
+        comparable = comparable & np.isin(names, names[cells.is_unrelated])
     if cells.prompts is not None:
         comparable &= cells.prompts >= LEAST_PROMPTS
     return comparable if comparable.any() else among
@@ -269,6 +266,12 @@ class Idiosyncrasy:
         # Those that have an estimate, in the order of the contrasts
         self._targets = [bias for bias in self._biases if not (bias.reason or self._reason)]
         self._places = {bias.key: place for place, bias in enumerate(self._targets)}
+
+    def at(self, where: dict) -> "Idiosyncrasy":
+        """The same of another slice, which has the same cells."""
+        other = copy(self)
+        other.where = where
+        return other
 
     def _fitted(self) -> str:
         """Fit the model; why there is no fit, or ""."""
@@ -460,20 +463,49 @@ def mean_bias(biases: Sequence[Bias], whole: Pooled) -> Bias:
     )
 
 
-def idiosyncrasies(spec: Spec, study: StudyTables) -> list[Idiosyncrasy]:
+def idiosyncrasies(
+    spec: Spec, study: StudyTables, fitted: Sequence[Idiosyncrasy] = ()
+) -> list[Idiosyncrasy]:
     """Fit each slice of a least-squares spec's rows; of its terms, those of biases say which to
     estimate.
+
+    fitted: slices of the study, which are not fitted again for other slices with the same cells,
+    as the whole of a study with one dimension.
     """
-    fitted = []
+    quantities, slices = bias_quantities(spec), []
     for label, cells in tables_of_slices(spec, study.independent):
         where = {"spec": spec.name, "slice": label, "estimand": C}
-        fitted.append(
-            Idiosyncrasy(where, cells, quantities=bias_quantities(spec), doubts=study.doubts)
-        )
-    return fitted
+        same = [
+            each.at(where)
+            for each in fitted
+            if each.quantities == quantities and equal_cells(each.cells, cells)
+        ]
+        slices += same[:1] or [
+            Idiosyncrasy(where, cells, quantities=quantities, doubts=study.doubts)
+        ]
+    return slices
 
 
-def idiosyncrasy_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
+def _of_slices(table: Callable[[Idiosyncrasy, float], Iterator[dict]]) -> Callable:
+    """A table of slices, by the function that yields the rows of one with cells; once for slices
+    that have the same.
+    """
+
+    @wraps(table)
+    def rows_of_slices(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
+        found = {id(None): [{"reason": because(Reason.NO_ROWS)}]}
+        for each in slices:
+            key = id(each.cells)
+            if key not in found:
+                found[key] = list(table(each, confidence))
+            for row in found[key]:
+                yield each.where | row
+
+    return rows_of_slices
+
+
+@_of_slices
+def idiosyncrasy_rows(each: Idiosyncrasy, confidence: float) -> Iterator[dict]:
     """Yield the biases beyond ordinary preference of each slice; those that are refused have a
     reason and no numbers.
 
@@ -481,27 +513,23 @@ def idiosyncrasy_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> I
     (recuse.inference.hierarchy); probability_positive: that it is above 0. missing: share of own
     ratings, as by `missing_own`; the interval and the p-value allow for any values of them.
     """
-    for each in slices:
-        if each.cells is None:
-            yield {**each.where, "reason": because(Reason.NO_ROWS)}
-            continue
-        for bias in each.tests():
-            row = {
-                **each.where,
-                "quantity": bias.quantity,
-                "term": bias.term,
-                "cells": bias.cells,
-                "reason": bias.reason,
-            }
-            if not bias.reason:
-                row |= {"doubt": bias.doubt} | bias.columns(confidence)
-                if posterior := each.posteriors.get(bias.key):
-                    names = ("shrunk", "shrunk_std_error", "probability_positive")
-                    row |= dict(zip(names, posterior, strict=True))
-            yield row
+    for bias in each.tests():
+        row = {
+            "quantity": bias.quantity,
+            "term": bias.term,
+            "cells": bias.cells,
+            "reason": bias.reason,
+        }
+        if not bias.reason:
+            row |= {"doubt": bias.doubt} | bias.columns(confidence)
+            if posterior := each.posteriors.get(bias.key):
+                names = ("shrunk", "shrunk_std_error", "probability_positive")
+                row |= dict(zip(names, posterior, strict=True))
+        yield row
 
 
-def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
+@_of_slices
+def pooled_rows(each: Idiosyncrasy, confidence: float) -> Iterator[dict]:
     """Yield the pooled mean self-bias and family-bias of each slice, with all and without each in
     turn.
 
@@ -510,25 +538,21 @@ def pooled_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterato
     whatever values of which the intervals allow for. favouring_at_least: how many of all biases at
     least are above 0, with this confidence.
     """
-    for each in slices:
-        if each.cells is None:
-            yield {**each.where, "reason": because(Reason.NO_ROWS)}
+    for quantity in each.quantities:
+        biases = each.concluded(quantity)
+        row = {"quantity": quantity, "biases": len(biases)}
+        if len(biases) < 2:
+            yield row | {"reason": because(Reason.ONE_BIAS)}
             continue
-        for quantity in each.quantities:
-            biases = each.concluded(quantity)
-            row = {**each.where, "quantity": quantity, "biases": len(biases)}
-            if len(biases) < 2:
-                yield row | {"reason": because(Reason.ONE_BIAS)}
-                continue
-            whole = each.pooled(biases)
-            favouring = {"favouring_at_least": each.least_favouring(biases, confidence)}
-            yield row | favouring | _pooled_columns(biases, whole, confidence)
-            if len(biases) == 2:
-                continue
-            for left_out, weight in zip(biases, whole.weights.tolist(), strict=True):
-                others = [bias for bias in biases if bias is not left_out]
-                row |= {"left_out": left_out.term, "biases": len(others), "weight": weight}
-                yield row | _pooled_columns(others, each.pooled(others), confidence)
+        whole = each.pooled(biases)
+        favouring = {"favouring_at_least": each.least_favouring(biases, confidence)}
+        yield row | favouring | _pooled_columns(biases, whole, confidence)
+        if len(biases) == 2:
+            continue
+        for left_out, weight in zip(biases, whole.weights.tolist(), strict=True):
+            others = [bias for bias in biases if bias is not left_out]
+            row |= {"left_out": left_out.term, "biases": len(others), "weight": weight}
+            yield row | _pooled_columns(others, each.pooled(others), confidence)
 
 
 def _pooled_columns(biases: Sequence[Bias], whole: Pooled, confidence: float) -> dict:
@@ -544,7 +568,8 @@ def _pooled_columns(biases: Sequence[Bias], whole: Pooled, confidence: float) ->
     }
 
 
-def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
+@_of_slices
+def residual_rows(each: Idiosyncrasy, confidence: float) -> Iterator[dict]:
     """Yield the judge-model residuals, one for each cell.
 
     residual: the cell's mean less what the model predicts without it (for a cell of the judge's
@@ -552,30 +577,26 @@ def residual_rows(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Itera
     The residual of an unbiased cell is between -band and band with probability `confidence`, by t
     with df, if the judge's preferences are normal.
     """
-    for each in slices:
-        if each.cells is None:
-            yield {**each.where, "reason": because(Reason.NO_ROWS)}
-            continue
-        cells = each.cells
-        reasons = each.reasons_of_cells()
-        places = np.flatnonzero([not reason for reason in reasons])
-        columns = [{"reason": reason} for reason in reasons]
-        for start in range(0, len(places), AT_ONCE):
-            some = places[start : start + AT_ONCE]
-            contrasts = each.residual_contrasts(some)
-            residuals = (contrasts @ cells.mean).tolist()
-            errors = each.fit.single_errors(contrasts)
-            for place, residual, (variance, df) in zip(some, residuals, errors, strict=True):
-                error = math.sqrt(variance)
-                columns[place] = {
-                    "residual": residual,
-                    "std_error": error,
-                    "df": df,
-                    "band": quantile(confidence, df) * error,
-                }
-        every = zip(cells.judge, cells.model, cells.relation, cells.n, columns, strict=True)
-        for judge, model, relation, n, numbers in every:
-            row = {"judge": judge, "model": model, "relation": relation, "n": round(n)}
-            yield each.where | row | numbers
-        for judge in cells.without_slope:
-            yield {**each.where, "judge": judge, "reason": because(Reason.NO_SLOPE)}
+    cells = each.cells
+    reasons = each.reasons_of_cells()
+    places = np.flatnonzero([not reason for reason in reasons])
+    columns = [{"reason": reason} for reason in reasons]
+    for start in range(0, len(places), AT_ONCE):
+        some = places[start : start + AT_ONCE]
+        contrasts = each.residual_contrasts(some)
+        residuals = (contrasts @ cells.mean).tolist()
+        errors = each.fit.single_errors(contrasts)
+        for place, residual, (variance, df) in zip(some, residuals, errors, strict=True):
+            error = math.sqrt(variance)
+            columns[place] = {
+                "residual": residual,
+                "std_error": error,
+                "df": df,
+                "band": quantile(confidence, df) * error,
+            }
+    every = zip(cells.judge, cells.model, cells.relation, cells.n, columns, strict=True)
+    for judge, model, relation, n, numbers in every:
+        row = {"judge": judge, "model": model, "relation": relation, "n": round(n)}
+        yield row | numbers
+    for judge in cells.without_slope:
+        yield {"judge": judge, "reason": because(Reason.NO_SLOPE)}

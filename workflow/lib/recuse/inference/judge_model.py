@@ -3,7 +3,7 @@ effects of judge and model.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -81,6 +81,14 @@ class CellMeans(JudgeModelPairs):
     def relation(self) -> np.ndarray:
         """SELF, FAMILY or UNRELATED, (cells,) of str."""
         return np.select([self.is_self, self.is_family], [SELF, FAMILY], UNRELATED)
+
+
+def equal_cells(one: CellMeans | None, other: CellMeans | None) -> bool:
+    """Whether two slices have cells, with the same names and numbers."""
+    if one is None or other is None:
+        return False
+    names = [field.name for field in fields(CellMeans)]
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
 def cell_means(moments: Moments, *, reference: bool = True) -> CellMeans:

@@ -655,13 +655,8 @@ class MixedFit:
         variance = (covariance.times(contrasts) * contrasts).sum(axis=1)
         gradient = covariance.squares(contrasts)
         uncertainty = np.einsum("pc,pq,qc->c", gradient, np.linalg.inv(self.information), gradient)
-        df = np.divide(
-            2 * variance**2,
-            uncertainty,
-            out=np.full_like(variance, self._most_df),
-            where=uncertainty > 0,
-        )
-        return list(zip(variance.tolist(), np.clip(df, 1.0, self._most_df).tolist(), strict=True))
+        df = _satterthwaite(variance, uncertainty, self._most_df)
+        return list(zip(variance.tolist(), df.tolist(), strict=True))
 
 
 def _matrix(values: np.ndarray, columns: np.ndarray, rows: np.ndarray, shape: tuple) -> Matrix:
@@ -686,6 +681,15 @@ def _stored(matrix: np.ndarray, *, cells: int) -> Matrix:
 
 def _dense(matrix: Matrix) -> np.ndarray:
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+
+
+def _satterthwaite(variance: np.ndarray, uncertainty: np.ndarray, most: float) -> np.ndarray:
+    """Degrees of freedom of estimated variances with these variances of their own, from one to
+    `most`.
+    """
+    df = np.full_like(variance, most)
+    np.divide(2 * variance**2, uncertainty, out=df, where=uncertainty > 0)
+    return df.clip(1.0, most)
 
 
 def _traces(matrices: np.ndarray) -> np.ndarray:
@@ -720,9 +724,8 @@ class ContrastErrors:
         """
         gradient = np.einsum("a,pab,b->p", weights, self.derivatives, weights)
         uncertainty = gradient @ self.spread @ gradient
-        at_variances = weights @ self.at_variances @ weights
-        df = 2 * at_variances**2 / uncertainty if uncertainty > 0 else np.inf
-        return float(weights @ self.covariance @ weights), float(min(max(df, 1.0), self.most_df))
+        df = _satterthwaite(weights @ self.at_variances @ weights, uncertainty, self.most_df)
+        return float(weights @ self.covariance @ weights), float(df)
 
     def among(self, places: np.ndarray) -> ContrastErrors:
         """The errors of some of the contrasts."""

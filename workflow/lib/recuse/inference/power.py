@@ -454,7 +454,7 @@ def _weights_of_cells(plan: PlannedStudy, judge: str) -> Weights | None:
     slant = np.repeat(
         (-moved / (of_judge * plan.reference_variance))[:, None], len(quality), axis=1
     )
-    k = np.divide(contrast, n, out=np.zeros_like(n), where=n > 0) - slant * quality
+    k = contrast / np.where(n > 0, n, 1.0) - slant * quality
     _, floor, floor_df = plan.limit.mixed_fit.gaps[cell]
     return k, slant, (df, floor_df), (left, floor)
 

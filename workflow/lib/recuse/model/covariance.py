@@ -19,6 +19,7 @@ from recuse.model.least_squares import (
     LeastSquares,
     Solution,
     covariance_among,
+    cross_products,
     determined,
     small_sample_factor,
     solve,
@@ -74,7 +75,7 @@ def white(
     n, rank = solution.n, solution.rank
     factor = (n / (n - rank) if n > rank else np.nan) if corrected else 1.0
     return solution.sandwich(
-        _meat(regressors, weighted_squares(moments, regressors, solution)), factor
+        cross_products(regressors, weighted_squares(moments, regressors, solution)), factor
     )
 
 
@@ -108,22 +109,12 @@ def by_leverage(
         weighted_squares(moments, regressors, solution)
         / np.where(alone, np.inf, room)[:, None, None] ** power
     )
-    result = solution.sandwich(_meat(regressors, squares))
+    result = solution.sandwich(cross_products(regressors, squares))
     # Without a row of leverage 1, which has no residual, coefficients that have a part in A x are
     # not determined.
     free = (x[alone] @ solution.inverse) * np.sqrt(solution.gram.diagonal())
     kept = determined((free / np.linalg.norm(free, axis=1, keepdims=True)).T)
     return replace(result, covariance=covariance_among(kept, result.covariance))
-
-
-def _meat(regressors: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Sum over rows of x x' e^2, (terms, terms), of the sums of w w' e^2 by group, (groups, v - 1,
-    v - 1).
-    """
-    groups, width, terms = regressors.shape
-    return regressors.reshape(groups * width, terms).T @ (squares @ regressors).reshape(
-        groups * width, terms
-    )
 
 
 class ByPrompt:

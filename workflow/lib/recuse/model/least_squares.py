@@ -86,11 +86,10 @@ def solve(moments: Moments, regressors: np.ndarray) -> Solution:
     reference[, length])_r @ B[g]. Where X'X is singular, coefficients that the rows do not
     determine are not identified; the others do not depend on them.
     """
-    groups, width, terms = regressors.shape
     gram = moments.regressor_sums  # (groups, v - 1, v - 1)
-    flat = regressors.reshape(groups * width, terms)
-    total = flat.T @ (gram @ regressors).reshape(groups * width, terms)
+    total = cross_products(regressors, gram)
     inverse, null = inverted(total)
+    flat = regressors.reshape(-1, regressors.shape[2])
     # (groups, v - 1): sums of regressor * rating
     cross = moments.tensor[:, 0, 0][:, moments.regressors, RATING]
     estimate = inverse @ (flat.T @ cross.ravel())
@@ -98,6 +97,14 @@ def solve(moments: Moments, regressors: np.ndarray) -> Solution:
     fitted = (gram @ (regressors @ estimate)[..., None])[..., 0]
     estimate = estimate + inverse @ (flat.T @ (cross - fitted).ravel())
     return Solution(estimate, inverse, null, round(float(moments.n.sum())), total)
+
+
+def cross_products(regressors: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """Sum over rows of x x' f, (terms, terms), of the sums of w w' f by group, (groups, v - 1, v -
+    1), with w = (1, reference[, length]) and x = w @ B[g].
+    """
+    flat = regressors.reshape(-1, regressors.shape[2])
+    return flat.T @ (sums @ regressors).reshape(flat.shape)
 
 
 def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -41,7 +41,9 @@ def estimands(
     specs, settings = preference["specs"], preference["settings"]
     compared = sliced_by(specs, settings["idiosyncrasy"], tables)
     fitted = estimable_specs(specs, settings["identifiability"], tables)
-    slices = [each for spec in compared for each in idiosyncrasies(spec, tables)]
+    slices = []
+    for spec in compared:
+        slices += idiosyncrasies(spec, tables, slices)
     identified = [row for spec in fitted for row in identifiability(spec, study_for(spec, tables))]
     for name, columns, rows in (
         ("idiosyncrasy", IDIOSYNCRASY, idiosyncrasy_rows),

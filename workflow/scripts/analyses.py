@@ -5,7 +5,7 @@ and what the data support.
 from collections.abc import Mapping, Sequence
 
 from recuse.base.database import connect
-from recuse.base.tables import write_table
+from recuse.base.tables import write_tables
 from recuse.papers.attacks import (
     ASR,
     LENGTH_CURVE,
@@ -46,18 +46,14 @@ def attack_tables(
     rates = success_rates(connection, worsening=worsening, confidence=confidence)
     print(worsening_among(rates, worsening, study=study))
     sampling = {"confidence": confidence, "seed": seed}
-    write_table(outputs["asr"], ASR, rates, study=study)
-    write_table(outputs["ranks"], RANKS, average_ranks(rates), study=study)
-    write_table(
-        outputs["votes_by_position"],
-        VOTES_BY_POSITION,
-        votes_by_position(connection, **sampling),
-        study=study,
-    )
-    write_table(
-        outputs["length_curve"], LENGTH_CURVE, length_curve(connection, **sampling), study=study
-    )
-    write_table(outputs["vote_shares"], VOTE_SHARES, vote_shares(connection), study=study)
+    written = {
+        "asr": (ASR, rates),
+        "ranks": (RANKS, average_ranks(rates)),
+        "votes_by_position": (VOTES_BY_POSITION, votes_by_position(connection, **sampling)),
+        "length_curve": (LENGTH_CURVE, length_curve(connection, **sampling)),
+        "vote_shares": (VOTE_SHARES, vote_shares(connection)),
+    }
+    write_tables(outputs, written, study=study)
 
 
 def tabulate(

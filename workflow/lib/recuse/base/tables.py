@@ -38,6 +38,12 @@ def write_table(
             writer.writerow([_field(whole.get(name)) for name in columns])
 
 
+def write_tables(paths: Mapping[str, str], tables: Mapping[str, tuple], *, study: str) -> None:
+    """Write tables of a study, name -> columns and rows, to the paths of these names."""
+    for name, (columns, rows) in tables.items():
+        write_table(paths[name], columns, rows, study=study)
+
+
 def read_table(path: str | Path) -> list[dict[str, str]]:
     """Read a CSV table as one dict of texts per row."""
     with open(path, newline="", encoding="utf-8") as file:

@@ -4,7 +4,7 @@ verdicts, and panels.
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.tables import read_table, write_table
+from recuse.base.tables import read_table, write_tables
 from recuse.data.describe import WITH_OTHERS, correlation_by_judge
 from recuse.data.study import StudyTables
 from recuse.inference.calibration import CALIBRATION
@@ -60,25 +60,18 @@ def rank(
     for spec in boards:
         removed = removed_biases(spec, biases, **chosen)
         ranks += leaderboards(spec, tables, removed, replicates=settings["replicates"], **level)
-    write_table(outputs["leaderboard"], LEADERBOARD, ranks, study=tables.name)
     of_main = next(iter(estimable_specs(specs, ["main"], tables, instead=instead)), main)
     removed = removed_biases(of_main, biases, **chosen)
     calibration = write_debiased(of_main, tables, removed, outputs["debiased"])
-    write_table(outputs["calibration"], CALIBRATION, calibration, study=tables.name)
-    write_table(
-        outputs["judgments"],
-        JUDGMENTS,
-        judgment_rows(of_main, tables, estimates, removed),
-        study=tables.name,
-    )
-    write_table(
-        outputs["power"],
-        POWER,
-        power_rows(
-            main, tables, read_table(reliability), **settings["power"], confidence=confidence
-        ),
-        study=tables.name,
-    )
+    reliabilities = read_table(reliability)
+    powers = power_rows(main, tables, reliabilities, **settings["power"], confidence=confidence)
+    written = {
+        "leaderboard": (LEADERBOARD, ranks),
+        "calibration": (CALIBRATION, calibration),
+        "judgments": (JUDGMENTS, judgment_rows(of_main, tables, estimates, removed)),
+        "power": (POWER, powers),
+    }
+    write_tables(outputs, written, study=tables.name)
 
 
 def conclude(
@@ -100,7 +93,6 @@ def conclude(
     robustness = Robustness(checks, settings["specs"], confidence, settings["power"])
     asked = robustness.for_tables(tables, reasons, instead=settings["instead"])
     rows = list(conclusions(asked, tables, order=order))
-    write_table(outputs["conclusions"], CONCLUSIONS, rows, study=study)
     judges = rating_judges(read_table(inputs["completeness"]), order["self_bias"])
     correlations = read_table(inputs["correlations"])
     verdicts = verdicts_on_ratings(
@@ -112,7 +104,8 @@ def conclude(
         checks=settings["verdict"],
         confidence=confidence,
     )
-    write_table(outputs["verdicts"], VERDICTS, verdicts, study=study)
+    written = {"conclusions": (CONCLUSIONS, rows), "verdicts": (VERDICTS, verdicts)}
+    write_tables(outputs, written, study=study)
 
 
 def recommend_panel(
@@ -135,13 +128,9 @@ def recommend_panel(
         least=panels["least"],
         confidence=confidence,
     )
-    write_table(outputs["panel"], PANEL, rows, study=tables.name)
-    write_table(
-        outputs["round_robin"],
-        ROUND_ROBIN,
-        round_robin_rows(judges, tables, rows),
-        study=tables.name,
-    )
+    dealt = round_robin_rows(judges, tables, rows)
+    written = {"panel": (PANEL, rows), "round_robin": (ROUND_ROBIN, dealt)}
+    write_tables(outputs, written, study=tables.name)
 
 
 def _rows(paths: str | Sequence[str]) -> list[dict]:

@@ -4,7 +4,7 @@ correlations.
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.tables import write_table
+from recuse.base.tables import write_table, write_tables
 from recuse.check.agreement import correlations_with_others
 from recuse.check.check import check_study
 from recuse.check.facts import CHECK, Finding, read_facts
@@ -30,8 +30,8 @@ def describe(
         if scored.has_reference
         else correlations_with_others(tables.independent, confidence=confidence)
     )
-    write_table(outputs["mean_scores"], MEAN_SCORES, means, study=tables.name)
-    write_table(outputs["correlations"], CORRELATIONS, correlated, study=tables.name)
+    written = {"mean_scores": (MEAN_SCORES, means), "correlations": (CORRELATIONS, correlated)}
+    write_tables(outputs, written, study=tables.name)
 
 
 def findings(

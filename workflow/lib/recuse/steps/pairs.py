@@ -5,7 +5,7 @@ support.
 from collections.abc import Mapping, Sequence
 
 from recuse.base.database import connect, files
-from recuse.base.tables import read_table, write_table
+from recuse.base.tables import read_table, write_table, write_tables
 from recuse.base.words import counted
 from recuse.check.facts import CHECK, Finding
 from recuse.check.page import check_page
@@ -45,14 +45,14 @@ def verbosity_tables(
 ) -> None:
     """Tabulate verbosity bias, position bias and agreement with people; pools: of questions."""
     pairs, sampling = open_pairs(comparisons, pools), {"confidence": confidence, "seed": seed}
-    curves = alignment_curves(pairs, confidence=confidence)
-    write_table(outputs["verbosity"], VERBOSITY, verbosity(pairs, **sampling), study=study)
-    write_table(outputs["position"], POSITION, position(pairs, **sampling), study=study)
-    write_table(
-        outputs["agreement"], PAIRWISE_AGREEMENT, human_agreement(pairs, **sampling), study=study
-    )
-    write_table(outputs["score_curves"], SCORE_CURVES, score_curves(pairs), study=study)
-    write_table(outputs["alignment_curves"], ALIGNMENT_CURVES, curves, study=study)
+    written = {
+        "verbosity": (VERBOSITY, verbosity(pairs, **sampling)),
+        "position": (POSITION, position(pairs, **sampling)),
+        "agreement": (PAIRWISE_AGREEMENT, human_agreement(pairs, **sampling)),
+        "score_curves": (SCORE_CURVES, score_curves(pairs)),
+        "alignment_curves": (ALIGNMENT_CURVES, alignment_curves(pairs, confidence=confidence)),
+    }
+    write_tables(outputs, written, study=study)
 
 
 def regression_tables(
@@ -67,14 +67,11 @@ def regression_tables(
     """Tabulate the regression of the verdicts, and the strengths of the models."""
     compared = read_compared(comparisons, families)
     fitted = Regression(compared)
-    rows = rows_over_wordings(fitted, confidence=confidence)
-    write_table(outputs["regression"], REGRESSION, rows, study=study)
-    write_table(
-        outputs["strengths"],
-        STRENGTHS,
-        strength_rows(fitted, confidence=confidence, seed=seed),
-        study=study,
-    )
+    written = {
+        "regression": (REGRESSION, rows_over_wordings(fitted, confidence=confidence)),
+        "strengths": (STRENGTHS, strength_rows(fitted, confidence=confidence, seed=seed)),
+    }
+    write_tables(outputs, written, study=study)
     errors, lengthless = (compared.left_out[name] for name in ("errors", "no_length"))
     print(
         f"left out: {counted(errors, 'error')}; {counted(lengthless, 'verdict')} without lengths"
@@ -107,12 +104,14 @@ def choices_tables(
     settings["of_one_model"] = chosen.of_one_model
     concluded = list(verdicts(rows, regressed, chosen.judges, **settings))
     found = check_comparisons(pairs, chosen, rows, concluded, families=families, power=power)
-    write_table(outputs["choices"], CHOICES, rows, study=study)
+    written = {
+        "choices": (CHOICES, rows),
+        "verdicts": (VERDICTS, concluded),
+        "check": (CHECK, (finding.row for finding in found)),
+    }
     if "label_noise" in outputs:
-        noise = label_noise(chosen, **sampling)
-        write_table(outputs["label_noise"], LABEL_NOISE, noise, study=study)
-    write_table(outputs["verdicts"], VERDICTS, concluded, study=study)
-    write_table(outputs["check"], CHECK, (finding.row for finding in found), study=study)
+        written["label_noise"] = LABEL_NOISE, label_noise(chosen, **sampling)
+    write_tables(outputs, written, study=study)
     print(check_page(study, found, of_ratings=False), end="")  # into the log
     return found
 

@@ -4,7 +4,7 @@ have distorted them.
 
 from collections.abc import Mapping, Sequence
 
-from recuse.base.tables import write_table
+from recuse.base.tables import write_table, write_tables
 from recuse.data.study import StudyTables
 from recuse.inference.idiosyncrasy import (
     IDIOSYNCRASY,
@@ -45,19 +45,14 @@ def estimands(
     for spec in compared:
         slices += idiosyncrasies(spec, tables, slices)
     identified = [row for spec in fitted for row in identifiability(spec, study_for(spec, tables))]
-    for name, columns, rows in (
-        ("idiosyncrasy", IDIOSYNCRASY, idiosyncrasy_rows),
-        ("pooled", POOLED, pooled_rows),
-        ("residuals", RESIDUALS, residual_rows),
-    ):
-        write_table(outputs[name], columns, rows(slices, confidence=confidence), study=tables.name)
-    write_table(outputs["identifiability"], IDENTIFIABILITY, identified, study=tables.name)
-    write_table(
-        outputs["wordings"],
-        WORDINGS,
-        wording_rows(study=tables, **preference["asked"]),
-        study=tables.name,
-    )
+    written = {
+        "idiosyncrasy": (IDIOSYNCRASY, idiosyncrasy_rows(slices, confidence=confidence)),
+        "pooled": (POOLED, pooled_rows(slices, confidence=confidence)),
+        "residuals": (RESIDUALS, residual_rows(slices, confidence=confidence)),
+        "identifiability": (IDENTIFIABILITY, identified),
+        "wordings": (WORDINGS, wording_rows(study=tables, **preference["asked"])),
+    }
+    write_tables(outputs, written, study=tables.name)
 
 
 def tabulate_reliability(
@@ -101,20 +96,13 @@ def sensitivity(
     noisy = estimable_specs(specs, settings["measurement_error"], study, instead=instead)
     varied = estimable_specs(specs, settings["sensitivity"], study, instead=instead)
     corrected = measurement_error_tables(noisy, study, reliabilities, raters, confidence=confidence)
-    write_table(
-        outputs["measurement_error"],
-        MEASUREMENT_ERROR,
-        corrected["measurement_error"],
-        study=tables.name,
-    )
-    write_table(
-        outputs["reliability_curve"],
-        MEASUREMENT_ERROR,
-        corrected["reliability_curve"],
-        study=tables.name,
-    )
-    write_table(outputs["breakdowns"], BREAKDOWNS, corrected["breakdowns"], study=tables.name)
-    omitted = (
-        row for spec in varied for row in sensitivity_rows(spec, study, confidence=confidence)
-    )
-    write_table(outputs["sensitivity"], SENSITIVITY, omitted, study=tables.name)
+    omitted = []
+    for spec in varied:
+        omitted += sensitivity_rows(spec, study, confidence=confidence)
+    written = {
+        "measurement_error": (MEASUREMENT_ERROR, corrected["measurement_error"]),
+        "reliability_curve": (MEASUREMENT_ERROR, corrected["reliability_curve"]),
+        "breakdowns": (BREAKDOWNS, corrected["breakdowns"]),
+        "sensitivity": (SENSITIVITY, omitted),
+    }
+    write_tables(outputs, written, study=tables.name)

@@ -135,7 +135,7 @@ def _noted_interrupts() -> Iterator[list[int]]:
     """The signals of Ctrl-C that came meanwhile; none outside the main thread, or where the program
     handles them.
     """
-    noted: list[int] = []
+    noted = []
 
     def note(number: int, frame: FrameType | None) -> None:
         noted.append(number)

@@ -40,7 +40,7 @@ def flattened(values: Iterable[str | Sequence[str]]) -> list[str]:
     return [name for value in values for name in ([value] if isinstance(value, str) else value)]
 
 
-def subject(study: Study) -> dict[str, object]:
+def subject(study: Study) -> dict:
     """What a figure shows: title and kind of the study, and the models and families of its
     colours.
     """
@@ -72,7 +72,7 @@ class Figure:
     draw: str
     title: str
     tables: Mapping[str, str | Sequence[str]]
-    settings: Mapping[str, object] = field(default_factory=dict)
+    settings: Mapping = field(default_factory=dict)
     applies: Applies = Study.has_ratings
     estimand: str = ""
     caption: str = ""
@@ -111,7 +111,7 @@ class Figure:
             files["published"] = [self.published] if self.beside(study) else []
         return files
 
-    def drawing(self, study: Study) -> dict[str, object]:
+    def drawing(self, study: Study) -> dict:
         """What the script of figures needs to know about it, and its caption reads."""
         about = subject(self.study_shown(study))
         title = with_gold_labels(self.title) if about.get("gold") else self.title
@@ -125,9 +125,7 @@ class Figure:
         }
 
 
-def drawings(
-    study: Study, figures: Mapping[str, Figure], *names: str
-) -> dict[str, dict[str, object]]:
+def drawings(study: Study, figures: Mapping[str, Figure], *names: str) -> dict[str, dict]:
     """Name -> drawing of the figures of a study, by default of all. ConfigError if it has no figure
     of a name.
     """
@@ -143,7 +141,7 @@ def drawing_inputs(drawings: Mapping[str, Mapping]) -> list[str]:
 
 def figures_by_group(figures: Mapping[str, Figure]) -> dict[str, dict[str, Figure]]:
     """Group -> name -> figure. One job draws a group."""
-    groups: dict[str, dict[str, Figure]] = {}
+    groups = {}
     for name, figure in figures.items():
         groups.setdefault(figure.group, {})[name] = figure
     return groups
@@ -274,7 +272,7 @@ def ablation(study: Study, spec: str) -> Figure:
     )
 
 
-def interval_settings(study: Study, spec: str) -> dict[str, object]:
+def interval_settings(study: Study, spec: str) -> dict:
     """Level and covariance of the intervals of a spec."""
     covariance = study.every_spec[spec].errors.covariance
     return {"confidence": study.confidence, "covariance": covariance}
@@ -356,7 +354,7 @@ def caption_files(study: Study, figures: Mapping[str, Figure]) -> list[str]:
     return [f"{CAPTIONS}/{figure.caption or name}.rst" for name, figure in figures.items()]
 
 
-def captions(study: Study, figures: Mapping[str, Figure]) -> dict[str, dict[str, object]]:
+def captions(study: Study, figures: Mapping[str, Figure]) -> dict[str, dict]:
     """For each of these figures of a study: its caption's template, the tables it is drawn from,
     and its drawing.
     """

@@ -157,13 +157,13 @@ def further_pages(study: Study) -> list[str]:
     return [study.path("scorecard.html")] if study.replicates_play_favorites() else []
 
 
-def study_heading(study: Study) -> dict[str, object]:
+def study_heading(study: Study) -> dict:
     """What a page or a figure says about a study above its contents."""
     about = {"label": study.title, "kind": study.kind()}
     return about | {"gold": True} if study.has_gold_labels() else about
 
 
-def report_params(study: Study) -> dict[str, object]:
+def report_params(study: Study) -> dict:
     """What `recuse.report.page.report` needs to know about a study."""
     inference = study.inference
     params = {

@@ -362,7 +362,7 @@ class Study:
 
     def data_records(self) -> list[str]:
         """The records of the jobs that read the user's files."""
-        jobs: list[str] = []
+        jobs = []
         if self.asks_judges():
             jobs = ["collect", "import"]
         elif self.settings.import_ is not None:
@@ -397,7 +397,7 @@ class Study:
                 )
         return dict(declared)
 
-    def origin(self) -> dict[str, object]:
+    def origin(self) -> dict:
         """Origin of its data: repository, commit and git blob ids, settings of the simulation, or
         both.
         """
@@ -506,7 +506,7 @@ class Study:
         names += in_place(names, settings.get("without_human_scores", {}))
         return {"settings": settings, "specs": {name: self.specs[name] for name in names}}
 
-    def conclusions_params(self) -> dict[str, object]:
+    def conclusions_params(self) -> dict:
         """The robustness checks, their specs with their substitutes, and the levels by which they
         are judged.
         """
@@ -520,14 +520,14 @@ class Study:
             "power": inference.power.power,
         }
 
-    def preference_settings(self) -> dict[str, object]:
+    def preference_settings(self) -> dict:
         """What biases beyond ordinary preference, over wordings, and the cells that identify them
         are computed by.
         """
         settings = self.inference_params(["idiosyncrasy", "identifiability"])
         return {**settings, "asked": self.conclusions_params()}
 
-    def distortion_settings(self) -> dict[str, object]:
+    def distortion_settings(self) -> dict:
         """What corrections for measurement error and omitted variables are computed by."""
         tables = ["measurement_error", "sensitivity"]
         return self.inference_params(tables, "raters", "without_human_scores")
@@ -537,12 +537,12 @@ class Study:
         power = self.inference.power
         return {"self_bias": power.self_bias, "power": power.power}
 
-    def ranking_settings(self) -> dict[str, object]:
+    def ranking_settings(self) -> dict:
         """What models are ranked by without the biases, and power is computed by."""
         keys = ("debias", "replicates", "power", "without_human_scores")
         return self.inference_params(["leaderboard"], *keys, also=["main"])
 
-    def conclusions_settings(self) -> dict[str, object]:
+    def conclusions_settings(self) -> dict:
         """What the conclusions of a study of ratings are drawn by."""
         return self.conclusions_params() | {
             "instead": self.inference.without_human_scores,
@@ -649,7 +649,7 @@ def fit_rules(studies: Iterable[Study]) -> list[FitRule]:
     own.
     """
     # End of a rule's name -> the studies whose specs it fits
-    fitted: dict[str, list[str]] = {}
+    fitted = {}
     specs_by_suffix = {}
     for study in studies:
         if study.has_ratings():

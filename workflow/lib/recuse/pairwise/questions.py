@@ -127,7 +127,7 @@ def read_groups(
     table = connection.execute(query).fetchnumpy()
     sums = np.stack([table[column].astype(float) for column in columns], axis=1)
     keys = list(zip(*(table[column].tolist() for column in names), strict=True))
-    rows: dict[tuple, list[int]] = {}
+    rows = {}
     for row, key in enumerate(keys):
         rows.setdefault(key, []).append(row)
     return [Group(dict(zip(names, key, strict=True)), sums[at]) for key, at in rows.items()]

@@ -53,7 +53,7 @@ def verdicts(
     place = {name: number for number, name in enumerate(order)}
     test = {"confidence": confidence, "power": power}
     for quantity in ABSENT:
-        replies: dict[str, dict[str, Reply]] = {}
+        replies = {}
         if regression and quantity in BIASES:
             kind = KINDS["pairs"]
             for row in regression:

@@ -224,7 +224,7 @@ def compare(
     return rows_figure(pd.concat(marks), subject, words, blocks, kinds=kinds, note=note).figure
 
 
-def _agreement(tables: Sequence[pd.DataFrame]) -> dict[str, object]:
+def _agreement(tables: Sequence[pd.DataFrame]) -> dict:
     """About how many judges and families all tables that have an interval for one say the same, and
     about which not.
     """

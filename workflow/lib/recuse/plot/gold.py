@@ -88,7 +88,7 @@ def gold_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
     return rows_figure(marks, subject, words, [Block(rows, panels)], **settings).figure
 
 
-def _facts(table: pd.DataFrame, case: str) -> dict[str, object]:
+def _facts(table: pd.DataFrame, case: str) -> dict:
     """How many judges do so more, and how many less often than expected."""
     conclusive = table[table["verdict"].isin([*FOUND, Verdict.NOT_SHOWN])]
     conclusive = conclusive[(conclusive["case"] == case) & (conclusive["quantity"] != FAMILY)]

@@ -140,7 +140,7 @@ def page_of_ranks(
     return rows_figure(marks, subject, about, blocks, kinds=kinds, note=note).figure
 
 
-def rank_changes(whole: pd.DataFrame) -> dict[str, object]:
+def rank_changes(whole: pd.DataFrame) -> dict:
     """How many ranks change without the biases, whose most, and how many of these go beyond the
     rank set of the ratings as they are, if all have one.
 

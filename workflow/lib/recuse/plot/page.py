@@ -311,7 +311,7 @@ def page_of_words(subject: Subject, text: str) -> Figure:
 
 def _flow(entries: Sequence[Entry], width: float) -> list[list[Entry]]:
     """Entries broken into rows no wider than `width` inches, which one entry must not exceed."""
-    rows: list[list[Entry]] = []
+    rows = []
     for entry in entries:
         if rows and sum(item.width for item in rows[-1]) + entry.width <= width + GAP:
             rows[-1].append(entry)
@@ -332,15 +332,13 @@ def not_estimated(reasons: Mapping[str, str]) -> str:
     return written("not_estimated", reasons={name: in_words(why) for name, why in reasons.items()})
 
 
-def sides(above: int, below: int = 0) -> list[dict[str, object]]:
+def sides(above: int, below: int = 0) -> list[dict]:
     """How many are above a value and how many below, where there are any."""
     counts = {"above": above, "below": below}
     return [{"side": side, "count": count, "most": ""} for side, count in counts.items() if count]
 
 
-def tally(
-    rows: pd.DataFrame, *, at: float = 0.0, name: str = "", value: str = "estimate"
-) -> dict[str, object]:
+def tally(rows: pd.DataFrame, *, at: float = 0.0, name: str = "", value: str = "estimate") -> dict:
     """What `outcomes` in the templates puts in words: how many rows have an interval (ci_low,
     ci_high), and how many of these are above `at` and below, as `sides`.
 

@@ -119,7 +119,7 @@ def reliability_figure(
     )
 
 
-def _changes(breakdowns: pd.DataFrame, spec: str) -> dict[str, object]:
+def _changes(breakdowns: pd.DataFrame, spec: str) -> dict:
     """About how many judges and families the conclusion changes, and about whom first."""
     rows = breakdowns[breakdowns["spec"] == spec]
     changed = rows.dropna(subset="breakdown").sort_values("breakdown", ascending=False)

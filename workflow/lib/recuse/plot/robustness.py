@@ -118,7 +118,7 @@ def _draw_mark(axes: Axes, row: Mapping, corner: tuple[float, float], colour: st
     put(axes, [x + 0.5], [y + 0.5], gid=gid, label=signed(row["estimate"]), **look)
 
 
-def _changes(rows: Sequence[Mapping], titles: Mapping[str, str]) -> dict[str, object]:
+def _changes(rows: Sequence[Mapping], titles: Mapping[str, str]) -> dict:
     """The check that changes the most conclusions, and how many."""
     changes = Counter(row["check"] for row in rows if row["verdict"] in (LOST, *BOXES))
     most = max(titles, key=lambda name: changes[name])  # the first of them

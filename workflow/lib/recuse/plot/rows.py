@@ -116,7 +116,7 @@ def _slots(kinds: Mapping[str, Kind]) -> int:
 
 def _places(rows: Sequence[Row], height: float) -> tuple[dict[object, float], float]:
     """Middle of each row by key, and the height of all; a group's heading takes a line."""
-    places: dict[object, float] = {}
+    places = {}
     y, group = 0.0, ""
     for row in rows:
         y += LINE * (row.group != group)

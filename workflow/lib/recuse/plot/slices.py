@@ -102,7 +102,7 @@ def _slices(
     sections: heading, spec and its estimates: slice, quantity, term, estimate, ci_low, ci_high, n;
     if any, text. Those without rows are left out; if all are, the page has only the note.
     """
-    reasons: dict[str, str] = {}
+    reasons = {}
     for heading, spec, table in sections:
         missing = left_out(spec, table, not_estimable)
         reasons |= {name or heading: reason for name, reason in missing.items()}

@@ -245,7 +245,7 @@ def wrap(text: str, width: float, size: float = SMALL) -> str:
     """`text` broken into lines no wider than `width` inches: at spaces, and within a word that is
     wider than a line.
     """
-    lines: list[str] = []
+    lines = []
     for piece in (piece for word in text.split() for piece in _pieces(word, width, size)):
         if lines and text_width(f"{lines[-1]} {piece}", size) <= width:
             lines[-1] += f" {piece}"

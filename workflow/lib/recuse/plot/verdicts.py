@@ -36,7 +36,7 @@ def verdicts_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
         variants.append(Variant(f"{kind.decisive} {QUESTIONS[kind.decisive]}", table, interval))
     texts = table.astype(object).where(table.notna(), "").to_dict("records")
     # Reason -> the judges and families that have it
-    names: dict[str, list[str]] = {}
+    names = {}
     for row in where(texts, verdict=Verdict.INCONCLUSIVE):
         names.setdefault(row["reason"], []).append(name_in(row))
     reasons = {", ".join(names[reason]): reason for reason in sorted(names)}

@@ -56,7 +56,7 @@ def answer_of_ratings(
     tables: Tables,
     *,
     confidence: float,
-    scales: Mapping[str, object],
+    scales: Mapping,
     first: str = "main",
     relative: str = "",
 ) -> PageAnswer:
@@ -189,7 +189,7 @@ def _pairs_in_order(mean_scores: TableRows) -> dict[str, tuple[int, int]]:
     """Of each judge, how many pairs of models have mean scores in the order of the humans', and how
     many there are; {} without human scores.
     """
-    means: dict[str, dict[str, float]] = {}
+    means = {}
     for row in where(mean_scores, dimension=""):
         means.setdefault(row["judge"], {})[row["model"]] = float(row["mean"])
     human, counts = means.pop(HUMAN, {}), {}

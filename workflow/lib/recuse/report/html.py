@@ -131,7 +131,7 @@ def font_rules(pictures: Iterable[str]) -> str:
     """Rules of CSS with the font `figures`: the letters of DejaVu Sans that the inlined pictures
     use, and no others.
     """
-    letters: dict[tuple[str, str], set[str]] = {}
+    letters = {}
     for attributes, text in (match for picture in pictures for match in TEXT.findall(picture)):
         face = (
             "700" if 'weight="700"' in attributes else "400",

@@ -154,7 +154,7 @@ def _figure(
     }
 
 
-def _parts(figures: Sequence[Mapping], tables: Sequence[Mapping]) -> dict[str, object]:
+def _parts(figures: Sequence[Mapping], tables: Sequence[Mapping]) -> dict:
     """The figures with something to show, and the font that they need; the leading one, if any; and
     of each topic that has some, figures, tables, and figures with nothing to show.
     """

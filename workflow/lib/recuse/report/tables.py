@@ -119,7 +119,7 @@ def shown(
     rows: Iterable[Row],
     file: str,
     words: Words,
-) -> dict[str, object]:
+) -> dict:
     """What a page shows of the table `name`: columns with some value, and the excerpt's rows, but
     for those of a file with more than MOST.
 

@@ -88,7 +88,7 @@ SHARES = Unit("", 100, 0, "\u00a0%")
 POINTS = Unit("percentage points", 100, 1, " points")  # of shares
 
 
-def scale_unit(scales: Mapping[str, object]) -> Unit:
+def scale_unit(scales: Mapping) -> Unit:
     """Points of the raw scale, if all dimensions have the same one other than 0 to 1; else percent
     of the scale.
     """
@@ -208,7 +208,7 @@ class PageAnswer:
         ]
 
 
-def shown_verdicts(rows: TableRows, unit: Unit) -> dict[str, object]:
+def shown_verdicts(rows: TableRows, unit: Unit) -> dict:
     """What an answer shows of the table of verdicts: by kind, sorted by verdict and size, with one
     axis for all; and a line on those without a verdict.
     """
@@ -442,7 +442,7 @@ def _why_untested(own: TableRows, kind: str) -> str:
     return in_short(reasons, several=len(own) > 1)
 
 
-def _who(rows: TableRows, most: int, unit: Unit | None = None) -> dict[str, object]:
+def _who(rows: TableRows, most: int, unit: Unit | None = None) -> dict:
     """The judges or families of rows, with the sizes of their biases in a unit."""
     names = []
     for row in rows:

@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
+from numpy.random import Generator
 
 from recuse.base.errors import ConfigError
 from recuse.data.verdicts import OUTCOMES, WORSENING
@@ -170,7 +171,7 @@ class Questions:
     human labels.
     """
 
-    def __init__(self, world: ComparisonWorld, generator: np.random.Generator):
+    def __init__(self, world: ComparisonWorld, generator: Generator):
         """Draw them for the questions of `world`."""
         self.world = world
         # (pairs, 2) places in models
@@ -191,7 +192,7 @@ class Questions:
         judge: SimulatedJudge,
         condition: str,
         outcome: np.ndarray,
-        generator: np.random.Generator,
+        generator: Generator,
     ) -> VotePart:
         """Columns of COMPARISONS for outcomes (questions, pairs, orders), some of which become
         errors.
@@ -269,7 +270,7 @@ def _verdicts(
 
 
 def _decided(
-    questions: Questions, judge: SimulatedJudge, habits: Habits, generator: np.random.Generator
+    questions: Questions, judge: SimulatedJudge, habits: Habits, generator: Generator
 ) -> np.ndarray:
     """Outcomes (questions, pairs, orders) by the places of the answers, or by the answers."""
     shape = questions.shape
@@ -290,7 +291,7 @@ def _decided(
 
 
 def _placed(
-    questions: Questions, habits: Habits, choice: np.ndarray, generator: np.random.Generator
+    questions: Questions, habits: Habits, choice: np.ndarray, generator: Generator
 ) -> np.ndarray:
     """Outcomes (questions, pairs, orders) by the places of the answers, or else the `choice`
     (questions, pairs) in both.

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from numpy.random import Generator
 
 from recuse.base.errors import ConfigError
 from recuse.base.log import steps
@@ -185,9 +186,7 @@ def allocate(world: World, prompts: int) -> np.ndarray:
     return allocated
 
 
-def _presence(
-    world: World, d: int, n: int, generator: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def _presence(world: World, d: int, n: int, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
     """Which rows exist, (judges, models, n), and which completions have human scores, (models,
     n).
     """
@@ -203,9 +202,7 @@ def _presence(
     return present.reshape(-1, len(world.models), n), human.reshape(-1, n)
 
 
-def _judge_scores(
-    world: World, d: int, quality: np.ndarray, generator: np.random.Generator
-) -> np.ndarray:
+def _judge_scores(world: World, d: int, quality: np.ndarray, generator: Generator) -> np.ndarray:
     """Raw ratings (judges, models, n) given quality (models, n), by inversion: one uniform for
     each.
     """
@@ -228,9 +225,7 @@ def _judge_scores(
     return lowest + (generator.random(mean.shape)[..., None] >= below).sum(axis=-1)
 
 
-def _draw_lengths(
-    lengths: Lengths, dataset_of: np.ndarray, generator: np.random.Generator
-) -> np.ndarray:
+def _draw_lengths(lengths: Lengths, dataset_of: np.ndarray, generator: Generator) -> np.ndarray:
     """Tokens (models, prompts)."""
     task = lengths.task_of[dataset_of]
     shared = np.sqrt(lengths.correlation[task])

@@ -23,6 +23,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from recuse.base.database import name, write_parquet
 from recuse.base.tables import column_names
@@ -138,7 +139,7 @@ def pair_columns(
     }
 
 
-def lengths(generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+def lengths(generator: Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Lengths of answers in words, before they are rounded up: log-normal."""
     return MEDIAN_WORDS * np.exp(LOG_SPREAD * generator.standard_normal(shape))
 
@@ -154,12 +155,12 @@ def named(names: Sequence[str], places: np.ndarray) -> np.ndarray:
     return np.array(names, dtype=object)[places]
 
 
-def _places(generator: np.random.Generator, shares: Sequence[float], size: int) -> np.ndarray:
+def _places(generator: Generator, shares: Sequence[float], size: int) -> np.ndarray:
     """Places in `shares`, drawn with these probabilities."""
     return np.searchsorted(np.cumsum(shares)[:-1], generator.random(size), side="right")
 
 
-def _votes(preference: np.ndarray, attacked: Attacked, generator: np.random.Generator) -> VotePart:
+def _votes(preference: np.ndarray, attacked: Attacked, generator: Generator) -> VotePart:
     """Columns of the votes, (questions, votes, orders): as the preference says, or by place, or an
     error.
     """

@@ -11,6 +11,7 @@ from functools import lru_cache
 from math import comb
 
 import numpy as np
+from numpy.random import Generator
 
 from recuse.base.errors import ConfigError, check_known
 
@@ -197,7 +198,7 @@ def _rising(start: np.ndarray, n: int) -> np.ndarray:
     )
 
 
-def rater_scores(world: World, d: int, n: int, generator: np.random.Generator) -> np.ndarray:
+def rater_scores(world: World, d: int, n: int, generator: Generator) -> np.ndarray:
     """Draw the raters' scores in dimension d, 0 to K, of n completions of each model, (models, n,
     raters).
 
@@ -217,9 +218,7 @@ def rater_scores(world: World, d: int, n: int, generator: np.random.Generator) -
     return scores
 
 
-def qualities(
-    world: World, d: int, scores: np.ndarray, generator: np.random.Generator
-) -> np.ndarray:
+def qualities(world: World, d: int, scores: np.ndarray, generator: Generator) -> np.ndarray:
     """Draw the quality of completions in dimension d, (models, n), given the raters' scores of
     them, (models, n, raters).
 
@@ -236,7 +235,7 @@ def qualities(
 
 
 def gold_scores(
-    world: World, d: int, model: np.ndarray, quality: np.ndarray, generator: np.random.Generator
+    world: World, d: int, model: np.ndarray, quality: np.ndarray, generator: Generator
 ) -> np.ndarray:
     """Draw the gold team's scores in dimension d, 0 to K, (completions, raters), of completions of
     known quality.

@@ -286,7 +286,7 @@ class Inference(Section):
     def _check(self) -> None:
         if "main" not in self.without_human_scores:
             raise ValueError("without_human_scores", "'main' is required")
-        titles: dict[str, str] = {}
+        titles = {}
         for name, check in self.robustness_checks.items():
             first = titles.setdefault(check.title, name)
             if first != name:

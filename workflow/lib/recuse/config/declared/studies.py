@@ -73,7 +73,7 @@ class StudySettings(Section):
         """Where its data come from; of several, the first counts."""
         return [origin for origin in KINDS_BY_ORIGIN if origin in self.as_written()]
 
-    def with_one_origin(self, exists: Callable[[str], bool]) -> dict[str, object]:
+    def with_one_origin(self, exists: Callable[[str], bool]) -> dict:
         """The study as it is written, but of `files` and `simulate` only the files if any exists,
         else the placeholder.
         """
@@ -279,7 +279,7 @@ class RatedStudy(StudySettings):
             ("task_types", self.task_types, "the dataset "),
             ("families", self.families, ""),
         ):
-            group_of: dict[str, str] = {}
+            group_of = {}
             for group, names in groups.items():
                 for name in names:
                     if group_of.setdefault(name, group) != group:

@@ -9,6 +9,7 @@ import pytest
 
 from picked_rows import fields, where
 from planted_comparisons import BIASED, as_texts, recovered
+from recuse.inference.gold import BOTH, CASES_OF_PAIRS
 from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
 from recuse.simulate.recovery import recovery_of_biases
 from recuse.simulate.votes import join
@@ -161,3 +162,18 @@ def test_intervals_have_nominal_coverage(tmp_path):
             assert rate <= NOMINAL + slack, quantity
             bootstrapped.append(rate)
     assert NOMINAL - 0.03 < np.mean(bootstrapped) < NOMINAL + 0.02
+
+
+def test_every_case_of_answers_with_a_key_is_found():
+    base = {
+        "quantity": "self_bias",
+        "term": "J",
+        "baseline": BOTH,
+        "ci_low": 0,
+        "ci_high": 1,
+        "n": 8,
+    }
+    rows = [base | {"case": case, "estimate": 0.1} for case in CASES_OF_PAIRS]
+    for case in CASES_OF_PAIRS:
+        (row,) = one(plan(case, 0.1), gold=rows)
+        assert fields(row, "estimate n inside") == (0.1, 8, "yes")

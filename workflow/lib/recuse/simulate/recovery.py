@@ -3,6 +3,7 @@ simulated world?
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from recuse.model.estimable import spec_slices
 from recuse.model.least_squares import solve
 from recuse.model.spec import BIASES, SELF, A, Spec
 from recuse.pairwise.choices import MAIN
-from recuse.pairwise.verbosity import STATISTICS
+from recuse.pairwise.verbosity import RULES, STATISTICS, TREATMENTS
 from recuse.simulate.votes import PAIRWISE_PLANTED
 
 RECOVERY = column_names(
@@ -152,10 +153,10 @@ TABLES = {
     "choices": ("{quantity}", ("judge",), "estimate"),
     "gold": ("{case}", ("judge",), "estimate"),
 }
-# The table of a planted quantity, by its first word; others are in that of cognitive biases
+# The table of a planted quantity; others are in that of cognitive biases
 TABLE_OF = {
     "asr": "asr",
-    "verbosity_bias": "verbosity",
+    **{f"verbosity_bias {rule} {draws}": "verbosity" for rule, draws in product(RULES, TREATMENTS)},
     **dict.fromkeys(MAIN, "choices"),
     **dict.fromkeys(CASES_OF_PAIRS, "gold"),
     **dict.fromkeys(STATISTICS, "position"),
@@ -182,7 +183,7 @@ def recovery_of_biases(planted: Iterable[Row], **tables: Sequence[Row]) -> Itera
             identified = (row.get(name, row.get("term")) for name in names)
             estimates[table, quantity.format(**row), *identified] = row
     for row in planted:
-        table = TABLE_OF.get(row["quantity"].split()[0], "cognitive_biases")
+        table = TABLE_OF.get(row["quantity"], "cognitive_biases")
         _, names, column = TABLES[table]
         match = estimates.get((table, row["quantity"], *(row[name] for name in names)))
         result = {**row, "planted": float(row["planted"])}

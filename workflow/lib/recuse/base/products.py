@@ -73,8 +73,16 @@ def registered() -> list[Product]:
     return [*_registered.values()]
 
 
+def from_products(field_name: str) -> dict[str, str]:
+    """What all products have in one of their mappings, such as `readers`."""
+    merged = {}
+    for product in registered():
+        merged |= getattr(product, field_name)
+    return merged
+
+
 def published_sources() -> dict[str, str]:
     """The published sources with a manifest that a product reads, and what each holds: RATINGS,
     VERDICTS, RANKINGS or TEXTS.
     """
-    return {source: holds for product in registered() for source, holds in product.sources.items()}
+    return from_products("sources")

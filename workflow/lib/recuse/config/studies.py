@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recuse.base.errors import ConfigError, did_you_mean
 from recuse.base.places import WORKFLOW, is_result
-from recuse.base.products import RATINGS, published_sources, registered
+from recuse.base.products import RATINGS, from_products, published_sources
 from recuse.base.tables import read_table
 from recuse.data.registry import (
     COMPARED,
@@ -337,24 +337,18 @@ class Study:
         """
         if self.settings.origin() != "source":
             return ""
-        readers = {
-            source: reader for product in registered() for source, reader in product.readers.items()
-        }
-        return readers[self.source()]
+        return from_products("readers")[self.source()]
 
     def simulator(self) -> str:
         """The function, `module:function`, that simulates it as it was published; "" for one with
         a world of its own.
         """
-        if self.has_ratings() and not self.replicates_play_favorites():
-            return ""
-        if not self.has_ratings() and not self.plants_published_attacks():
-            return ""
-        return next(
-            product.simulators[self.section]
-            for product in registered()
-            if self.section in product.simulators
+        as_published = (
+            self.replicates_play_favorites()
+            if self.has_ratings()
+            else self.plants_published_attacks()
         )
+        return from_products("simulators")[self.section] if as_published else ""
 
     def plants_published_attacks(self) -> bool:
         """Whether simulated votes have the published success rates of attacks."""

@@ -35,6 +35,7 @@ from recuse.base.errors import ConfigError
 from recuse.base.log import steps
 from recuse.base.tables import column_names
 from recuse.data.registry import GOLD, RATERS
+from recuse.simulate.votes import named
 from recuse.simulate.world import (
     TEAM_SIZE,
     Lengths,
@@ -119,7 +120,7 @@ def simulate(world: World, *, prompts: int, seed: int) -> Simulated:
                 gold_scores(world, d, model, quality[model, at], for_gold),
             )
         )
-    where = (dataset_of, _texts(prompt_ids))
+    where = (dataset_of, prompt_ids)
     teams = [
         _rater_columns(world, where, scored, name)
         for scored, name in ((team, RATERS), (gold_team, GOLD))
@@ -238,23 +239,18 @@ def _draw_lengths(lengths: Lengths, dataset_of: np.ndarray, generator: Generator
     return np.clip(np.rint(tokens), 1, lengths.maximum).astype(np.int64)
 
 
-def _texts(values) -> np.ndarray:
-    # One pointer a row; fixed-width texts would take ten times the memory
-    return np.array(values, dtype=object)
-
-
 def _rating_columns(world: World, where: tuple, parts: list) -> dict[str, np.ndarray]:
     d, judge, model, prompt, gt, rating, *lengths = map(np.concatenate, zip(*parts, strict=True))
     dataset_of, prompt_ids = where
     return {
-        "judge": _texts(world.judges)[judge],
-        "model": _texts(world.models)[model],
+        "judge": named(world.judges, judge),
+        "model": named(world.models, model),
         "gt": gt,
-        "dataset": _texts(world.datasets)[dataset_of[prompt]],
-        "prompt_id": prompt_ids[prompt],
+        "dataset": named(world.datasets, dataset_of[prompt]),
+        "prompt_id": named(prompt_ids, prompt),
         "rating": rating,
         **({"pred_length": lengths[0]} if lengths else {}),
-        "dimension": _texts(world.dimensions)[d],
+        "dimension": named(world.dimensions, d),
     }
 
 
@@ -262,10 +258,10 @@ def _rater_columns(world: World, where: tuple, parts: list, team: str) -> dict[s
     d, model, prompt, scores = map(np.concatenate, zip(*parts, strict=True))
     dataset_of, prompt_ids = where
     of_completions = {
-        "model": _texts(world.models)[model],
-        "dimension": _texts(world.dimensions)[d],
-        "dataset": _texts(world.datasets)[dataset_of[prompt]],
-        "prompt_id": prompt_ids[prompt],
+        "model": named(world.models, model),
+        "dimension": named(world.dimensions, d),
+        "dataset": named(world.datasets, dataset_of[prompt]),
+        "prompt_id": named(prompt_ids, prompt),
         "team": np.full(d.size, team, dtype=object),
     }
     return {

@@ -26,7 +26,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from recuse.base.errors import ConfigError, did_you_mean
-from recuse.base.products import registered
+from recuse.base.products import from_products
 from recuse.base.words import UNWRITABLE
 from recuse.data.registry import COMPARED, RATED
 
@@ -76,10 +76,8 @@ class _Registered:
     def __get_pydantic_core_schema__(
         self, source: type, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        classes = {
-            key: declared for product in registered() for key, declared in product.settings.items()
-        }
-        return handler.generate_schema(resolve_name(classes[self.key]))
+        declared = from_products("settings")[self.key]
+        return handler.generate_schema(resolve_name(declared))
 
 
 def required(description: str, **bounds: object) -> FieldInfo:

@@ -54,8 +54,6 @@ def log_records(connection: Connection, path: str) -> list[Node]:
         return read_records(connection, path)
     if not isfile(path):
         raise fault(path, "no_file")
-    if not zipfile.is_zipfile(path):
-        raise fault(path, "no_archive")
     try:
         with zipfile.ZipFile(path) as archive:
             log = _packed_log(path, archive)

@@ -82,7 +82,7 @@ from recuse.imports.rows import (
     value_checks,
     whole,
 )
-from recuse.imports.tools import READERS_OF_LOGS
+from recuse.imports.tools import TOOLS
 from recuse.imports.words import fault, note, problem
 
 NAMES = (
@@ -523,10 +523,10 @@ def _scores_in(
 ) -> ImportedRows:
     """The scores in a file: a table, or a log of a tool."""
     shown = recognised(connection, path) if isfile(path) else "table"
-    if shown not in READERS_OF_LOGS:
+    if shown not in TOOLS:
         return read_scores_table(connection, path, references, dimensions)
     check_keys(path, shown, references)
-    rows = READERS_OF_LOGS[shown](connection, path, references, dimensions)
+    rows = TOOLS[shown](connection, path, references, dimensions)
     if rows.scores is None:
         raise fault(path, "no_references", format=FORMATS[shown].words)
     connection.execute(f"create temp table {name(path)} as {rows.scores}")

@@ -30,7 +30,7 @@ from recuse.imports.formats import (
 )
 from recuse.imports.inspect_logs import log_records
 from recuse.imports.logs import NotNamed
-from recuse.imports.registry import FORMATS, check_name, refused_key
+from recuse.imports.registry import FORMATS, check_name
 from recuse.imports.rows import (
     ALL,
     RATING_COLUMNS,
@@ -45,7 +45,7 @@ from recuse.imports.rows import (
     scores_in,
     spread,
 )
-from recuse.imports.tools import READERS_OF_LOGS
+from recuse.imports.tools import TOOLS
 from recuse.imports.words import fault, note
 
 # Of `columns:` in config
@@ -149,9 +149,11 @@ def check_keys(path: str, format: str, settings: Mapping) -> None:
     """DataError about a key of config's `import`, or of its `references`, that files of this format
     do not take.
     """
-    refused = refused_key(format, settings.keys())
-    if refused is not None:
-        raise fault(path, "refused_key", format=FORMATS[format].words, refused=refused)
+    words = FORMATS[format].words
+    for key in sorted(settings):
+        having = [name for name, entry in FORMATS.items() if key in entry.keys]
+        if having and format not in having:
+            raise fault(path, "refused_key", format=words, key=key, having=having)
 
 
 def recognised(connection: Connection, path: str) -> str:
@@ -328,7 +330,7 @@ def winner(value: str, texts: Mapping[str, str]) -> str:
 READERS: Mapping[
     str, Mapping[str, Callable[[Connection, str, Mapping, Sequence[str]], ImportedRows]]
 ] = {
-    RATED: {"table": read_ratings_table, "mt_bench_single": MT_BENCH_RATINGS} | READERS_OF_LOGS,
+    RATED: {"table": read_ratings_table, "mt_bench_single": MT_BENCH_RATINGS} | TOOLS,
     COMPARED: {
         "table": read_verdicts_table,
         "mt_bench_pair": MT_BENCH_VERDICTS,

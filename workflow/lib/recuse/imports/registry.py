@@ -86,17 +86,6 @@ FORMATS = {
 }
 
 
-def refused_key(format: str, keys: Collection[str]) -> str | None:
-    """What is wrong with the first of `keys` of config's `import` that files of a format do not
-    take; None if nothing is.
-    """
-    for key in sorted(keys):
-        having = [name for name, entry in FORMATS.items() if key in entry.keys]
-        if having and format not in having:
-            return f"{key}: only for format {', '.join(having)}; leave `{key}` out"
-    return None
-
-
 def check_name(path: str) -> None:
     """DataError unless the name of a file of judgments ends as a readable one does; only CSV and
     TSV are read packed.

@@ -4,7 +4,6 @@ repository and commit.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -381,6 +380,16 @@ class Tool(NamedTuple):
     # Numbers of words; Langfuse, Phoenix and HELM write numbers for these
     grades: Mapping[str, str] = YES_NO
 
+    def __call__(
+        self, connection: Connection, path: str, settings: Mapping, scales: Sequence[str]
+    ) -> ImportedRows:
+        """Read the ratings, human scores and gold labels in a file; DataError naming file, entry
+        and key.
+        """
+        log = Log(path, settings, scales, self.grades)
+        self.read(log, log_records(connection, path))
+        return log.rows(connection, self.keys)
+
 
 TOOLS = {
     "inspect": Tool(
@@ -414,17 +423,3 @@ TOOLS = {
     ),
     "lm_eval": Tool(read_lm_eval, {"rating": "metric", "prompt_id": "doc_id"}),
 }
-
-
-def read_tool(
-    tool: str, connection: Connection, path: str, settings: dict, scales: Sequence[str]
-) -> ImportedRows:
-    """The ratings, human scores and gold labels in a file of a tool; DataError naming file, entry
-    and key.
-    """
-    log = Log(path, settings, scales, TOOLS[tool].grades)
-    TOOLS[tool].read(log, log_records(connection, path))
-    return log.rows(connection, TOOLS[tool].keys)
-
-
-READERS_OF_LOGS = {tool: partial(read_tool, tool) for tool in TOOLS}

@@ -82,8 +82,8 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
     entry for them. The label of a pair is the sign of the sum of its votes. Raises DataError for a
     row that is not a verdict, and if no pair is one of `named`.
     """
-    names = ", ".join(f"{column} varchar" for column in (*COLUMNS, "experiment"))
-    connection.execute(f"create temp table votes ({names})")
+    names = ", ".join(f"{column} varchar" for column in ("file", *COLUMNS, "experiment"))
+    connection.execute(f"create temp table votes (record bigint, {names})")
     by_experiment: dict[bool, str] = {}  # whether a file has experiments -> the first such file
     for path in paths:
         file = Table(connection, path, references, within=("references",))
@@ -105,16 +105,10 @@ def _create_labels(connection: Connection, paths: Sequence[str], references: Map
             )
         picked = ", ".join(f"{value} as {column}" for column, value in texts.items())
         with reading(path):
-            query = (
-                f"create or replace temp table labelled as select file, record, {picked} from"
-                f" {file.source}"
-            )
-            (count,) = connection.execute(query).fetchone()
+            added = f"insert into votes by name select file, record, {picked} from {file.source}"
+            (count,) = connection.execute(added).fetchone()
         check_lines(path, count, {*columns.values()} - {columns["item"]})
-        raise_first_fault(connection, "labelled", CHECKS, named=columns)
-        connection.execute(
-            "insert into votes by name select * exclude (file, record) from labelled"
-        )
+        raise_first_fault(connection, "votes", CHECKS, named=columns)
     check_in_all("experiment", by_experiment)
     judged = "from named where experiment is not null"
     several = True in by_experiment and exists(connection, judged)

@@ -15,6 +15,7 @@ from recuse.inference.leaderboard import LEADERBOARD
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.model.estimable import missing
 from recuse.model.estimates import ESTIMATES, NOT_ESTIMABLE
+from recuse.papers.points import further_points
 from recuse.report.page import report
 
 HOSTILE = '<script>window.broken = 1</script> "A" & *b*'  # a judge's name
@@ -204,6 +205,7 @@ def write_page(folder: Path, *, verdicts: bool = True) -> Path:
         files=[("ratings of <b>mine &.csv", DIGEST)],
         context={"wildcards": {"study": "mine"}, "config": {}},
         page=str(folder / "report.html"),
+        further=further_points,
     )
     (folder / "report.html").write_text(html, "utf-8")
     return folder / "report.html"

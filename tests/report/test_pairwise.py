@@ -12,6 +12,7 @@ from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT
 from recuse.papers.attacks import ASR
 from recuse.papers.cobbler import RBO
 from recuse.papers.cognitive import COGNITIVE_BIASES
+from recuse.papers.points import further_points
 from recuse.report.pairwise import NOTHING, answer_of_comparisons
 from report_pages import texts
 from text_tables import csv_rows
@@ -57,7 +58,8 @@ def answer(verdicts=(), **tables):
     }
     kinds |= {"cognitive_biases": COGNITIVE_BIASES}
     rows = {name: texts(kinds[name], of) for name, of in tables.items()}
-    return answer_of_comparisons({"verdicts": texts(VERDICTS, verdicts), **rows}, confidence=0.9)
+    rows["verdicts"] = texts(VERDICTS, verdicts)
+    return answer_of_comparisons(rows, confidence=0.9, further=further_points(rows))
 
 
 def test_own_answers_come_first_then_length_and_the_place():

@@ -20,6 +20,7 @@ from recuse.config.load import project
 from recuse.config.studies import STAGES, Study
 from recuse.data.describe import WITH_OTHERS
 from recuse.data.study import StudyTables
+from recuse.papers.points import further_points
 from recuse.report.answers import NO_TRUTH
 from recuse.report.page import report
 from recuse.steps.conclusions import conclude, rank, recommend_panel
@@ -315,6 +316,7 @@ def page(folder, figures):
         inputs=inputs,
         context=context,
         page=str(folder / "report.html"),
+        further=further_points,
     )
     return page
 

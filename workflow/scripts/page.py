@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from recuse.base.outputs import write_text
+from recuse.papers.points import further_points
 from recuse.report.page import report
 from recuse.workflow.records import outside_files
 from recuse.workflow.runner import run
@@ -22,6 +23,7 @@ def write_report(
     context = {"wildcards": {"study": study}}
     page = outputs["page"]
     whole = {"about": about, "figures": about_figures, "formats": formats}
+    whole["further"] = further_points
     files = outside_files(paths["made"])
     html, summary = report(
         study=study, inputs=paths, files=files, context=context, page=page, **whole

@@ -4,7 +4,7 @@ the data.
 
 import platform
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from os.path import relpath
 from pathlib import Path
@@ -23,7 +23,7 @@ from recuse.report.answers import answer_of_ratings
 from recuse.report.html import font_rules, inlined, picture_facts, rendered, rendered_caption
 from recuse.report.pairwise import answer_of_comparisons
 from recuse.report.tables import TableRows, Tables, excerpts, shown, where
-from recuse.report.verdict import summary
+from recuse.report.verdict import Point, summary
 
 PACKAGES = ("duckdb", "matplotlib", "numpy", "pandas", "scipy", "seaborn", "snakemake")
 # Tables that the answer reads and the page does not show
@@ -66,6 +66,7 @@ def report(
     files: Sequence[tuple[str, str]],
     context: Mapping,
     page: str,
+    further: Callable[[Tables], Iterable[Point]],
 ) -> tuple[str, dict]:
     """Render the report of a study; returns the page and its summary.
 
@@ -73,7 +74,8 @@ def report(
     template, its `tables`, and its `drawing`, which the caption reads; formats: of its files.
     inputs: paths of `figures`, `tables`, `estimates`, other `pages`, and the `template`. files:
     path and SHA-256 of each of the user's. context: wildcards, for captions.
-    page: path of the report, which links are relative to.
+    page: path of the report, which links are relative to. further: gives points on the tables of
+    products.
     """
     folder = Path(page).parent
     paths = {Path(path).stem: path for path in inputs["tables"]}
@@ -96,7 +98,9 @@ def report(
             relative=relative,
         )
     else:
-        answer = answer_of_comparisons(tables, confidence=about["confidence"])
+        answer = answer_of_comparisons(
+            tables, confidence=about["confidence"], further=further(tables)
+        )
     drawn = [
         _figure(path, figures[Path(path).stem], formats, context, folder)
         for path in inputs["figures"]

@@ -2,17 +2,15 @@
 people, and what to do.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 
 from recuse.base.reasons import Reason, code
 from recuse.base.templates import said, said_in_parts
-from recuse.base.words import capitalised
-from recuse.data.registry import HUMAN
 from recuse.inference.verdict import AGAINST_PEOPLE, FOUND
 from recuse.pairwise.choices import FAMILY, HALF, LONGER, MAIN, SELF
 from recuse.report.gold import caveats_on_gold, points_on_gold, sentences_on_gold
-from recuse.report.tables import Row, TableRows, Tables, grouped, number_in, where
+from recuse.report.tables import Row, TableRows, Tables, number_in, where
 from recuse.report.verdict import (
     MOST_CAVEATS,
     MOST_WORDS,
@@ -32,33 +30,19 @@ NOTHING = "These comparisons say nothing about their judges."
 WHAT = {SELF: "their own answers", FAMILY: "their family's answers", LONGER: "longer answers"}
 # What to keep in mind where some verdict is inconclusive for a reason.
 OF_REASONS = (Reason.ONE_ORDER, Reason.DEPENDS_ON_DRAWS)
-COGNITIVE = (  # in the order of the page
-    "egocentric_order",
-    "egocentric_comp",
-    "order_first",
-    "order_last",
-    "compassion_first",
-    "compassion_last",
-    "salience",
-    "bandwagon",
-    "attentional",
-)
-# people's choices say more about these, where there are any
-BY_QUALITY = ("egocentric_order", "salience")
 
 
-def answer_of_comparisons(tables: Tables, *, confidence: float) -> PageAnswer:
+def answer_of_comparisons(
+    tables: Tables, *, confidence: float, further: Iterable[Point] = ()
+) -> PageAnswer:
     """Say what the tables of a study of comparisons answer; tables: rows, as texts, of those that
-    the study has.
+    the study has; further: points on tables of a product.
     """
     verdicts, choices = tables.get("verdicts", ()), tables.get("choices", ())
     gold = tables.get("gold", ())
     has_labels = bool(where(choices, question=AGAINST_PEOPLE))
     points = [Point(*said_in_parts("meaning"))] if where(verdicts, kind="pairs") else []
-    points += _cognitive(tables.get("cognitive_biases", ()), has_labels=has_labels)
-    points += _attacks(tables.get("asr", ()))
-    points += _overlap(tables.get("rbo", ()))
-    points += points_on_gold(gold, confidence)
+    points += [*further, *points_on_gold(gold, confidence)]
     sentences = [*filter(None, [headline(verdicts, POINTS)]), *sentences_on_gold(gold)]
     sentences = sentences or [f"{point.heading}." for point in points] or [NOTHING]
     # The first sentence always, and those that there is room for
@@ -120,7 +104,7 @@ def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
     for rule in ("pooled", "debiased"):  # the first for comparisons in one order only
         for row in where(rows, order=rule):
             if row["value"]:
-                cells.setdefault(_place(row), {})[row["judge"]] = row
+                cells.setdefault(place_in(row), {})[row["judge"]] = row
     if not cells:
         return None
     first = next(iter(cells.values()))
@@ -148,55 +132,6 @@ def _win_rates(choices: TableRows, *, has_labels: bool) -> PageSection | None:
     return PageSection.from_template("win_rates", models=models, unit=SHARES, **facts)
 
 
-def _place(row: Row) -> str:
+def place_in(row: Row) -> str:
     """The experiment and condition of a row."""
     return ": ".join(filter(None, (row["experiment"], row["condition"])))
-
-
-def _cognitive(rows: TableRows, *, has_labels: bool) -> Iterator[Point]:
-    """In how many judges each bias is more frequent than at random: by its interval, or by the
-    share if there is none.
-    """
-    items = []
-    for bias in COGNITIVE:
-        above = [
-            _is_above_random(row)
-            for row in where(rows, bias=bias)
-            if row["judge"] != HUMAN and row["share"]
-        ]
-        if above and not (has_labels and bias in BY_QUALITY):
-            facts = {"bias": bias, "more": sum(above), "judges": len(above)}
-            items.append(said_in_parts("cognitive", **facts))
-    if items:
-        is_quoted = any(row["origin"] == "quoted" for row in rows)
-        yield Point(" ".join(items[0]), said("chance", is_quoted=is_quoted), items)
-
-
-def _is_above_random(row: Row) -> bool:
-    if row["ci_low"]:
-        return number_in(row, "ci_low") > number_in(row, "chance")
-    return row["above_random"] == "yes"
-
-
-def _attacks(rows: TableRows) -> Iterator[Point]:
-    """Success of each perturbation; there is no value to test it against."""
-    measured = [row for row in rows if row["asr"]]
-    groups = grouped(measured, lambda row: capitalised(_place(row).replace("_", " ")))
-    means = {
-        place: fmean(number_in(row, "asr") for row in group) for place, group in groups.items()
-    }
-    if means:
-        most = max(means, key=means.get)
-        facts = {"perturbation": groups[most][0]["condition"], "share": means[most]}
-        heading, words = said_in_parts("attacks", **facts, unit=SHARES)
-        items = [(place, said("on_average", share=means[place], unit=SHARES)) for place in means]
-        yield Point(heading, words, items)
-
-
-def _overlap(rows: TableRows) -> Iterator[Point]:
-    of_form = where(rows, statistic="judges_with_annotators", form="truncated")
-    judges = [row for row in of_form if row["judge"]]
-    if judges:
-        group = where(judges, systems=judges[0]["systems"], ties=judges[0]["ties"])
-        less = sum(number_in(row, "ci_high") < 0 for row in group)
-        yield Point(*said_in_parts("overlap", less=less, judges=len(group)))

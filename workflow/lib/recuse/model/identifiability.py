@@ -40,12 +40,9 @@ class CellWords:
         return tuple(np.unique(names, return_inverse=True)[1] for names in (self.judge, self.model))
 
     @cached_property
-    def _of_judges(self) -> dict[str, slice]:
-        """The cells of each judge, which follow one another."""
-        names, first = np.unique(self.judge, return_index=True)
-        return dict(
-            zip(names.tolist(), map(slice, first, [*first[1:], len(self.judge)]), strict=True)
-        )
+    def _judges(self) -> tuple[np.ndarray, np.ndarray]:
+        """The judges, and the first cell of each; those of one follow one another."""
+        return np.unique(self.judge, return_index=True)
 
     def listed(self, chosen: np.ndarray, *, named: bool) -> str:
         """The cells `chosen`, (cells,) of bool, as in `A: all 9 models but B; the other 8 judges:
@@ -54,11 +51,13 @@ class CellWords:
         All models are those that the judge rates. If not `named`, judges and models are counted: `8
         judges: 3 of 9 models`.
         """
-        of_judges = self._of_judges.items()
+        judges, first = self._judges
+        count = np.add.reduceat(chosen, first, dtype=int).tolist()
+        cells = map(slice, first, [*first[1:], len(chosen)])
         phrases = {
-            judge: self._models(inside, chosen, named)
-            for judge, inside in of_judges
-            if chosen[inside].any()
+            judge: self._models(inside, chosen[inside], number, named)
+            for judge, inside, number in zip(judges.tolist(), cells, count, strict=True)
+            if number
         }
         sizes = Counter(phrases.values())
         # The largest group comes last, as `the other judges`.
@@ -70,33 +69,36 @@ class CellWords:
         )
         parts = []
         for phrase in order:
-            judges = [judge for judge, words in phrases.items() if words == phrase]
+            names = [judge for judge, words in phrases.items() if words == phrase]
             # All of them, or all others
-            rest = len(judges) > FEW and len(phrases) == len(of_judges)
+            rest = len(names) > FEW and len(phrases) == len(judges)
             if rest and len(order) == 1:
-                who = f"all {len(judges)} judges"
+                who = f"all {len(names)} judges"
             elif not named:
-                who = counted(len(judges), "judge")
+                who = counted(len(names), "judge")
             else:
                 who = (
-                    f"the other {len(judges)} judges"
+                    f"the other {len(names)} judges"
                     if rest and phrase == order[-1]
-                    else ", ".join(judges)
+                    else ", ".join(names)
                 )
             parts.append(f"{who}: {phrase}")
         return "; ".join(parts)
 
-    def _models(self, inside: slice, chosen: np.ndarray, named: bool) -> str:
-        rated, selected = self.model[inside], chosen[inside]
-        count = f"all {len(rated)} models"
-        if selected.all() and len(rated) > FEW:
-            return count
+    def _models(self, inside: slice, selected: np.ndarray, number: int, named: bool) -> str:
+        """The models of a judge's cells that are selected, (cells of the judge,) of bool, so many
+        of them.
+        """
+        rated = self.model[inside]
+        every = f"all {len(rated)} models"
+        if number == len(rated) > FEW:
+            return every
         if not named:
-            return f"{selected.sum()} of {len(rated)} models"
-        if selected.any() and (selected == ~self.kin[inside]).all() and selected.sum() > FEW:
+            return f"{number} of {len(rated)} models"
+        if number > FEW and (selected == ~self.kin[inside]).all():
             return "all models of other families"
-        if 0 < (~selected).sum() < selected.sum():
-            return f"{count} but {', '.join(rated[~selected])}"
+        if 0 < len(rated) - number < number:
+            return f"{every} but {', '.join(rated[~selected])}"
         return ", ".join(rated[selected])
 
 

@@ -108,34 +108,6 @@ def log_probabilities(cells, terms, point):
         return np.log(1 / (1 + np.exp(-upper)) - 1 / (1 + np.exp(-lower)))
 
 
-def scores_and_information(cells, terms, point, places):
-    """Scores by row, (rows, places), and the observed information, (places, places): derivatives of
-    F(upper) - F(lower).
-    """
-    rows = expanded(cells)
-    rating = rows.counts[:, rows.counts.any(axis=0)].argmax(axis=1)
-    unit = np.pad(np.eye(len(point) - len(terms)), ((1, 1), (0, 0)))
-    design, thresholds = (
-        design_from(rows, terms),
-        np.concatenate([[-np.inf], point[len(terms) :], [np.inf]]),
-    )
-    probability, score, curvature = 0.0, 0.0, 0.0
-    for bound, sign in ((rating + 1, 1), (rating, -1)):
-        below = 1 / (1 + np.exp(design @ point[: len(terms)] - thresholds[bound]))
-        contrast = np.concatenate([-design, unit[bound]], axis=1)[:, places]
-        probability = probability + sign * below
-        score = score + sign * (below * (1 - below))[:, None] * contrast
-        curvature = (
-            curvature
-            + sign
-            * (below * (1 - below) * (1 - 2 * below))[:, None, None]
-            * contrast[:, :, None]
-            * contrast[:, None]
-        )
-    score = score / probability[:, None]
-    return score, score.T @ score - (curvature / probability[:, None, None]).sum(axis=0)
-
-
 def derivative(function, point, places, step=1e-3):
     """Derivative of `function` by central differences of fourth order, (places, ...)."""
     columns = []

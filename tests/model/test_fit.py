@@ -154,7 +154,9 @@ def raw_rows(study):
 
 
 def clustered(name, study):
-    spec = SPECS[name].changed(covariance="CR1", subset={"dimension": [HELPFULNESS]})
+    spec = SPECS[name].changed(
+        covariance="CR1", subset={"dimension": [HELPFULNESS, "Faithfulness"]}
+    )
     return estimate(spec, study, confidence=0.9)
 
 

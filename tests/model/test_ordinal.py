@@ -8,7 +8,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import ROOT
@@ -18,7 +17,6 @@ from ordinal_world import (
     expanded,
     log_probabilities,
     on_a_scale_of_hundred,
-    scores_and_information,
     simulated,
     terms_for,
     with_ratings,
@@ -121,35 +119,24 @@ def test_fit_equals_the_likelihood_by_rows():
     assert np.isnan(fit.covariance[fit.reference]).all()
 
 
-def test_errors_by_prompt_are_the_scores_of_rows_summed_by_prompt():
-    """Rows of two blocks in any order of cells; groups of another slice lie between those of this
-    one.
-    """
+def test_rows_are_in_their_cells_though_a_human_score_is_rounded_differently():
+    """Their scores summed by prompt are tested in test_fit, against statsmodels."""
     cells = simulated(seed=1)
-    terms = terms_for(cells)
     rows = expanded(cells)
-    prompt = default_rng(2).integers(0, 25, len(rows.group))
     rating = rows.counts.argmax(axis=1)
     blocks = [
-        RowBlock(
-            prompt[part],
-            2 * rows.group[part],
-            rating[part] / 3,
-            [rows.reference[part] * (1 + 1e-15)],
-        )
-        for part in (np.flatnonzero(prompt < 9), np.flatnonzero(prompt >= 9)[::-1])
+        RowBlock(part, rows.group[part], rating[part] / 3, [rows.reference[part] * (1 + 1e-15)])
+        for part in np.array_split(np.arange(len(rating)), 2)
     ]
-    blocks.append(RowBlock(np.array([99]), np.array([1]), np.array([1.0]), [np.array([0.5])]))
-    by_prompt = RowsOfCells(cells, 2 * np.arange(len(cells.factors["judge"])), lambda: blocks)
-    fit = fit_ordinal(cells, terms, covariance="CR1", rows_of_cells=by_prompt)
-    places = free_places(fit)
-    scores, information = scores_and_information(cells, terms, fit.point, places)
-    sums = np.stack([scores[prompt == each].sum(axis=0) for each in range(25)])
-    inverse = np.linalg.inv(information)
-    n = len(prompt)
-    expected = inverse @ sums.T @ sums @ inverse * 25 / 24 * (n - 1) / (n - len(places))
-    assert_allclose(fit.covariance[np.ix_(places, places)], expected, rtol=1e-6, atol=1e-9)
-    assert fit.df == 24
+    by_prompt = RowsOfCells(cells, np.arange(len(cells.factors["judge"])), lambda: blocks)
+    found = []
+
+    def scores(prompt, cell, rating):
+        found.extend(zip(cells.group[cell], cells.reference[cell], rating, strict=True))
+        return np.zeros((len(prompt), 1))
+
+    assert by_prompt.squared_scores(scores)[1] == len(rating)
+    assert found == [*zip(rows.group, rows.reference, rating, strict=True)]
 
 
 def test_check_detects_a_fit_that_stops_early():

@@ -109,9 +109,16 @@ def test_leverage_needs_groups_of_one_reference(twin):
 
 
 BY_PROMPT = [name for name, spec in KINDS.items() if spec.errors.by_prompt]
+IN_BLOCKS = {"CR1 with length of a subset", "CR1 of slices", "CR1 absorbing", "CR3", "two-way"}
 
 
-@pytest.mark.parametrize("name", BY_PROMPT)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in IN_BLOCKS else pytest.param(name, marks=pytest.mark.long)
+        for name in BY_PROMPT
+    ],
+)
 def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
     whole = errors(twin, KINDS[name])
     monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 1000)  # a few prompts at a time

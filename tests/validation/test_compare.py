@@ -35,7 +35,7 @@ def test_disagreement_is_an_error():
 @pytest.mark.parametrize("key", ["std_error", "ci_low"])
 @pytest.mark.parametrize("side", ["fits", "fits_by_formula"])
 @pytest.mark.parametrize("lost", [float("nan"), None])
-def test_number_that_one_side_lacks_is_a_disagreement(twin, monkeypatch, key, side, lost):
+def test_number_that_one_side_lacks_is_a_disagreement(few_prompts, monkeypatch, key, side, lost):
     sides = iter(["fits", "fits_by_formula"])  # in this order, of one slice each
 
     def estimates_without(spec, fitted, *, confidence):
@@ -47,7 +47,7 @@ def test_number_that_one_side_lacks_is_a_disagreement(twin, monkeypatch, key, si
         return rows
 
     monkeypatch.setattr("recuse.validation.compare.estimate_rows", estimates_without)
-    rows = list(compared([Spec.of("main")], twin, confidence=0.9))
+    rows = list(compared([Spec.of("main")], few_prompts, confidence=0.9))
     with pytest.raises(DesignError, match="intervals by inf"):
         raise_disagreement(rows)
 
@@ -107,8 +107,8 @@ def spec():
     return SPEC.changed(subset={"dimension": ["Completeness", "Faithfulness"]})
 
 
-def test_every_slice_of_the_study_is_checked(twin, spec):
-    rows = list(compared([spec], twin, confidence=0.9))
+def test_every_slice_of_the_study_is_checked(few_prompts, spec):
+    rows = list(compared([spec], few_prompts, confidence=0.9))
     slices = ("", *spec.selection.subset["dimension"])
     assert [fields(row, "slice compared") for row in rows] == [(part, CURVES) for part in slices]
     assert max(row["largest_difference"] for row in rows) < 1e-8
@@ -154,7 +154,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("place", "wrong"), WRONG.values(), ids=WRONG)
-def test_wrong_fit_is_detected(twin, spec, monkeypatch, place, wrong):
+def test_wrong_fit_is_detected(few_prompts, spec, monkeypatch, place, wrong):
     monkeypatch.setattr(f"recuse.model.gam.{place}", wrong)
     with pytest.raises(DesignError, match=r"spec gam, slice ''.*estimates and curves by"):
-        raise_disagreement(compared([spec], twin, confidence=0.9))
+        raise_disagreement(compared([spec], few_prompts, confidence=0.9))

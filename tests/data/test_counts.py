@@ -78,9 +78,12 @@ def count(raw, path, key=KEY):
 
 
 @pytest.fixture(scope="module")
-def studies(twin, tmp_path_factory):
+def studies(few_prompts, tmp_path_factory):
     """Of rows, of counts by prompt, and of counts."""
-    folder, raw = tmp_path_factory.mktemp("counts"), twin.ratings[0].replace("ratings", "raw")
+    folder, raw = (
+        tmp_path_factory.mktemp("counts"),
+        few_prompts.ratings[0].replace("ratings", "raw"),
+    )
     by_prompt = source(count(raw, folder / "by_prompt.parquet", f"{KEY}, prompt_id"), "n")
     counts = source(count(raw, folder / "counts.csv"), "n")
     rows = built(folder / "rows", source(raw))
@@ -103,8 +106,8 @@ def test_every_spec_is_that_of_the_rows_or_refused(studies, name):
             assert [code(row["reason"]) for row in estimated.not_estimable] == [reason]
 
 
-def test_completeness_is_that_of_the_rows(twin, tmp_path):
-    raw = twin.ratings[0].replace("ratings", "raw")
+def test_completeness_is_that_of_the_rows(few_prompts, tmp_path):
+    raw = few_prompts.ratings[0].replace("ratings", "raw")
     lost = f"(select * replace (if(hash(judge, prompt_id) % 9 = 0, null, rating) as rating) from '{raw}')"
     duckdb.sql(f"copy {lost} to '{tmp_path}/lost.parquet'")
     by_prompt = count(f"{tmp_path}/lost.parquet", tmp_path / "n.csv", f"{KEY}, prompt_id")
@@ -169,9 +172,9 @@ def queries():
     return re.findall(r"^(\w+)[^\n]*:\n\n```sql\n(.*?)```", page.read_text("utf-8"), re.M | re.S)
 
 
-def test_documented_queries_count(twin, tmp_path):
+def test_documented_queries_count(few_prompts, tmp_path):
     """That of DuckDB runs as it is; what the others select runs in DuckDB, in its dialect."""
-    raw = twin.ratings[0].replace("ratings", "raw")
+    raw = few_prompts.ratings[0].replace("ratings", "raw")
     duckdb.sql(f"copy ({CALLS.format(raw)}) to '{tmp_path}/calls.parquet'")
     duckdb.sql(
         f"copy (select {KEY}, prompt_id, count(*) as n from '{raw}' group by all) to '{tmp_path}/n.csv'"

@@ -8,7 +8,10 @@ import recuse
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, code
 
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # what an import reads by itself
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning"),  # what an import reads by itself
+    pytest.mark.usefixtures("few_sweeps"),
+]
 MODELS, PROMPTS, SCALE = ("m0", "m1", "m2", "m3", "m4"), 40, (0, 10)
 
 

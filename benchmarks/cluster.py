@@ -34,7 +34,7 @@ def configure(folder: str, number: int) -> list[str]:
     for part in (source, source["references"]):
         part["files"] = str(EXAMPLE / part["files"])
     names = [f"s{place:03}" for place in range(number)]
-    config = {"studies": {name: described for name in names}}
+    config = {"studies": dict.fromkeys(names, described)}
     Path(folder, "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
     return names
 
@@ -101,7 +101,10 @@ def main() -> None:
             ("rules", str(len(rules))),
             ("wall s of the run", f"{run.wall:.0f}"),
             ("s of a cluster job", f"{elapsed / len(jobs):.1f}"),
-            ("of these not its rules'", f"{(elapsed - sum(r.wall for r in rules)) / len(jobs):.1f}"),
+            (
+                "of these not its rules'",
+                f"{(elapsed - sum(r.wall for r in rules)) / len(jobs):.1f}",
+            ),
             ("wall s of one figure, locally", f"{drawn.wall:.1f}"),
             ("wall s of nothing to do, locally", f"{again.wall:.1f}"),
         ],

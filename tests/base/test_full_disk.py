@@ -12,10 +12,10 @@ import pytest
 from conftest import ROOT
 from recuse.base.database import bounded, connect
 from recuse.base.errors import DiskError
-from recuse.base.log import logged
 from recuse.base.tables import write_table
 from recuse.cli import main
 from recuse.plot.style import Figure, save
+from recuse.workflow.log import logged
 from workflow_runs import assert_success, copy_project, products, snakemake
 
 SMOKE = ROOT / "tests" / "smoke"

@@ -8,7 +8,8 @@ import time
 import pytest
 
 from recuse.base.errors import DataError
-from recuse.base.log import EVERY, duration, is_explained, logged, steps, warn
+from recuse.base.log import EVERY, duration, steps, warn
+from recuse.workflow.log import is_explained, logged
 
 
 def lines(capsys, seconds, items, **settings):

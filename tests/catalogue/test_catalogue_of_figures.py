@@ -22,9 +22,10 @@ from recuse.catalogue.figures import (
 )
 from recuse.catalogue.tables import table_paths
 from recuse.config.load import project, with_study
-from recuse.config.studies import STAGES, Study, stage_by_spec, studies_in, with_placeholders
+from recuse.config.studies import STAGES, Study, studies_in, with_placeholders
 from recuse.model.spec import A_OF_REFERENCE, A, C
 from recuse.report.html import rendered_caption
+from recuse.workflow.fits import stage_by_spec
 
 PROJECT = with_placeholders(project(), lambda path: False)
 MORE = {

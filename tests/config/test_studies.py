@@ -13,13 +13,11 @@ from recuse.config.load import with_study
 from recuse.config.studies import (
     STAGES,
     Study,
-    check_study_names,
     csv_megabytes,
-    fit_rules,
-    stage_by_spec,
     studies_in,
-    tables_of_checks,
 )
+from recuse.workflow.fits import fit_rules, stage_by_spec, tables_of_checks
+from recuse.workflow.rules import check_study_names
 
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
 RATED = {

@@ -117,7 +117,7 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _last_lines(self) -> list[str]:
-        from recuse.base.log import is_explained
+        from recuse.workflow.log import is_explained
         from recuse.workflow.terminal import answer_lines, failure_lines, mistyped_lines
 
         if self._failed:

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from recuse.base.digests import file_digests
 from recuse.base.errors import DataError
 from recuse.base.outputs import write_text
 from recuse.base.places import SHIPPED, is_result
+from recuse.workflow.digests import file_digests
 
 PROJECT = "recuse/"  # no name of a file; among the contents: the project's own files
 

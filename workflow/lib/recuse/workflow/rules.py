@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import cache
 from pathlib import Path
 
 from recuse.base.places import PACKAGE, WORKFLOW
+from recuse.config.studies import Study
 
 # The one form of import that the project uses
 IMPORT = re.compile(r"^ *from recuse\.([\w.]+) import ", re.MULTILINE)
@@ -44,6 +45,15 @@ def _imported(path: Path) -> list[Path]:
 
 def _path(name: str) -> Path:
     return PACKAGE.joinpath(*name.split(".")).with_suffix(".py")
+
+
+def check_study_names(studies: Mapping[str, Study], rules: Container[str]) -> None:
+    """Raise ConfigError if one of `rules` has the name of a study, which becomes the name of a
+    rule.
+    """
+    for name, study in studies.items():
+        if name in rules:
+            raise study.refusal([], "the name of a rule of this workflow; choose another")
 
 
 def asks(

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recuse.base.digests import ABSENT, file_digests
+from recuse.base.digests import ABSENT
 from recuse.base.errors import ConfigError
 from recuse.base.places import PROJECT
+from recuse.workflow.digests import file_digests
 from recuse.workflow.records import differences, read_record, record_path
 
 NO_RESULTS = ("logs", "benchmarks", "made")  # folders of a study

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from recuse.base import digests
-from recuse.base.digests import ABSENT, MEMORY, file_digests, file_sha256
+from recuse.base.digests import ABSENT, file_sha256
 from recuse.base.errors import DataError
+from recuse.workflow import digests
+from recuse.workflow.digests import MEMORY, file_digests
 
 BEFORE, AFTER = b"rating\n8\n", b"rating\n2\n"  # of one length
 
@@ -148,7 +149,7 @@ def test_name_that_is_not_text_is_remembered(file):
 
 def test_two_processes_that_remember_at_once_leave_a_whole_memory(file):
     code = (
-        "from recuse.base import digests as d\nd.SETTLED = 0\nfor i in range(99):"
+        "from recuse.workflow import digests as d\nd.SETTLED = 0\nfor i in range(99):"
         " d.file_digests([f'{i % 9}.csv'], always=True)"
     )
     for number in range(20):

@@ -1,20 +1,29 @@
 """Many judges: whole runs of the workflow on simulated studies in which every judge rates itself
 and every other judge.
 
-    python benchmarks/judges.py [--judges 9 30 60] [--prompts 500] [--cores 2] [--least 1.0]
+    python benchmarks/judges.py [--judges 9 30 60] [--prompts 500] [--cores 2] [--tables]
 
 From the configuration to the report, with the default specs, checks and figures: the seconds and
-memory of the jobs, as they write them to results/<study>/benchmarks/, and of the whole. The data
-are made in a temporary folder (TMPDIR says where it is).
+memory of the jobs, as they write them to results/<study>/benchmarks/, and of the whole. Then, by
+job, how the seconds grow: the exponent of the number of judges between one size and the next. With
+--tables, runs end with the tables, before figures and pages. The data are made in a temporary
+folder (TMPDIR says where it is).
 """
 
+import math
 import sys
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
-from processes import ROOT, Measured, measure, print_machine
-from whole_run import jobs_from, print_jobs
+from processes import ROOT, Measured, measure, print_machine, print_table
+from whole_run import Job, jobs_from, print_jobs
 
 STUDY, SIBLINGS = "judges", 3  # models of a family
+# All others are made on the way to these.
+TABLES = [
+    f"results/{STUDY}/tables/{name}.csv" for name in ("verdicts", "recovery", "check", "remarks")
+]
 
 
 def configure(folder: str, judges: int, prompts: int) -> None:
@@ -50,8 +59,8 @@ def configure(folder: str, judges: int, prompts: int) -> None:
     Path(folder, "config.yaml").write_text(yaml.safe_dump(config), "utf-8")
 
 
-def run(folder: str, cores: int) -> Measured:
-    """One run of the workflow, from the configuration to the report."""
+def run(folder: str, cores: int, targets: Sequence[str]) -> Measured:
+    """One run of the workflow, from the configuration to the targets."""
     snakemake = [
         sys.executable,
         "-m",
@@ -70,9 +79,33 @@ def run(folder: str, cores: int) -> Measured:
             str(ROOT / "profiles" / "default"),
             "--directory",
             folder,
-            STUDY,
+            *targets,
         ]
     )
+
+
+def print_growth(jobs: Mapping[int, Sequence[Job]], *, least: float) -> None:
+    """Print the seconds of each job that takes so many with the most judges, with the exponents of
+    the number of judges.
+
+    jobs: by the number of judges.
+    """
+    seconds = {
+        judges: {job.name: job.processor for job in of_run} for judges, of_run in jobs.items()
+    }
+    steps = list(pairwise(seconds))
+    header = [f"cpu s of {judges}" for judges in seconds]
+    header += [f"exponent {few} to {many}" for few, many in steps]
+    *_, last = seconds.values()
+    rows = []
+    for name in [name for name, longest in last.items() if longest >= least]:
+        row = [f"{of_run.get(name, math.nan):.2f}" for of_run in seconds.values()]
+        for few, many in steps:
+            before, after = seconds[few].get(name), seconds[many].get(name)
+            known = before and after
+            row.append(f"{math.log(after / before, many / few):.1f}" if known else "")
+        rows.append((name, *row))
+    print_table(("job", *header), rows)
 
 
 def main() -> None:
@@ -89,14 +122,18 @@ def main() -> None:
     parser.add_argument(
         "--least", type=float, default=1.0, help="seconds of a job that has a line of its own"
     )
+    parser.add_argument("--tables", action="store_true", help="without figures and pages")
     given = parser.parse_args()
+    jobs: dict[int, list[Job]] = {}
     print_machine(("snakemake", "numpy", "duckdb"))
     for judges in given.judges:
         with tempfile.TemporaryDirectory() as folder:
             configure(folder, judges, given.prompts)
-            whole = run(folder, given.cores)
+            whole = run(folder, given.cores, TABLES if given.tables else [STUDY])
             print(f"{judges} judges, {judges**2 * given.prompts:,} ratings")
-            print_jobs(jobs_from(folder), whole, least=given.least)
+            jobs[judges] = jobs_from(folder)
+            print_jobs(jobs[judges], whole, least=given.least)
+    print_growth(jobs, least=given.least)
 
 
 if __name__ == "__main__":

@@ -148,9 +148,12 @@ class Sampler:
     Biases, (J + B, chains), are the self-biases of the J judges and then the B family-biases.
     """
 
-    def __init__(self, grid: _Grid) -> None:
+    def __init__(self, grid: _Grid, estimates: np.ndarray) -> None:
         """Start all chains at the spreads of the mixed model and at usual values of the rest,
         without biases.
+
+        estimates: of the biases, (J + B,), for which tau is stretched as they need: chains rarely
+        find a single large one.
         """
         self.grid, self.random = grid, np.random.default_rng(SEED)
         judges, models, _ = grid.mean.shape
@@ -165,15 +168,7 @@ class Sampler:
         self.factor = np.ones((models, CHAINS))
         self.centre = np.log(self.spread).mean(axis=0)
         # A factor of tau for each bias, which makes the tails heavy
-        self.stretch = np.ones((len(grid.known), CHAINS))
-        self._weigh()
-
-    def start(self, estimates: np.ndarray) -> None:
-        """Stretch tau as some estimates of the biases, (J + B,), need: chains rarely find a single
-        large one.
-        """
-        needed = np.abs(estimates)[:, None] / (self.grid.kind @ self.tau)
-        self.stretch = np.maximum(self.stretch, needed)
+        self.stretch = np.maximum(1.0, np.abs(estimates)[:, None] / (grid.kind @ self.tau))
         self._weigh()
 
     def _normal(self, mean: np.ndarray, precision: np.ndarray) -> np.ndarray:
@@ -426,13 +421,15 @@ def posteriors(
     """
     from scipy.special import ndtr
 
-    sampler = Sampler(_Grid(cells, fit))
-    names = sampler.grid.judges.tolist(), sampler.grid.families.tolist()
+    grid = _Grid(cells, fit)
+    names = grid.judges, grid.families
     keys = [
-        (quantity, term) for quantity, terms in zip(BIASES, names, strict=True) for term in terms
+        (quantity, str(term))
+        for quantity, terms in zip(BIASES, names, strict=True)
+        for term in terms
     ]
     estimates, p_values = np.array([tests.get(key, (0.0, 1.0)) for key in keys]).reshape(-1, 2).T
-    sampler.start(estimates)
+    sampler = Sampler(grid, estimates)
     is_watched = p_values < WATCHED
     for _ in range(BURN_IN):
         sampler.sweep()

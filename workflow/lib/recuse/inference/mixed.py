@@ -378,14 +378,19 @@ class MixedFit:
     """The mixed model of a table, fitted to cell means or planned at given parameters."""
 
     def __init__(
-        self, table: CellTable, mean: np.ndarray | None = None, *, plan: Preferences | None = None
+        self,
+        table: CellTable,
+        mean: np.ndarray | None = None,
+        *,
+        plan: Preferences | None = None,
+        asked: np.ndarray | bool = True,
     ) -> None:
         """mean: (cells,) of which those of own cells are not used to fit; plan: parameters of a
-        study without means.
+        study without means; asked: (cells,) of bool, those whose `gaps` are asked for.
         """
         from scipy.linalg import qr
 
-        self.table = table
+        self.table, self._asked = table, asked
         self._most_df = max(1, table.additive.df)
         fitted = ~table.is_self
         gram = table.effects[fitted].T @ table.effects[fitted]
@@ -595,10 +600,10 @@ class MixedFit:
 
     @cached_property
     def gaps(self) -> dict[int, tuple[np.ndarray, float, float]]:
-        """Own cell -> weights, (cells,), of the means in it less its prediction; the variance of
-        this, and its degrees of freedom.
+        """Own cell that is asked for -> weights, (cells,), of the means in it less its prediction;
+        the variance of this, and its degrees of freedom.
         """
-        own = np.flatnonzero(self.table.is_self)
+        own = np.flatnonzero(self.table.is_self & self._asked)
         contrasts = np.array([self.against_others(cell) for cell in own])
         errors = replace(self.errors(contrasts), most_df=MOST_DF)
         numbers = map(errors.of, np.eye(len(own)))

@@ -92,6 +92,7 @@ class PlannedStudy:
     rater_error: float  # standard deviation of one rater's error
     # (J, M) of the completions of each model that are rated; None: all
     share: Sequence[Sequence[float]] | None = None
+    copies: int = 1  # of each judge and model: all have the numbers of the first
 
     @property
     def reference_variance(self) -> float:
@@ -128,7 +129,11 @@ class PlannedStudy:
         table = CellTable.named(**of, sampling=variance[n > 0] / n[n > 0])
         present = np.unique(of["judge"]), np.unique(of["model"])
         plan = reordered(self.preferences, (self.judges, self.models), present)
-        return MixedFit(table, plan=plan)
+        return MixedFit(
+            table,
+            plan=plan,
+            asked=np.isin(of["judge"], self.judges[: len(self.judges) // self.copies]),
+        )
 
     @cached_property
     def limit(self) -> "PlannedStudy":
@@ -369,21 +374,13 @@ def expected(plan: PlannedStudy, judge: str, *, estimand: str) -> Expected | Non
     left = plan.quality_spread**2 * (1 - plan.reliability)  # variance of q given the reference
     height = k + slant * quality
     square = height**2 + slant**2 * spread
-    together = sum(
-        _over_pairs(n, slope * weight) * of for weight, of in ((height, 1.0), (slant, spread))
-    )
+    together = _over_pairs(n, slope * height) + _over_pairs(n, slope * slant) * spread
     bias = (n * slope * (height * quality + slant * spread * plan.reliability)).sum()
     removable = (n * noise**2 * square).sum() + left * together
     if parts is not None:
         variance = removable + parts[0]
-        most = plan.mixed_fit.table.additive.df
-        return Expected(
-            math.sqrt(variance),
-            math.sqrt(min(parts[1], variance)),
-            float(bias),
-            *df,
-            most,
-        )
+        floor, most = math.sqrt(min(parts[1], variance)), plan.mixed_fit.table.additive.df
+        return Expected(math.sqrt(variance), floor, float(bias), *df, most)
     preference = 0.0 if plan.preferences is None else plan.preferences.spread[:, None]
     floor = (preference**2 * (n * height) ** 2).sum()
     nominal = (n * square * (noise**2 + preference**2 + slope**2 * left)).sum()
@@ -553,7 +550,7 @@ def _prompts_needed(
 def repeated(plan: PlannedStudy, times: int) -> PlannedStudy:
     """Return the plan with every model, and judge, `times` times, in the same family."""
     again = {key: [*getattr(plan, key)] * times for key in ("family", "quality", "slope", "noise")}
-    again["share"] = plan.share if plan.share is None else np.tile(plan.share, (times, times))
+    again["share"] = np.tile(plan.shares, (times, times))
     if plan.preferences is not None:
         both = {
             key: np.tile(getattr(plan.preferences, key), times) for key in ("spread", "effects")
@@ -564,7 +561,7 @@ def repeated(plan: PlannedStudy, times: int) -> PlannedStudy:
         [f"{name}{suffix}" for suffix in suffixes for name in names]
         for names in (plan.judges, plan.models)
     )
-    return replace(plan, judges=judges, models=models, **again)
+    return replace(plan, judges=judges, models=models, copies=times, **again)
 
 
 def detectable_bias(

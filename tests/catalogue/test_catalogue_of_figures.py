@@ -10,13 +10,7 @@ import pytest
 from conftest import ROOT
 from recuse.base.errors import ConfigError
 from recuse.catalogue.figures import (
-    captions,
-    drawing_inputs,
-    drawings,
     figures,
-    figures_by_group,
-    files_for_readers,
-    pictures,
     simultaneous_intervals,
     study_figures,
 )
@@ -25,6 +19,14 @@ from recuse.config.load import project, with_study
 from recuse.config.studies import STAGES, Study, studies_in, with_placeholders
 from recuse.model.spec import A_OF_REFERENCE, A, C
 from recuse.report.html import rendered_caption
+from recuse.workflow.figures import (
+    captions,
+    drawing_inputs,
+    drawings,
+    figures_by_group,
+    files_for_readers,
+    pictures,
+)
 from recuse.workflow.fits import stage_by_spec
 
 PROJECT = with_placeholders(project(), lambda path: False)

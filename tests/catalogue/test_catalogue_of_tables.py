@@ -7,14 +7,12 @@ import pytest
 from conftest import CONFIG
 from declared_tables import columns_by_table
 from recuse.catalogue.tables import (
-    changed_settings,
-    further_pages,
-    report_params,
     table_paths,
     tables_in,
 )
 from recuse.config.load import project, with_study
 from recuse.config.studies import Study, studies_in
+from recuse.workflow.report import changed_settings, further_pages, report_params
 
 SCALES = {"scales": {"Tone": [1, 5]}}
 OURS = {

@@ -8,9 +8,10 @@ from recuse.base import places
 from recuse.base.errors import ConfigError, RecuseError
 from recuse.base.products import register
 from recuse.workflow.records import content_digests
+from recuse.workflow.figures import drawing_inputs, drawings
 from recuse.workflow.fits import fit_rules, tables_of_checks
 from recuse.workflow.rules import asks, check_study_names, code_files
-from recuse.catalogue.figures import drawing_inputs, drawings, study_figures
+from recuse.catalogue.figures import study_figures
 from recuse.config.load import checked, merged
 from recuse.config.read import located, project_settings
 from recuse.config.studies import (

@@ -1,7 +1,7 @@
 # From tables to figures: one job draws all figures of a study that wait for the same stage, in the
 # formats of the configuration. A figure in another format, asked for by its path, is a job of its
 # own.
-from recuse.catalogue.figures import figures_by_group, files_for_readers, pictures
+from recuse.workflow.figures import figures_by_group, files_for_readers, pictures
 from recuse.config.declared.settings import FORMATS
 
 final_files = with_figures(files_for_readers)

@@ -70,7 +70,7 @@ def report(
 ) -> tuple[str, dict]:
     """Render the report of a study; returns the page and its summary.
 
-    about: as by `recuse.catalogue.tables.report_params`. figures: of each figure its caption's
+    about: as by `recuse.workflow.report.report_params`. figures: of each figure its caption's
     template, its `tables`, and its `drawing`, which the caption reads; formats: of its files.
     inputs: paths of `figures`, `tables`, `estimates`, other `pages`, and the `template`. files:
     path and SHA-256 of each of the user's. context: wildcards, for captions.

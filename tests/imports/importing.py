@@ -6,6 +6,7 @@ import duckdb
 import pytest
 
 from recuse.base.errors import DataError
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.imports.ratings import import_ratings
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -57,6 +58,15 @@ def import_files(
         models=models or {},
         outputs=outputs,
     )
+
+
+def normalised(folder, raw="ratings.parquet", *, scales=None, models=None, imported=True):
+    """The table that the next step makes of the raw ratings in the folder."""
+    given = {"scales": scales or {}, "models": models or {}, "imported": imported}
+    source = StudyFiles.from_files([f"{folder}/{raw}"], [None], task_types={}, **given)
+    table = f"{folder}/canonical.parquet"
+    normalise_ratings("mine", source, ratings=table, completeness=f"{folder}/completeness.csv")
+    return table
 
 
 def complaint(folder, *given, **options):

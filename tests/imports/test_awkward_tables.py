@@ -17,7 +17,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from importing import import_files
+from importing import import_files, normalised
 
 import mutations
 from mutations import documents_like, examples, tables_like
@@ -25,7 +25,6 @@ from recuse.base.errors import RecuseError
 from recuse.base.tables import read_table
 from recuse.config.load import load, load_studies
 from recuse.config.read import read
-from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
 from recuse.imports.ratings import _check_judges
 from recuse.imports.verdicts import import_verdicts
@@ -422,11 +421,7 @@ def canonical(folder):
     """The units of rating and human score that the next step makes of raw ratings, by judge, model
     and prompt.
     """
-    given = {"scales": {}, "task_types": {}, "models": {}, "imported": True}
-    source = StudyFiles.from_files([f"{folder}/ratings.parquet"], [None], **given)
-    table = f"{folder}/canonical.parquet"
-    normalise_ratings("mine", source, ratings=table, completeness=f"{folder}/c.csv")
-    query = f"select judge, model, prompt_id, rating_unit, gt_unit from '{table}'"
+    query = f"select judge, model, prompt_id, rating_unit, gt_unit from '{normalised(folder)}'"
     return {row[:3]: row[3:] for row in duckdb.sql(query).fetchall()}
 
 
@@ -635,33 +630,18 @@ def test_nested_columns_and_dots_in_names(tmp_path, suffix):
     }[suffix]
     duckdb.sql(f"copy ({rows}) to '{tmp_path}/x.{suffix}' (format {options})")
     columns = {"rating": ["meta.gpt-4.1", "meta.claude"]}
-    path, _ = one(
-        tmp_path,
-        (tmp_path / f"x.{suffix}").read_bytes(),
-        f"x.{suffix}",
-        settings={"columns": columns},
-    )
+    given = (tmp_path / f"x.{suffix}").read_bytes(), f"x.{suffix}"
+    path, _ = one(tmp_path, *given, settings={"columns": columns})
     prompt = "1" if suffix == "parquet" else "1.0"
     assert ratings_in(path) == [("claude", "b", prompt, 4), ("gpt-4.1", "b", prompt, 3)]
     columns = {"judge": "meta.judge", "rating": "meta.x"}
-    path, _ = one(
-        tmp_path,
-        (tmp_path / f"x.{suffix}").read_bytes(),
-        f"x.{suffix}",
-        settings={"columns": columns},
-        scales={"q": [1, 9]},
-    )
+    path, _ = one(tmp_path, *given, settings={"columns": columns}, scales={"q": [1, 9]})
     assert ratings_in(path) == [("a", "b", prompt, 9)]
     with pytest.raises(
         RecuseError,
         match=r"column meta\.grader: missing; meta holds claude, gpt-4\.1, judge; write the path",
     ):
-        one(
-            tmp_path,
-            (tmp_path / f"x.{suffix}").read_bytes(),
-            f"x.{suffix}",
-            settings={"columns": {"judge": "meta.grader"}},
-        )
+        one(tmp_path, *given, settings={"columns": {"judge": "meta.grader"}})
 
 
 def test_columns_of_dimensions_and_of_models(tmp_path):
@@ -845,12 +825,9 @@ def test_a_default_scale_without_an_import(tmp_path):
     (tmp_path / "own.csv").write_text("\n".join(lines) + "\n", "utf-8")
     models = {name: {"family": name} for name in "ab"}
     for default, high in (([1, 5], 5), ("observed", 3)):
-        given = {"scales": {"wit": [0, 2], "default": default}, "task_types": {}, "models": models}
-        source = StudyFiles.from_files([f"{tmp_path}/own.csv"], [None], **given)
-        normalise_ratings(
-            "mine", source, ratings=f"{tmp_path}/r.parquet", completeness=f"{tmp_path}/c.csv"
-        )
-        query = f"select distinct dimension, scale_high from '{tmp_path}/r.parquet' order by all"
+        scales = {"wit": [0, 2], "default": default}
+        table = normalised(tmp_path, "own.csv", scales=scales, models=models, imported=False)
+        query = f"select distinct dimension, scale_high from '{table}' order by all"
         last = 2 if default == "observed" else 5  # x has ratings of 1 and human scores of 2
         assert duckdb.sql(query).fetchall() == [("tone", high), ("wit", 2), ("x", last)]
 

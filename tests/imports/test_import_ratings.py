@@ -6,12 +6,11 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from importing import import_files
+from importing import import_files, normalised
 
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.data.raters import check_raters
-from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
 
 FORMATS = Path(__file__).parents[1] / "formats"
@@ -136,16 +135,7 @@ def test_imported_tables_are_what_the_next_steps_read(with_humans):
     """A model that config does not know has a family of its own; ratings without a human score
     stay.
     """
-    raw, folder = str(with_humans / "ratings.parquet"), str(with_humans)
-    source = StudyFiles.from_files(
-        [raw], [None], scales=SCALE, task_types={}, models=MODELS, imported=True
-    )
-    normalise_ratings(
-        "mine",
-        source,
-        ratings=f"{folder}/canonical.parquet",
-        completeness=f"{folder}/completeness.csv",
-    )
+    table = normalised(with_humans, scales=SCALE, models=MODELS)
     canonical = rows_from(
         with_humans, "judge, model, judge_family, model_family, rating, gt", "canonical"
     )
@@ -156,18 +146,11 @@ def test_imported_tables_are_what_the_next_steps_read(with_humans):
         ("GPT-4o", "my-model", "GPT", "my-model", 10, None),
         ("my-judge", "my-model", "my-judge", "my-model", 5, None),
     ]
-    registry = Registry.from_config(MODELS, imported=True)
-    raters = f"{folder}/raters.parquet"
+    raters = f"{with_humans}/raters.parquet"
+    read = {"ratings": [table], "output": f"{with_humans}/r.parquet"}
     with pytest.raises(DataError, match=r"human\.csv|raters\.parquet"):
-        check_raters(
-            raters,
-            Registry.from_config(MODELS),
-            ratings=[f"{folder}/canonical.parquet"],
-            output=f"{folder}/r.parquet",
-        )
-    check_raters(
-        raters, registry, ratings=[f"{folder}/canonical.parquet"], output=f"{folder}/r.parquet"
-    )
+        check_raters(raters, Registry.from_config(MODELS), **read)
+    check_raters(raters, Registry.from_config(MODELS, imported=True), **read)
 
 
 def test_row_that_occurs_twice_is_named_in_the_users_file(tmp_path):
@@ -175,21 +158,11 @@ def test_row_that_occurs_twice_is_named_in_the_users_file(tmp_path):
     (tmp_path / "twice.csv").write_text("\n".join([*lines, lines[1]]), "utf-8")
     settings = {**TABLE, "columns": {**TABLE["columns"], "human": "tokens"}}
     imported(tmp_path, [tmp_path / "twice.csv"], settings, scales={"quality": [-1, 120]})
-    source = StudyFiles.from_files(
-        [f"{tmp_path}/ratings.parquet"],
-        [None],
-        scales={"quality": [-1, 120]},
-        task_types={},
-        models=MODELS,
-        imported=True,
-    )
     with pytest.raises(
         DataError,
         match=r"twice\.csv, line 11, column prompt_id: .* are already in .*twice\.csv, line 2;",
     ):
-        normalise_ratings(
-            "mine", source, ratings=f"{tmp_path}/c.parquet", completeness=f"{tmp_path}/c.csv"
-        )
+        normalised(tmp_path, scales={"quality": [-1, 120]}, models=MODELS)
 
 
 def test_answers_of_one_model_to_one_prompt_on_several_occasions(tmp_path):

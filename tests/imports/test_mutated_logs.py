@@ -158,27 +158,19 @@ def test_fixtures_as_they_are(tmp_path, name):
     assert tmp_path / "canonical.parquet" in take(tmp_path, name, FORMATS / name)
 
 
-@pytest.mark.parametrize("name", SPOILT)
-def test_judgments(tmp_path, name):
+@pytest.mark.parametrize("name", [*SPOILT, *REFERENCES])
+def test_spoilt_files_are_taken_or_refused(tmp_path, name):
+    """Judgments, or human scores and labels of whole judgments."""
     path = tmp_path / f"given{Path(name).suffix}"
+    judged = REFERENCES.get(name)
 
     @examples(25)
     @given(like(name))
     def taken_or_refused(content):
         path.write_bytes(content)
-        take(tmp_path, name, path)
-
-    taken_or_refused()
-
-
-@pytest.mark.parametrize("name", REFERENCES)
-def test_human_scores_and_labels(tmp_path, name):
-    path = tmp_path / "given.csv"
-
-    @examples(25)
-    @given(like(name))
-    def taken_or_refused(content):
-        path.write_bytes(content)
-        take(tmp_path, REFERENCES[name], FORMATS / REFERENCES[name], path)
+        if judged is None:
+            take(tmp_path, name, path)
+        else:
+            take(tmp_path, judged, FORMATS / judged, path)
 
     taken_or_refused()

@@ -5,10 +5,10 @@ instead.
 import json
 from pathlib import Path
 
+import importing
 import pytest
 
 from recuse.base.errors import DataError
-from recuse.imports.ratings import import_ratings
 from recuse.imports.verdicts import import_verdicts
 
 FORMATS = Path(__file__).parents[1] / "formats"
@@ -17,16 +17,14 @@ TURNS = {"turn 1": [1, 10], "turn 2": [1, 10]}
 
 def complaint(folder, text, name, settings, *, human=None, scales=TURNS, kind="ratings"):
     """The error about a file of this text and name."""
-    path = folder / name
-    path.write_text(text, "utf-8")
-    outputs = {key: str(folder / f"{key}.out") for key in ("ratings", "verdicts", "imported")}
-    references = [] if human is None else [str(folder / "human.csv")]
-    if human is not None:
-        (folder / "human.csv").write_text(human, "utf-8")
-    of_ratings = {"scales": scales, "models": {}} if kind == "ratings" else {}
-    importing = import_ratings if kind == "ratings" else import_verdicts
+    if kind == "ratings":
+        references = settings.get("references")
+        given = {"settings": settings, "scales": scales, "references": references}
+        return importing.complaint(folder, {name: text}, human, **given)
+    (path,) = importing.paths_to(folder, text, name)
+    outputs = {key: str(folder / f"{key}.out") for key in ("verdicts", "imported")}
     with pytest.raises(DataError) as caught:
-        importing("mine", [str(path)], references, settings=settings, outputs=outputs, **of_ratings)
+        import_verdicts("mine", [path], [], settings=settings, outputs=outputs)
     assert not (folder / "imported.out").exists()
     return str(caught.value).replace(f"{folder}/", "")
 

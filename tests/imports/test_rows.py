@@ -9,12 +9,11 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from importing import QUALITY, complaint, import_files
+from importing import QUALITY, complaint, import_files, normalised
 
 from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
-from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import files_in
 from recuse.imports.verdicts import import_verdicts
 
@@ -290,13 +289,8 @@ def test_places_are_taken_from_imported_tables_only(tmp_path):
         ("own.csv", "own.csv, line 2, column rating"),
         ("raw.parquet", "gone.csv, row 3, column rating"),
     ):
-        source = StudyFiles.from_files(
-            [f"{tmp_path}/{name}"], [None], scales=QUALITY, task_types={}, models=models
-        )
         with pytest.raises(DataError) as caught:
-            normalise_ratings(
-                "mine", source, ratings=f"{tmp_path}/c.parquet", completeness=f"{tmp_path}/c.csv"
-            )
+            normalised(tmp_path, name, scales=QUALITY, models=models, imported=False)
         assert place in str(caught.value)
 
 

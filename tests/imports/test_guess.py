@@ -147,7 +147,7 @@ def test_a_number_that_may_be_a_score_is_asked_about_or_left(tmp_path, monkeypat
     ("header", "prompt"),
     [
         ("id,judge,model,question_no,rating,note", "question_no"),
-        ("index,judge,model,item,rating,note", "item"),
+        ("prompt,judge,model,question_no,rating,note", "question_no"),
     ],
 )
 def test_a_value_of_one_row_alone_is_no_prompt(tmp_path, monkeypatch, header, prompt):
@@ -545,11 +545,19 @@ def test_parts_that_no_record_names_are_asked_for(tmp_path, monkeypatch, name):
     assert study["scales"]
 
 
-def test_a_log_that_is_wrong_otherwise_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("phoenix.json", ('"LLM"', '"OTHER"'), "found 'OTHER', which does not say who gave"),
+        ("langfuse.json", ('"EVAL"', '"API"'), "found human scores or gold labels only"),
+        ("mlflow.json", ('"LLM_JUDGE"', '"CODE"'), "its scorers are|found human scores"),
+    ],
+)
+def test_a_log_that_is_wrong_otherwise_is_refused(tmp_path, monkeypatch, name, change, message):
     """Once what it does not name has been added."""
-    log = (FORMATS / "phoenix.json").read_text("utf-8").replace('"LLM"', '"OTHER"')
-    with pytest.raises(DataError, match="found 'OTHER', which does not say who gave the score"):
-        guessed(tmp_path, {"phoenix.json": log}, monkeypatch)
+    log = (FORMATS / name).read_text("utf-8").replace(*change)
+    with pytest.raises(DataError, match=message):
+        guessed(tmp_path, {name: log}, monkeypatch)
 
 
 def test_why_verdicts_cannot_be_read_is_a_note(tmp_path, monkeypatch):

@@ -305,6 +305,12 @@ def test_human_verdicts_on_other_items_are_named_as_they_are(tmp_path):
     )
 
 
+def test_a_human_verdict_that_is_none_is_named_in_its_file(tmp_path):
+    text = "item,model_a,model_b,human\n1,x,y,{}\n"
+    with pytest.raises(DataError, match=r"1\.csv, line 2, column human: found 'maybe', which is"):
+        labelled(tmp_path, text.format("a"), text.format("maybe"))
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_votes_of_lmarena_are_human_verdicts(tmp_path, suffix):
     """A vote for neither is a tie; only among MT-Bench's verdicts is the turn part of the

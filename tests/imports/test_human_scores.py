@@ -6,10 +6,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from importing import QUALITY, complaint, import_files
+from importing import QUALITY, complaint, import_files, normalised
 
 from recuse.base.tables import read_table
-from recuse.data.ratings import StudyFiles, normalise_ratings
 
 RATED = "judge,model,prompt,rating\na,b,1,7\na,b,2,9\na,c,1,4\n"
 
@@ -176,18 +175,8 @@ def test_unclear_dataset_is_named(tmp_path, human, references, message):
 def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path):
     """Also where no judge rates two of them."""
     imported(tmp_path, SETS, OF_SETS, {"columns": {"dataset": "set"}})
-    given = {"scales": QUALITY, "task_types": {}, "models": {}, "imported": True}
-    source = StudyFiles.from_files([f"{tmp_path}/ratings.parquet"], [None], **given)
-    normalise_ratings(
-        "mine",
-        source,
-        ratings=f"{tmp_path}/canonical.parquet",
-        completeness=f"{tmp_path}/completeness.csv",
-    )
-    rows = (
-        f"select prompt, dataset, prompt_id, rating, gt from '{tmp_path}/canonical.parquet' order"
-        " by all"
-    )
+    table = normalised(tmp_path, scales=QUALITY)
+    rows = f"select prompt, dataset, prompt_id, rating, gt from '{table}' order by all"
     assert duckdb.sql(rows).fetchall() == [
         (0, "x", "1", 7, 6.0),
         (1, "y", "1", 9, 3.0),
@@ -200,12 +189,7 @@ def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path):
         .replace(",y", ",y,8")
     )
     imported(tmp_path, other)
-    normalise_ratings(
-        "mine",
-        source,
-        ratings=f"{tmp_path}/canonical.parquet",
-        completeness=f"{tmp_path}/completeness.csv",
-    )
+    normalised(tmp_path, scales=QUALITY)
     assert [row[0] for row in duckdb.sql(rows).fetchall()] == [0, 1, 2]
 
 

@@ -152,6 +152,10 @@ studies: {import: {files: a.csv}, shards: 4}
     found import with shards, which cannot be combined
 studies: {files: a.csv, counts: rating}
     counts: found 'rating', a column of the ratings; name the column of counts
+studies: {import: {files: a.json, format: alpaca_eval}}
+    import: format: alpaca_eval is read under `comparisons:`
+studies: {import: {files: a.json, format: inspect, decimal: ','}}
+    import: decimal: only for format table
 studies: {import: {files: a.csv, step: 0.3}}
     scale [1, 10] of quality has ends that are no mult
 studies: {import: {files: a.csv, step: 0.01}}
@@ -190,6 +194,8 @@ studies: {import: {files: a.csv}, families: {X: [a], Y: [a]}}
     'a' is listed under X and Y
 studies: {files: a.csv, families: {X: [a]}}
     families: needs `import`
+comparisons: {import: {files: a.json, baseline: m, format: alpaca_eval}}
+    import: baseline: only for format arena_hard
 comparisons: {import: {files: a.csv, step: 0.5}}
     import: step: unknown key
 """

@@ -30,7 +30,7 @@ from recuse.imports.formats import (
 )
 from recuse.imports.inspect_logs import log_records
 from recuse.imports.logs import NotNamed
-from recuse.imports.registry import FORMATS, check_name
+from recuse.imports.registry import FORMATS, check_name, refused_key
 from recuse.imports.rows import (
     ALL,
     RATING_COLUMNS,
@@ -46,7 +46,7 @@ from recuse.imports.rows import (
     spread,
 )
 from recuse.imports.tools import TOOLS
-from recuse.imports.words import fault, note
+from recuse.imports.words import fault, note, problem
 
 # Of `columns:` in config
 SCORE_KEYS = ("model", "prompt", "dimension", "dataset", PROBABILITY)
@@ -149,11 +149,11 @@ def check_keys(path: str, format: str, settings: Mapping) -> None:
     """DataError about a key of config's `import`, or of its `references`, that files of this format
     do not take.
     """
-    words = FORMATS[format].words
-    for key in sorted(settings):
-        having = [name for name, entry in FORMATS.items() if key in entry.keys]
-        if having and format not in having:
-            raise fault(path, "refused_key", format=words, key=key, having=having)
+    refused = refused_key(format, settings)
+    if refused is not None:
+        key, having = refused
+        only_for = problem("only_for", key=key, having=having)
+        raise fault(path, "refused_key", format=FORMATS[format].words, key=key, only_for=only_for)
 
 
 def recognised(connection: Connection, path: str) -> str:

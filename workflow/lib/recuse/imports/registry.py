@@ -86,6 +86,17 @@ FORMATS = {
 }
 
 
+def refused_key(format: str, keys: Collection[str]) -> tuple[str, list[str]] | None:
+    """The first of `keys` of config's `import` that files of a format do not take, and the formats
+    that take it; None if there is none.
+    """
+    for key in sorted(keys):
+        having = [name for name, entry in FORMATS.items() if key in entry.keys]
+        if having and format not in having:
+            return key, having
+    return None
+
+
 def check_name(path: str) -> None:
     """DataError unless the name of a file of judgments ends as a readable one does; only CSV and
     TSV are read packed.

@@ -16,7 +16,7 @@ from recuse.config.declared.sections import (
 )
 from recuse.data.registry import COMPARED, RATED
 from recuse.data.verdicts import ORDERS, OUTCOMES
-from recuse.imports.registry import FORMATS
+from recuse.imports.registry import FORMATS, refused_key
 from recuse.imports.rows import names_and_columns, spellings
 from recuse.imports.words import problem
 
@@ -225,6 +225,15 @@ class Import(FilesAndWords):
 
     def _check(self) -> None:
         super()._check()
+        if self.format is not None:
+            holds = FORMATS[self.format].holds
+            if self.holds not in holds:
+                wrong = problem("format_elsewhere", format=self.format, holds=[*holds])
+                raise ValueError("format", wrong)
+            refused = refused_key(self.format, self.model_fields_set)
+            if refused is not None:
+                key, having = refused
+                raise ValueError(key, problem("only_for", key=key, having=having))
         outcomes = [] if self.holds == RATED else OUTCOMES
         values = dict(self.values or {})
         if self.references is not None:

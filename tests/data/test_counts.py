@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import recuse
 from conftest import CONFIG
 from rated_tables import rated, write_rows
+from recuse.base.database import connect, files, values_in
 from recuse.base.errors import DataError
 from recuse.base.reasons import Reason, code
 from recuse.base.tables import read_table
@@ -233,6 +234,16 @@ def test_what_cannot_be_repeated_is_counted_and_refused_where_it_would_be(tmp_pa
     assert check_ratings("counts", of_counts, **outputs)[2].counts.sum() == n + 12
     with pytest.raises(DataError, match=re.escape(f"{path}: {words}")):
         normalise_ratings("counts", of_counts, **outputs)
+
+
+@pytest.mark.parametrize(("n", "occasions"), [(1, [0]), (2, [1, 2, 3, 4])])
+def test_only_several_ratings_of_one_answer_are_on_occasions_of_their_own(tmp_path, n, occasions):
+    path = tmp_path / "n.csv"
+    rows = [f"GPT-4o,{model},Tone,d,p1,3,2,{n}" for model in ("GPT-4o", "Claude v2")]
+    path.write_text("\n".join([HEADER, *rows, ""]), "utf-8")
+    study = built(tmp_path / "built", source(str(path), "times", {"Tone": [1, 5]}))
+    query = f"select distinct occasion_code from {files(study.ratings)} order by all"
+    assert values_in(connect(), query) == occasions
 
 
 def test_counts_that_no_double_holds_are_refused(tmp_path):

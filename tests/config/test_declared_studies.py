@@ -102,7 +102,7 @@ mine: {title: t, files: v.csv, analyses: [verbose]}
 mine: {title: t, files: v.csv, pool: {}}
     mine: pool: unknown key; did you mean 'pools'?
 mine: {title: t, files: v.csv, scales: {}}
-    mine: scales: unknown key; it is a key under `studies:`
+    mine: scales: unknown key; only studies under `studies:` have it
 mine: {title: t, files: v.csv, pools: {All: []}}
     pools: All: should not be empty, found []
 mine: {title: t, files: v.csv, both_orders: 'yes'}

@@ -738,6 +738,14 @@ def test_values_as_yaml_reads_them(tmp_path, words):
         ),
         ("{import: {files: a.csv, values: {left: a}}}", "values: left: found 'a'; write a number"),
         (
+            "{import: {files: a.csv, values: {left: a}, references: {files: b.csv, values: {left: 1}}}}",
+            "import: values: left: found 'a'; write a number",
+        ),
+        (
+            "{import: {files: a.csv, values: {left: 0}, references: {files: b.csv, values: {good: a}}}}",
+            "import: references: values: good: found 'a'; write a number",
+        ),
+        (
             "{import: {files: a.csv, values: {left: [1]}}}",
             "values: left: should be text or a number",
         ),

@@ -99,7 +99,7 @@ def test_human_scores_in_a_log_take_the_probability_of_a_score(tmp_path, asked, 
 def test_a_record_without_the_probability_of_its_human_score_is_named(tmp_path):
     settings, scales, _ = IMPORTED["langfuse.json"]
     settings = settings | {"columns": {"labelling_probability": "metadata.drawn"}}
-    place = r"entry 1, column metadata\.drawn: found nothing, so that no labelling_probability"
+    place = r"entry 1, column metadata\.drawn: found nothing, so that the probability of"
     with pytest.raises(DataError, match=place):
         imported(tmp_path, FIXTURES / "langfuse.json", settings, scales)
 

@@ -339,6 +339,9 @@ class Log:
             row["dimension"] = self.dimension(row["dimension"])
         row |= {"rater": rater or "", "kind": kind}
         if PROBABILITY in self.columns:
+            column = self.columns[PROBABILITY]
+            if isinstance(column, str) and not record.get(column):
+                raise record.get(column).fault("no_probability")
             row[PROBABILITY] = self.part(record, PROBABILITY)
         self.scores.append(row)
 

@@ -235,14 +235,16 @@ class Import(FilesAndWords):
                 key, having = refused
                 raise ValueError(key, problem("only_for", key=key, having=having))
         outcomes = [] if self.holds == RATED else OUTCOMES
-        values = dict(self.values or {})
+        parts = [((), self.values)]
         if self.references is not None:
-            values |= self.references.values or {}
-        for word, meaning in values.items():
-            if isinstance(meaning, str) is not bool(outcomes):
-                raise ValueError(
-                    problem("wrong_meaning", word=word, meaning=repr(meaning), outcomes=outcomes)
-                )
+            parts.append((("references",), self.references.values))
+        for keys, values in parts:
+            for word, meaning in (values or {}).items():
+                if isinstance(meaning, str) is not bool(outcomes):
+                    wrong = problem(
+                        "wrong_meaning", word=word, meaning=repr(meaning), outcomes=outcomes
+                    )
+                    raise ValueError(*keys, wrong)
 
 
 class ImportOfRatings(Import):

@@ -39,7 +39,7 @@ from recuse.inference.judge_model import CellMeans
 from recuse.inference.mixed import MixedFit
 from recuse.model.spec import BIASES, BiasKey
 
-# Chains, and sweeps of each: at first, at a time, and at most
+# Chains, and sweeps of each: dropped at first, then kept at a time, and kept at most
 CHAINS, BURN_IN, KEPT, MOST = 64, 20, 12, 132
 POINTS = 5  # of a lattice
 CACHED = 2**15  # densities of residuals at a time

@@ -8,7 +8,7 @@ preferences vary.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
@@ -492,11 +492,13 @@ def _of_slices(table: Callable[[Idiosyncrasy, float], Iterator[dict]]) -> Callab
     """
 
     @wraps(table)
-    def rows_of_slices(slices: Iterable[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
-        found = {id(None): [{"reason": because(Reason.NO_ROWS)}]}
+    def rows_of_slices(slices: Sequence[Idiosyncrasy], *, confidence: float) -> Iterator[dict]:
+        found = {}
         for each in slices:
-            key = id(each.cells)
-            if key not in found:
+            key = id(each.cells), *each.quantities
+            if each.cells is None:
+                found[key] = [{"reason": because(Reason.NO_ROWS)}]
+            elif key not in found:
                 found[key] = list(table(each, confidence))
             for row in found[key]:
                 yield each.where | row

@@ -261,7 +261,7 @@ def _in_words(fault: Mapping, section: type[Section]) -> tuple[list[str | int], 
         advice = did_you_mean(key, keys)
         if RENAMED.get(key) in keys:
             advice = f"; its name is now '{RENAMED[key]}'"
-        elif path[0] in OTHER_PART and not advice:
+        elif path[0] in OTHER_PART:
             other = OTHER_PART[path[0]]
             if key in _declared(section, [other, *path[1:-1]])[1]:
                 advice = f"; only studies under `{other}:` have it"

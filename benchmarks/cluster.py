@@ -24,7 +24,7 @@ from whole_run import jobs_from
 sys.path.insert(0, str(ROOT / "tests"))
 
 EXAMPLE = ROOT / "docs" / "example"
-RULES = ("import_ratings", "ratings", "fit")
+RULES = ("import_ratings_and_raters", "ratings", "fit")
 
 
 def configure(folder: str, number: int) -> list[str]:

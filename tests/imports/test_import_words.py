@@ -13,7 +13,7 @@ from recuse.imports.words import SENTENCES, fault, guessed, note, noted, problem
 SPEAKERS = {
     **dict.fromkeys(("fault", ".fault", "._fault", "problem", "refused"), "errors"),
     **dict.fromkeys(("note", "noted"), "notes"),
-    **dict.fromkeys(("guessed", ".set"), "guesses"),
+    **dict.fromkeys(("guessed", ".set_column", ".set_other"), "guesses"),
 }
 # Keywords of a speaker that are not facts of the sentence
 NO_FACTS = {name: {"column", "error"} for name in ("fault", "refused")}

@@ -36,8 +36,9 @@ ROWS = 20_000  # of a file that are looked at
 MOST_NAMES = 60  # different judges or models of a column
 MOST_LEVELS = 101
 REPEATS = 5  # rows with the same judge, model and prompt that are usual
-LEAST = 0.75  # share of a column's values that are numbers, for it to be one of numbers
-MANY, FEW = 0.1, 2  # share and number of scores above which none marks a failure by guess
+NUMERIC_SHARE = 0.75  # least share of a column's values that are numbers, if it holds numbers
+# Most failures that are guessed, by their share of the scores or, if that is more, their number
+RARE_SHARE, RARE_NUMBER = 0.1, 2
 RATING_ROLES = ("human", "judge", "model", "rating", "dimension", "dataset", "length", "prompt")
 HUMAN_ROLES = ("rater", *RATING_ROLES[2:])
 VERDICT_ROLES = ("model_a", "model_b", "outcome", "judge", "human", "prompt", "order")
@@ -59,7 +60,7 @@ ORDER = [
 ]
 NAMING = ("judge", "model", "model_a", "model_b")
 FAILED = {-9999, -999, -99, -9, -1, 99, 999, 9999}  # numbers that often mark a failure
-FAR = 9  # times the highest score, for such a number above the scores
+TIMES_HIGHEST = 9  # how far above the highest score such a number is at least
 POLES = {  # of a yes-no question, in lower case
     **dict.fromkeys(("true", "yes", "y", "t", "pass", "passed", "correct", "right"), 1),
     **dict.fromkeys(("false", "no", "n", "f", "fail", "failed", "incorrect", "wrong"), 0),
@@ -109,7 +110,7 @@ class GuessedColumn:
 
     def is_number(self) -> bool:
         """Whether it holds numbers, but for some words for failures."""
-        return self.numbers + self.commas >= LEAST * self.filled
+        return self.numbers + self.commas >= NUMERIC_SHARE * self.filled
 
     def is_rating(self) -> bool:
         """Whether it holds numbers, or words of a yes-no question."""
@@ -120,17 +121,17 @@ class GuessedColumn:
         few = self.is_rating() and self.different <= MOST_LEVELS
         return few and not NOT_SCORES.search(self.last_key.lower())
 
-    def is_outcome(self) -> bool:
+    def has_few_values(self) -> bool:
         """Whether it has few values."""
         return self.different <= MOST_NAMES
 
-    def is_label(self) -> bool:
+    def repeats_few_values(self) -> bool:
         """Whether it has few values, and some of them in several rows."""
-        return self.is_outcome() and self.different < self.filled
+        return self.has_few_values() and self.different < self.filled
 
     def is_name(self) -> bool:
         """Whether it holds labels that are not numbers."""
-        return self.is_label() and not self.is_number()
+        return self.repeats_few_values() and not self.is_number()
 
 
 class Role(NamedTuple):
@@ -164,7 +165,9 @@ ROLES = {
         fits=GuessedColumn.is_name,
     ),
     "outcome": Role(
-        "outcome winner preference preferred choice vote verdict", HUMANS, GuessedColumn.is_outcome
+        "outcome winner preference preferred choice vote verdict",
+        HUMANS,
+        GuessedColumn.has_few_values,
     ),
     "order": Role("order position shown first swapped flipped reversed swap flip game"),
     "judge": Role(
@@ -180,7 +183,7 @@ ROLES = {
     "dimension": Role(
         "dimension metric criterion criteria aspect attribute rubric quality",
         OTHERS,
-        GuessedColumn.is_label,
+        GuessedColumn.repeats_few_values,
     ),
     "dataset": Role(
         "dataset benchmark corpus source subset",
@@ -195,8 +198,8 @@ ROLES = {
 }
 
 
-LABELS_OF_HUMANS = ROLES["human"]._replace(fits=GuessedColumn.is_outcome)
-RATINGS_IN_WORDS = ROLES["rating"]._replace(fits=GuessedColumn.is_label)
+LABELS_OF_HUMANS = ROLES["human"]._replace(fits=GuessedColumn.has_few_values)
+RATINGS_IN_WORDS = ROLES["rating"]._replace(fits=GuessedColumn.repeats_few_values)
 
 
 @dataclass
@@ -215,11 +218,15 @@ class Guess:
     role: str = ""  # what each of several columns of scores stands for
     note: str = ""  # further words about the files, or why they cannot be read
 
-    def set(self, keys: dict, key: str, value: object, why: str, /, **facts: object) -> None:
-        """Add a key of `columns` or `others` with the code of the reason for its value; without a
-        value, which `check` refuses, the reason is a question.
+    def set_column(self, key: str, value: object, why: str, /, **facts: object) -> None:
+        """Add a key of `columns:` with the code of the reason for its value; without a value, which
+        `check` refuses, the reason is a question.
         """
-        keys[key], self.reasons[key] = value, guessed(why, **facts)
+        self.columns[key], self.reasons[key] = value, guessed(why, **facts)
+
+    def set_other(self, key: str, value: object, why: str, /, **facts: object) -> None:
+        """Add a further key of `import:`, as `set_column` adds one of `columns:`."""
+        self.others[key], self.reasons[key] = value, guessed(why, **facts)
 
 
 def guess(paths: Sequence[str], *, study: str = "mine") -> str:
@@ -378,7 +385,7 @@ def _guess_table(path: str, columns: Sequence[GuessedColumn], *, of_humans: bool
     if "order" in chosen:
         order = chosen["order"]
         if not {*map(str.lower, order.values)} <= {*ORDERS, *result.models}:
-            result.set(result.columns, "order", None, "order", column=order.name)
+            result.set_column("order", None, "order", column=order.name)
     result.scores += [chosen[role] for role in ("rating", "human", "outcome") if role in chosen]
     more = [column.name for column in left if _named([column], ROLES["human"])]
     if "human" in chosen and more and not compared:
@@ -444,7 +451,7 @@ def _add_wide(
     end_alike = all(OF_SCORES.search(column.last_key) for column in wide)
     if result.role != "rater" and (end_alike or of_humans):
         listed = {OF_SCORES.sub("", column.last_key): column.name for column in wide}
-    result.set(result.columns, "rating", listed, "roles", role=result.role)
+    result.set_column("rating", listed, "roles", role=result.role)
     result.scores += wide
 
 
@@ -464,7 +471,7 @@ def _read_words(part: Guess, compared: bool, models: Collection[str]) -> None:
     count, rare others mark failures, and frequent ones are asked about.
     """
     if any(column.commas for column in part.scores):
-        part.set(part.others, "decimal", ",", "decimal")
+        part.set_other("decimal", ",", "decimal")
     counts: Counter[str] = Counter()
     for column in part.scores:
         for value, n in column.values.items():
@@ -478,11 +485,10 @@ def _read_words(part: Guess, compared: bool, models: Collection[str]) -> None:
         words = [word for word in counts if numbers.get(word) not in scores]
         known = {} if numbers else {word: POLES[word] for word in words if word in POLES}
     left = part.failures = [word for word in words if word not in known]
-    most = max(FEW, MANY * sum(column.filled for column in part.scores))
+    most = max(RARE_NUMBER, RARE_SHARE * sum(column.filled for column in part.scores))
     if sum(counts[word] for word in left) > most:
         meaning = "<a, b or tie>" if compared else "<number>"
-        part.set(
-            part.others,
+        part.set_other(
             "values",
             None,
             "words",
@@ -492,15 +498,15 @@ def _read_words(part: Guess, compared: bool, models: Collection[str]) -> None:
         )
         return
     if known and "order" in part.columns:
-        part.set(part.others, "values", None, "models_or_places", read_as=_yaml(known))
+        part.set_other("values", None, "models_or_places", read_as=_yaml(known))
     elif known:
-        part.set(part.others, "values", known, "known_words")
+        part.set_other("values", known, "known_words")
     if left:
-        part.set(part.others, "missing", left, "rare")
+        part.set_other("missing", left, "rare")
 
 
 def _number(word: str) -> float | None:
-    """The number that a word is, with a decimal point or comma."""
+    """A word as a number, with a decimal point or comma; None if it is not one."""
     with_point = word.replace(",", ".")
     return float(with_point) if is_number(with_point) else None
 
@@ -510,7 +516,7 @@ def _far_numbers(numbers: Collection[float]) -> set[float]:
     scores = {*numbers} - FAILED
     if not scores or min(scores) < 0 or scores <= {0, 1}:
         return set()
-    return {x for x in FAILED.intersection(numbers) if x < 0 or x >= FAR * max(scores)}
+    return {x for x in FAILED.intersection(numbers) if x < 0 or x >= TIMES_HIGHEST * max(scores)}
 
 
 def _answer(word: str) -> str | None:
@@ -541,7 +547,7 @@ def _imported(part: Guess, kind: str) -> Connection:
             if key in {*part.columns, *part.others}:
                 raise
             if key == "judge":
-                part.set(part.others, key, key, "no_judge")
+                part.set_other(key, key, "no_judge")
             else:
                 part.columns[key] = {"value": key}
         else:
@@ -557,7 +563,7 @@ def _read(main: Guess, compared: bool) -> dict[str, object]:
     for key in ("judge",) if compared else ("judge", "model"):
         if of_table and key not in {*main.columns, main.role}:
             constant, files = {"value": key}, len(main.files)
-            main.set(main.columns, key, constant, "no_column", key=key, files=files)
+            main.set_column(key, constant, "no_column", key=key, files=files)
     try:
         connection = _imported(main, COMPARED if compared else RATED)
     except DataError as error:
@@ -569,7 +575,7 @@ def _read(main: Guess, compared: bool) -> dict[str, object]:
     if not compared:
         shown |= _scales(connection, of_table)
     for key in () if of_table else main.columns:
-        main.set(main.columns, key, None, "key_of_record", key=key)
+        main.set_column(key, None, "key_of_record", key=key)
     if of_table and compared:
         one_order = """
             select 1 from imported group by judge, item, list_sort([model_a, model_b])
@@ -581,7 +587,7 @@ def _read(main: Guess, compared: bool) -> dict[str, object]:
             select 1 from imported group by judge, model, prompt_id, dimension, dataset
             having count(*) > 1"""
         if exists(connection, repeated):
-            main.set(main.others, "repeats", None, "repeats")
+            main.set_other("repeats", None, "repeats")
     return shown
 
 

@@ -588,7 +588,7 @@ def test_what_a_guess_asks_is_printed_and_nothing_is_checked(run_command):
     status, page, error = run_command("import", "--guess", "pairs.csv")
     assert status == 1
     assert "write what is asked in it, then run `recuse check mine.yaml`" in error
-    assert "values:  # asked: which answer won at 0 and 1" in error
+    assert "values:  # asked: which answer won where the file says 0 or 1?" in error
     assert "what these comparisons support" not in page
     status, _, error = run_command("check", "mine.yaml")
     assert status == 1

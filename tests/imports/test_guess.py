@@ -137,10 +137,53 @@ def test_a_number_that_may_be_a_score_is_asked_about_or_left(tmp_path, monkeypat
     study, text = guessed(tmp_path, ratings_with(0), monkeypatch)
     assert study["scales"] == {"default": [0, 5]}
     assert "does 0 mark a failure? then `missing: [0]`" in text
-    for failure, scale in ((-1, (0, 1)), (99, range(90, 101)), (0, (0, 1))):
+    for failure, scale in ((-1, (-1, 0, 1)), (99, range(90, 101)), (0, (0, 1))):
         study, text = guessed(tmp_path, ratings_with(failure, scale), monkeypatch)
         assert "missing" not in study["import"]
         assert "mark a failure" not in text
+
+
+@pytest.mark.parametrize("failure", [-9, 99])
+def test_beside_0_and_1_only_minus_1_may_be_a_score(tmp_path, monkeypatch, failure):
+    """A rare one is asked about; other numbers mark failures as they do beside other scores."""
+    study, _ = guessed(tmp_path, ratings_with(failure, (0, 1)), monkeypatch)
+    assert study["import"]["missing"] == [str(failure)]
+    assert study["scales"] == {"default": [0, 1]}
+    study, asked = asked_from(tmp_path, ratings_with(-1, (0, 1)), monkeypatch)
+    assert asked["values"].startswith("which rating is meant by -1?")
+    assert study["scales"] == {"default": [0, 1]}
+
+
+@pytest.mark.parametrize(("yes", "no"), [("correct", "incorrect"), ("True", "False"), ("y", "n")])
+@pytest.mark.parametrize("every", [1, 9])
+def test_words_beside_0_and_1_are_read(tmp_path, monkeypatch, yes, no, every):
+    """However many: those of people in a few rows, or those of a judge among its numbers."""
+    words = [(no, yes)[prompt % 2] if prompt % every == 0 else "" for _, prompt in ANSWERS]
+    rows = [("gpt-4o", *answer, answer[1] % 2) for answer in ANSWERS]
+    labelled = [(*row, word) for row, word in zip(rows, words, strict=True)]
+    mixed = [(*row[:3], word or row[3]) for row, word in zip(rows, words, strict=True)]
+    for header, lines in (("rating,human", labelled), ("rating", mixed)):
+        files = rated(f"judge,model,prompt,{header}", *lines)
+        study, _ = guessed(tmp_path, files, monkeypatch)
+        values = {str(word).lower(): number for word, number in study["import"]["values"].items()}
+        assert values == {yes.lower(): 1, no.lower(): 0}
+        assert "missing" not in study["import"]
+
+
+def test_words_of_a_yes_no_question_beside_other_numbers_are_asked_about(tmp_path, monkeypatch):
+    """However rare: none of them marks a failure."""
+    _, asked = asked_from(tmp_path, ratings_with("correct"), monkeypatch)
+    assert asked["values"].startswith("which rating is meant by correct?")
+
+
+def test_no_word_is_filled_in_beside_one_that_is_asked_about(tmp_path, monkeypatch):
+    """An F among grades is not `false`."""
+    _, asked = asked_from(tmp_path, ratings_with("F", scale="ABCD"), monkeypatch)
+    question = "which rating is meant by a, b, c, d and f? Write it, as in `{a: <number>, b: "
+    assert asked["values"].startswith(question)
+    assert "f: <number>" in asked["values"]
+    _, asked = asked_from(tmp_path, pairs_with(["[[A]]", "[[B]]", "?"], [20] * 3), monkeypatch)
+    assert asked["values"].startswith("which answer won where the file says ?, [[a]] or [[b]]?")
 
 
 @pytest.mark.parametrize(
@@ -308,17 +351,17 @@ def asked_from(folder, files, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "question"),
     [
-        ("0 1", "which answer won at 0 and 1? Write it, as in `{'0': '<a, b or tie>', '1': "),
-        ("1 1.5 2", "which answer won at 1, 1.5 and 2?"),
-        ("much-better equal worse", "which answer won at much-better and worse? Write it, as in"),
-        ("true false", "which answer won at false and true?"),
+        ("0 1", "0 or 1? Write it, as in `{'0': '<a, b or tie>', '1': "),
+        ("1 1.5 2", "1, 1.5 or 2?"),
+        ("much-better equal worse", "equal, much-better or worse? Write it, as in"),
+        ("true false", "false or true?"),
     ],
 )
 def test_a_direction_that_is_open_is_asked_for(tmp_path, monkeypatch, words, question):
     files = pairs_with(words.split(), [12] * len(words.split()))
     study, asked = asked_from(tmp_path, files, monkeypatch)
     assert asked.keys() == {"values"}
-    assert asked["values"].startswith(question)
+    assert asked["values"].startswith(f"which answer won where the file says {question}")
     assert "missing" not in study["import"]
 
 
@@ -376,7 +419,7 @@ def test_a_word_in_many_rows_marks_no_failure(tmp_path, monkeypatch):
     assert study["import"]["missing"] == ["oops"]
     assert "# guessed: rare, and neither scores nor answers: failed judgments?" in text
     _, asked = asked_from(tmp_path, pairs_with(["A", "B", "oops"], [40, 40, 20]), monkeypatch)
-    assert asked["values"].startswith("which answer won at oops?")
+    assert asked["values"].startswith("which answer won where the file says oops?")
     _, asked = asked_from(tmp_path, ratings_with("oops", scale=("good", 1, 2)), monkeypatch)
     assert asked["values"].startswith("which rating is meant by good and oops?")
     rows = [("gpt-4o", "a", p, ("poor", "good", "fine")[p % 3]) for p in range(6)]
@@ -384,6 +427,18 @@ def test_a_word_in_many_rows_marks_no_failure(tmp_path, monkeypatch):
     assert asked.keys() == {"values", "scales"}
     _, asked = asked_from(tmp_path, ratings_with(3, scale=(-1, 1, 2)), monkeypatch)
     assert asked["values"].startswith("which rating is meant by -1? Write it")
+
+
+@pytest.mark.parametrize(
+    ("scale", "how"),
+    [
+        ((-1, 1, 2), "if it marks failures, write `missing: ['-1']` in place of this line"),
+        (("good", "oops", 1), "values that mark failures go under `missing:`"),
+    ],
+)
+def test_a_question_says_what_to_write_for_failures(tmp_path, monkeypatch, scale, how):
+    _, asked = asked_from(tmp_path, ratings_with(3, scale), monkeypatch)
+    assert f"; {how}" in asked["values"]
 
 
 def test_human_verdicts_in_a_file_of_their_own_are_read(tmp_path, monkeypatch):

@@ -40,11 +40,11 @@ def visible(text: str, *, but: str = "") -> str:
     )
 
 
-def enumerated(names: Sequence[str], most: int | None = None) -> str:
+def enumerated(names: Sequence[str], most: int | None = None, joined: str = "and") -> str:
     """`names` as in `a, b and c`, or, if there are more than `most`, `a, b and 3 more`."""
     if most is not None and len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+    return f"{', '.join(names[:-1])} {joined} {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def counted(number: int, one: str, many: str = "") -> str:

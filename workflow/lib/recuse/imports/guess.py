@@ -468,7 +468,7 @@ def _merged(parts: Sequence[Guess]) -> Guess:
 
 def _read_words(part: Guess, compared: bool, models: Collection[str]) -> None:
     """Add how the words and numbers of a table's columns of scores are read: those of known meaning
-    count, rare others mark failures, and frequent ones are asked about.
+    count, rare others mark failures; if others are frequent, or may be scores, all are asked about.
     """
     if any(column.commas for column in part.scores):
         part.set_other("decimal", ",", "decimal")
@@ -476,25 +476,34 @@ def _read_words(part: Guess, compared: bool, models: Collection[str]) -> None:
     for column in part.scores:
         for value, n in column.values.items():
             counts[value.lower()] += n
+    most = max(RARE_NUMBER, RARE_SHARE * sum(column.filled for column in part.scores))
     if compared:
         words = [word for word in counts if word not in AS_THEY_ARE | models]
         known = {word: answer for word in words if (answer := _answer(word))}
+        never_failures = set()
     else:
         numbers = {word: number for word in counts if (number := _number(word)) is not None}
         scores = {*numbers.values()} - _far_numbers(numbers.values())
+        # Beside 0 and 1, a frequent -1 is a score, and a rare one may be
+        below = [word for word, number in numbers.items() if number == -1 and scores <= {0, 1}]
+        if sum(counts[word] for word in below) > most:
+            scores.add(-1)
         words = [word for word in counts if numbers.get(word) not in scores]
-        known = {} if numbers else {word: POLES[word] for word in words if word in POLES}
+        known = {word: POLES[word] for word in words if word in POLES and scores <= {0, 1}}
+        never_failures = {*POLES, *below}
     left = part.failures = [word for word in words if word not in known]
-    most = max(RARE_NUMBER, RARE_SHARE * sum(column.filled for column in part.scores))
-    if sum(counts[word] for word in left) > most:
+    if sum(counts[word] for word in left) > most or never_failures.intersection(left):
+        # All of them are asked about: beside other grades, an F is not `false`
+        part.failures = words
         meaning = "<a, b or tie>" if compared else "<number>"
         part.set_other(
             "values",
             None,
             "words",
-            words=left,
+            words=words,
             compared=compared,
-            example=_yaml({**known, **dict.fromkeys(left[:5], meaning)}),
+            example=_yaml(dict.fromkeys(words[:5], meaning)),
+            missing=_yaml(words),
         )
         return
     if known and "order" in part.columns:
@@ -512,11 +521,12 @@ def _number(word: str) -> float | None:
 
 
 def _far_numbers(numbers: Collection[float]) -> set[float]:
-    """Those of FAILED that are far from scores from 0 up; -1 beside 0 and 1 may be a score."""
+    """Those of FAILED that are far from scores from 0 up."""
     scores = {*numbers} - FAILED
-    if not scores or min(scores) < 0 or scores <= {0, 1}:
+    if min(scores, default=0) < 0:
         return set()
-    return {x for x in FAILED.intersection(numbers) if x < 0 or x >= TIMES_HIGHEST * max(scores)}
+    above = TIMES_HIGHEST * max(scores, default=0)
+    return {x for x in FAILED.intersection(numbers) if x < 0 or x >= above}
 
 
 def _answer(word: str) -> str | None:

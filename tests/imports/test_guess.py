@@ -441,6 +441,17 @@ def test_a_question_says_what_to_write_for_failures(tmp_path, monkeypatch, scale
     assert f"; {how}" in asked["values"]
 
 
+@pytest.mark.parametrize(("key", "role"), [("judge", "model"), ("model", "judge")])
+def test_columns_with_the_names_of_judges_or_models_are_of_these(tmp_path, monkeypatch, key, role):
+    """As when each of them judges all; a score of the question is not theirs."""
+    names = ("alpha", "beta", "gamma")
+    rows = [(name, p, 1 + p % 5, 2, 1 + p % 4, 1 + p % 3) for p in range(12) for name in names]
+    header = f"{key},question,{','.join(names)},difficulty"
+    study, text = guessed(tmp_path, rated(header, *rows), monkeypatch)
+    assert study["import"]["columns"]["rating"] == [*names]
+    assert f"# guessed: one column for each {role}" in text
+
+
 def test_human_verdicts_in_a_file_of_their_own_are_read(tmp_path, monkeypatch):
     files = pairs_with(["A", "B"], [20, 20])
     rows = [(n, "gpt-4o", "claude-3", ("[[A]]", "[[B]]")[n % 2]) for n in range(20)]

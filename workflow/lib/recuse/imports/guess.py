@@ -353,8 +353,14 @@ def _guess_table(path: str, columns: Sequence[GuessedColumn], *, of_humans: bool
     """
     left = [column for column in columns if column.filled]
     compared = all(_named(left, ROLES[role]) for role in ("model_a", "model_b"))
-    # Columns that are called like models are not for one role each.
-    wide = [column for column in left if column.is_score() and known_family(column.last_key)]
+    # Columns that are called like models, or like this table's own, are not for one role each.
+    naming = filter(None, (_named(left, ROLES[role]) for role in ("judge", "model")))
+    names = {name for column in naming for name in column.values}
+    wide = [
+        column
+        for column in left
+        if column.is_score() and (column.last_key in names or known_family(column.last_key))
+    ]
     wide = wide if len(wide) > 1 else []
     left = [column for column in left if column not in wide]
     chosen: dict[str, GuessedColumn] = {}

@@ -452,6 +452,23 @@ def test_columns_with_the_names_of_judges_or_models_are_of_these(tmp_path, monke
     assert f"# guessed: one column for each {role}" in text
 
 
+def test_words_of_a_name_need_no_separators(tmp_path, monkeypatch):
+    """Those with separators go first, and a part of a word is not taken for a word."""
+    header = "judgescore,humanscore,judgename,modelname,questionid"
+    rows = [(p % 5 + 1, p % 4 + 1, "gpt-4o", model, p) for model, p in ANSWERS]
+    columns = {"judge": "judgename", "model": "modelname", "prompt": "questionid"}
+    columns |= {"rating": "judgescore", "human": "humanscore"}
+    study, _ = guessed(tmp_path, rated(header, *rows), monkeypatch)
+    assert study["import"]["columns"] == columns
+    header = "overallscore,preference,judge,model,question"
+    study, _ = guessed(tmp_path, rated(header, *rows), monkeypatch)
+    columns = {"judge": "judge", "model": "model", "prompt": "question", "rating": "overallscore"}
+    assert study["import"]["columns"] == columns
+    rows = [(*row, row[0]) for row in rows]
+    study, _ = guessed(tmp_path, rated(f"{header},final_score", *rows), monkeypatch)
+    assert study["import"]["columns"] == columns | {"rating": "final_score"}
+
+
 def test_human_verdicts_in_a_file_of_their_own_are_read(tmp_path, monkeypatch):
     files = pairs_with(["A", "B"], [20, 20])
     rows = [(n, "gpt-4o", "claude-3", ("[[A]]", "[[B]]")[n % 2]) for n in range(20)]

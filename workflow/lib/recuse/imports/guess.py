@@ -422,17 +422,25 @@ def _named(columns: Collection[GuessedColumn], role: Role) -> GuessedColumn | No
     return min(fitting, key=lambda column: _likeness(column, role), default=None)
 
 
-def _likeness(column: GuessedColumn, role: Role) -> tuple[int, int] | None:
-    """The place of a column's name among a role's words and its own number of words: the lowest is
-    most like the role. None if it is not like it.
+def _likeness(column: GuessedColumn, role: Role) -> tuple[int, int, int] | None:
+    """Whether a column's name has one of a role's words only within a word of its own, the place of
+    this word among the role's, and the number of words of the name: the lowest is most like the
+    role. None if it is not like it.
     """
     words, whole = column.words, "".join(column.words)
     names = {whole, *words, *(word.removesuffix("s") for word in words)}
-    if names & {*role.never.split()}:
-        return None
-    ranks = (rank for rank, word in enumerate(role.words.split()) if word in names)
-    rank = next(ranks, None)
-    return None if rank is None else (rank, len(words))
+    wanted, never = role.words.split(), role.never.split()
+    # As in `judgename`; but `preference` does not name a reference
+    within = {
+        word for word in (*wanted, *never) if len(word) > 4 and re.search(f"(^|...){word}", whole)
+    }
+    for place, found in enumerate((names, within)):
+        if found.intersection(never):
+            return None
+        ranks = [rank for rank, word in enumerate(wanted) if word in found]
+        if ranks:
+            return place, ranks[0], len(words)
+    return None
 
 
 def _add_wide(

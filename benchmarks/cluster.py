@@ -1,10 +1,10 @@
 """Many small studies in one run on a SLURM of this machine: cluster jobs, what each takes beside
 its rules, and whether any is lost.
 
-    python benchmarks/cluster.py [--studies 200] [--together 1]
+    python benchmarks/cluster.py [--studies 200] [--alone]
 
 Every study is the simulated example, fitted by Equation 1: its ratings are imported, checked and
-fitted. The rules of `--together` studies are one cluster job; with 0, each rule is one of its own.
+fitted. The rules of a study are one cluster job; with --alone, each rule is one of its own.
 Then, on this machine without the cluster, one figure of a study, and all again, with nothing to
 do. The Python that runs this needs envs/requirements-slurm.txt, and the machine slurm-wlm and
 munge (as root).
@@ -24,7 +24,8 @@ from whole_run import jobs_from
 sys.path.insert(0, str(ROOT / "tests"))
 
 EXAMPLE = ROOT / "docs" / "example"
-RULES = ("import_ratings_and_raters", "ratings", "fit")
+# In place of the profile's groups
+ALONE = [f"{rule}={rule}" for rule in ("import_ratings_and_raters", "ratings", "fit")]
 
 
 def configure(folder: str, number: int) -> list[str]:
@@ -37,17 +38,6 @@ def configure(folder: str, number: int) -> list[str]:
     config = {"studies": dict.fromkeys(names, described)}
     Path(folder, "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
     return names
-
-
-def grouped(together: int) -> list[str]:
-    """The options for cluster jobs of so many studies."""
-    options = ["--workflow-profile", f"{ROOT}/workflow/profiles/slurm"]
-    if together == 0:
-        return [*options, "--groups", *(f"{rule}={rule}" for rule in RULES)]
-    if together == 1:
-        return options  # The profile's groups are of one study.
-    options += ["--groups", *(f"{rule}=several" for rule in RULES)]
-    return [*options, "--group-components", f"several={together}"]
 
 
 def seconds(shown: str) -> int:
@@ -66,19 +56,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--studies", type=int, default=200)
-    parser.add_argument("--together", type=int, default=1)
+    parser.add_argument("--alone", action="store_true")
     given = parser.parse_args()
     snakemake = [sys.executable, "-P", "-m", "snakemake", "--snakefile", f"{ROOT}/Snakefile"]
     snakemake += ["--configfile", "mine.yaml", "--quiet", "all"]
+    on_cluster = ["--workflow-profile", f"{ROOT}/workflow/profiles/slurm"]
+    on_cluster += ["--groups", *ALONE] if given.alone else []
     locally = ["--workflow-profile", f"{ROOT}/profiles/default", "--cores", "2"]
     with tempfile.TemporaryDirectory() as folder, started_cluster() as cluster:
         os.chdir(folder)
         names = configure(folder, given.studies)
         fits = [f"results/{name}/estimates/main.csv" for name in names]
-        run = measure(
-            [*snakemake, *grouped(given.together), "--", *fits],
-            environment=cluster.environment,
-        )
+        run = measure([*snakemake, *on_cluster, "--", *fits], environment=cluster.environment)
         states = cluster.call(
             "squeue", "--noheader", "--states=all", "--Format=State:20,TimeUsed:20"
         )

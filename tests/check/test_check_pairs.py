@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recuse.base.reasons import Reason, in_words, sentences
+from recuse.base.reasons import SENTENCES, Reason, in_words
+from recuse.base.words import entries
 from recuse.check.facts import FINE, STOP, WARNING
 from recuse.config.load import load_studies
 from recuse.config.read import read
@@ -152,7 +153,7 @@ def test_what_verdicts_support_goes_by_codes(check, monkeypatch):
     assert "self-bias of 2 of 3 judges" in supports.words
     assert "self-bias of other (it compares no answers of its own)" in lacks.words
     for reason in Reason:
-        monkeypatch.setitem(sentences()[reason], "words", "cannot be told")
+        monkeypatch.setitem(entries(SENTENCES)[reason], "words", "cannot be told")
     after = check(rows, study)["verdict", "supports"]
     assert (after.level, after.advice, after.words) == (
         supports.level,

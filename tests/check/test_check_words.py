@@ -3,7 +3,8 @@
 import ast
 
 from conftest import ROOT
-from recuse.base.templates import MAY_LACK, entries
+from recuse.base.templates import MAY_LACK
+from recuse.base.words import entries
 from recuse.check.facts import LETTERS, SENTENCES
 from recuse.check.pairs import QUANTITIES
 from recuse.check.support import IN_SHORT, REMEDIED, TIED_TO

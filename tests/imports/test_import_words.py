@@ -6,7 +6,8 @@ import pytest
 from jinja2 import meta
 
 from conftest import ROOT
-from recuse.base.templates import entries, environment
+from recuse.base.templates import environment
+from recuse.base.words import entries
 from recuse.imports.words import SENTENCES, fault, guessed, note, noted, problem
 
 # Function or .method -> the part of imports.yaml in which it finds its code

@@ -273,7 +273,7 @@ def test_no_verdict_depends_on_words(monkeypatch):
     ]
     before = rows_from(conclusions)
     other = {reason: {"words": "something else"} for reason in Reason}
-    monkeypatch.setattr(reasons, "sentences", lambda: other)
+    monkeypatch.setattr(reasons, "entries", lambda _: other)
     assert rows_from(conclusions) == before
 
 
@@ -287,4 +287,4 @@ def test_reasons_are_read_as_they_are_written():
     )
     assert reasons.in_words("") == ""
     assert reasons.code("") is None
-    assert [*reasons.sentences()] == [*Reason]
+    assert [*reasons.entries(reasons.SENTENCES)] == [*Reason]

@@ -4,8 +4,9 @@ people if there are any.
 
 import pytest
 
-from recuse.base.reasons import Reason, because, cure, in_words, sentences
+from recuse.base.reasons import SENTENCES, Reason, because, cure, in_words
 from recuse.base.templates import said
+from recuse.base.words import entries
 from recuse.inference.verdict import VERDICTS, Verdict
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE
 from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT
@@ -216,7 +217,7 @@ def test_reasons_that_differ_in_facts_are_one_sentence():
     ]
     assert (
         answer(rows).headline
-        == f"Self-bias is untested: {sentences()[Reason.DEPENDS_ON_DRAWS]['short']}."
+        == f"Self-bias is untested: {entries(SENTENCES)[Reason.DEPENDS_ON_DRAWS]['short']}."
     )
 
 

@@ -5,10 +5,10 @@ shown, from workflow/report/reasons.yaml.
 import json
 from collections.abc import Iterable
 from enum import StrEnum
-from functools import cache
 
 from recuse.base.places import WORKFLOW
 from recuse.base.settings import Setting
+from recuse.base.words import entries
 
 
 class Reason(StrEnum):
@@ -125,15 +125,8 @@ class Reason(StrEnum):
 
 # Nothing is concluded from a comparison with people
 WITHOUT_PEOPLE = (Reason.NO_HUMAN_SCORE, Reason.FEW_SCORED_PROMPTS)
+# Of each reason `words`; of some `short`, `several` and `cure`.
 SENTENCES = WORKFLOW / "report" / "reasons.yaml"
-
-
-@cache
-def sentences() -> dict[str, dict[str, str]]:
-    """What SENTENCES has about each reason: `words`; for some, `short`, `several` and `cure`."""
-    import yaml  # only here: most jobs show no reason
-
-    return yaml.load(SENTENCES.read_text("utf-8"), yaml.CSafeLoader)
 
 
 def because(reason: Reason, **facts: str | int | float) -> str:
@@ -169,7 +162,7 @@ def in_words(text: str) -> str:
     for name, value in facts.items():
         if isinstance(value, float):
             facts[name] = str(value).replace("-", "\N{MINUS SIGN}")
-    return sentences()[reason]["words"].format(**facts)
+    return entries(SENTENCES)[reason]["words"].format(**facts)
 
 
 def in_short(texts: Iterable[str], *, several: bool = False) -> str:
@@ -183,7 +176,7 @@ def in_short(texts: Iterable[str], *, several: bool = False) -> str:
     shown = {}
     for text in filter(None, dict.fromkeys(texts)):
         reason = code(text)
-        written = sentences()[reason]
+        written = entries(SENTENCES)[reason]
         sentence = written.get("several", in_words(text)) if several else in_words(text)
         shown[reason] = written.get("short", sentence) if reason in shown else sentence
     if Reason.FEW_AND_UNDECLARED in shown:
@@ -195,5 +188,5 @@ def cure(text: str) -> str:
     """What would make a verdict conclusive that is inconclusive for the reason in a text by
     `because`; "" if unknown.
     """
-    words = sentences()[code(text)].get("cure", "") if text else ""
+    words = entries(SENTENCES)[code(text)].get("cure", "") if text else ""
     return words.format(scales=Setting("scales").place)

@@ -5,13 +5,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
-
 from recuse.base.places import WORKFLOW
 from recuse.base.reasons import in_words
 from recuse.base.words import (
     capitalised,
     counted,
+    entries,
     enumerated,
     hundredths,
     level,
@@ -106,12 +105,6 @@ def said_with_table(name: str, /, **facts: object) -> tuple[str, str, list[list[
     lines = map(BETWEEN_CELLS.split, table.split("\n"))
     rows = [[_folded(cell, line_break="\n") for cell in line] for line in lines]
     return _folded(heading), _folded(sentence), rows
-
-
-@cache
-def entries(file: Path) -> dict[str, dict[str, str]]:
-    """What a YAML file of sentences has under each code: its parts, as templates."""
-    return yaml.load(file.read_text("utf-8"), yaml.CSafeLoader)
 
 
 _shared = cache(environment)

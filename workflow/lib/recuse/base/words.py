@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from textwrap import wrap
 
@@ -161,3 +162,11 @@ def text_table(
         lines.append(GAP.join([*padded, beginning]).rstrip())
         lines += [" " * indent + line for line in rest]
     return lines
+
+
+@cache
+def entries(file: Path) -> dict[str, dict[str, str]]:
+    """What a YAML file of sentences has under each code: its parts."""
+    import yaml  # Only here: most jobs need no sentence.
+
+    return yaml.load(file.read_text("utf-8"), yaml.CSafeLoader)

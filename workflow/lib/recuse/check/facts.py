@@ -12,8 +12,8 @@ import numpy as np
 from recuse.base.database import connect, files, values_in
 from recuse.base.places import WORKFLOW
 from recuse.base.tables import column_names, read_table
-from recuse.base.templates import entries, sentence
-from recuse.base.words import with_gold_labels
+from recuse.base.templates import sentence
+from recuse.base.words import entries, with_gold_labels
 from recuse.data.cells import Cells, read_levels
 from recuse.data.study import StudyTables
 

@@ -214,7 +214,8 @@ class Guess:
     others: dict[str, object] = field(default_factory=dict)  # further keys of `import:`
     scores: list[GuessedColumn] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)  # words and numbers that may mark one
-    models: set[str] = field(default_factory=set)  # of a table of pairs, in lower case
+    # Those that a table of pairs names, in lower case.
+    models: set[str] = field(default_factory=set)
     role: str = ""  # what each of several columns of scores stands for
     note: str = ""  # further words about the files, or why they cannot be read
 

@@ -31,7 +31,8 @@ OF_KEYS = {"answer", "choice", "exact", "f1", "includes", "match", "math", "patt
 # As inspect_ai.scorer.value_to_float takes them; N is "no answer or refusal to answer".
 LETTERS = {"c": "1", "p": "0.5", "i": "0", "n": "0"}
 SAMPLE = re.compile("samples/[^/]*[.]json")  # the name of an entry of a packed log
-PARTS = {"id", "epoch", "scores", "target", "metadata", "error", "invalidation"}  # of a sample
+# What is read of a sample.
+PARTS = {"id", "epoch", "scores", "target", "metadata", "error", "invalidation"}
 # What reading a damaged archive, or a member that is not JSON, may raise.
 DAMAGE = (
     zipfile.BadZipFile,

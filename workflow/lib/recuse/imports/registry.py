@@ -19,7 +19,8 @@ class Format:
     words: str  # what messages call it
     holds: tuple[str, ...]  # what a study of such files is; empty if they are only references
     signs: tuple[str, ...] = ()  # keys, all of which an object of the format has; or others
-    keys: tuple[str, ...] = ()  # of config's `import` that only some formats have
+    # Keys of config's `import` that only this format and some others take.
+    keys: tuple[str, ...] = ()
     # The scale of all ratings, if the tool has only one
     scale: tuple[float, float] | None = None
 

@@ -92,7 +92,8 @@ class PlannedStudy:
     rater_error: float  # standard deviation of one rater's error
     # (J, M) of the completions of each model that are rated; None: all
     share: Sequence[Sequence[float]] | None = None
-    copies: int = 1  # of each judge and model: all have the numbers of the first
+    # Each judge and model stands for so many, which have the numbers of the first.
+    copies: int = 1
 
     @property
     def reference_variance(self) -> float:

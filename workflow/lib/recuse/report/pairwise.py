@@ -100,7 +100,7 @@ def _may_be_errors(row: Row, verdicts: Mapping[tuple[str, str], Row]) -> bool:
 
 def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
     """How often each judge agrees with the human label, by experiment and condition."""
-    cells = {}  # by place and judge
+    cells = {}  # (place, judge) -> cell
     for rule in ("pooled", "debiased"):  # the first for comparisons in one order only
         for row in where(rows, order=rule):
             if row["value"]:
@@ -116,7 +116,7 @@ def _agreement(rows: TableRows, confidence: float) -> PageSection | None:
 def _win_rates(choices: TableRows, *, has_labels: bool) -> PageSection | None:
     """The share of its comparisons that each model wins, by people and by each judge."""
     whose = "human_share" if has_labels else "judge_share"
-    by_model = {}  # rows by model and judge
+    by_model = {}  # model -> judge -> row
     for row in where(choices, draws=HALF):
         if row["model"]:
             by_model.setdefault(row["model"], {})[row["term"]] = row

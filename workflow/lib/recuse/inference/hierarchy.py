@@ -142,6 +142,20 @@ def _given_residuals(variance: np.ndarray, squares: np.ndarray) -> np.ndarray:
     return -0.5 * (np.log(variance) + squares / variance)
 
 
+def _summed_density(variance: np.ndarray, squares: np.ndarray, axis: int) -> np.ndarray:
+    """The same, summed along an axis.
+
+    A product takes less time than a logarithm, and those of four variances neither overflow nor
+    vanish.
+    """
+    count = variance.shape[axis] // 4
+    product, *others, rest = np.split(variance, count * np.arange(1, 5), axis=axis)
+    for each in others:
+        product = product * each
+    logs = np.log(product).sum(axis=axis) + np.log(rest).sum(axis=axis)
+    return -0.5 * (logs + (squares / variance).sum(axis=axis))
+
+
 class Sampler:
     """Chains of the Gibbs sampler, side by side: each parameter is an array with the chains last.
 
@@ -212,20 +226,20 @@ class Sampler:
             [weight, of_family.sum(axis=1)[:, None] * grid.by_judge[..., None]], axis=1
         )
         scale = 1 / (weight.sum(axis=1) + LEVEL**-2)
-        gram = np.zeros((models + len(prior), models + len(prior), CHAINS))
-        gram[models:, :models] = _summed(grid.by_judge, of_family)
-        gram[:models, models:] = gram[models:, :models].transpose(1, 0, 2)
-        place = np.arange(len(gram))
-        gram[place, place] = np.concatenate(
+        # Chains first, for the linear algebra of each
+        gram = np.zeros((CHAINS, models + len(prior), models + len(prior)))
+        gram[:, models:, :models] = _summed(grid.by_judge, of_family).transpose(2, 0, 1)
+        gram[:, :models, models:] = gram[:, models:, :models].transpose(0, 2, 1)
+        place = np.arange(models + len(prior))
+        gram[:, place, place] = np.concatenate(
             [weight.sum(axis=0) + EFFECT**-2, self._by_family(weight) + prior]
-        )
+        ).T
         weighted = weight * target
         total = self._by_family(weighted) + self.mu[1] * prior
         right = np.concatenate([weighted.sum(axis=0), total])
         right -= ((scale * weighted.sum(axis=1))[:, None] * cross).sum(axis=0)
-        # Chains first, for the linear algebra of each
-        scaled = (np.sqrt(scale)[:, None] * cross).transpose(2, 1, 0)
-        gram = gram.transpose(2, 0, 1) - scaled @ scaled.transpose(0, 2, 1)
+        scaled = np.ascontiguousarray((np.sqrt(scale)[:, None] * cross).transpose(2, 1, 0))
+        gram -= scaled @ scaled.transpose(0, 2, 1)
         noise = np.linalg.cholesky(gram) @ self.random.standard_normal((*right.T.shape, 1))
         drawn = np.linalg.solve(gram, right.T[..., None] + noise)[..., 0].T
         self.family_bias = drawn[models:]
@@ -262,9 +276,11 @@ class Sampler:
         estimates of them, (n, k, chains), of these variances.
         """
 
+        squares, variance = (table.reshape(-1, CHAINS) for table in (estimates**2, variance))
+
         def density(points: np.ndarray) -> np.ndarray:
-            residuals = _given_residuals(variance + points[:, None, None] ** 2, estimates**2)
-            return residuals.sum(axis=(1, 2)) + _half_normal(points, SHARED)
+            residuals = _summed_density(variance + points[:, None] ** 2, squares, axis=1)
+            return residuals + _half_normal(points, SHARED)
 
         return self._move(spread, density)
 
@@ -353,10 +369,8 @@ class Sampler:
         for start in range(0, POINTS, at_once):
             variance = points[start : start + at_once] * others
             variance += self.known  # 1 where there is no rating
-            terms = np.log(variance)
-            terms += np.divide(squares, variance, out=variance)
-            sums.append(terms.sum(axis=axis))
-        return -0.5 * np.concatenate(sums)
+            sums.append(_summed_density(variance, squares, axis))
+        return np.concatenate(sums)
 
     def _draw_means(self) -> None:
         """Draw mu and tau of the self-biases and of the family-biases, with these biases integrated

@@ -114,10 +114,8 @@ class Study:
         """The specs that it shares, its own, and those of other studies, whose figures it does not
         have.
         """
-        specs = dict(self.shared.specs_by_name)
-        for study in self.shared.studies.values():
-            specs |= study.as_written().get("specs", {})
-        return {name: Spec.of(name, **spec) for name, spec in (specs | self.specs).items()}
+        own = {} if self.specs is self.shared.specs_by_name else self.specs
+        return self.shared.every_spec | {name: Spec.of(name, **own[name]) for name in own}
 
     def setting(self, key: str) -> object:
         """A key of its entry as a plain value, or the key's default."""

@@ -32,6 +32,7 @@ from recuse.config.declared.sections import (
 from recuse.config.declared.studies import ComparedStudy, RatedStudy
 from recuse.config.studies import REQUIRED_SPECS, Study, with_names
 from recuse.data.registry import DEFAULT, HUMAN, Registry
+from recuse.model.spec import Spec
 
 GIT = "^[0-9a-f]{40}$"  # the id of a commit or of a blob
 Dimension = Annotated[str, Field(pattern="^[^/{}]+$")]
@@ -186,6 +187,15 @@ class Settings(Section):
             for members in study.families.values():
                 names |= {name: name for name in members}
         return {name: with_names(spec, names) for name, spec in written["specs"].items()}
+
+    @cached_property
+    def every_spec(self) -> dict[str, Spec]:
+        """The specs, then those that single studies alone have."""
+        own = {}
+        for study in self.studies.values():
+            own |= study.as_written().get("specs", {})
+        specs = self.specs_by_name | own | self.specs_by_name
+        return {name: Spec.of(name, **spec) for name, spec in specs.items()}
 
 
 def check_settings(

@@ -41,7 +41,7 @@ def groups_from(settings: dict) -> dict:
     """The specs of config by what they cost."""
     from recuse.model.spec import Spec
 
-    specs = Spec.from_config(settings)
+    specs = Spec.from_config(settings).values()
     least_squares = [spec for spec in specs if spec.model.estimator == "least_squares"]
     plain, with_reference = LINEAR
     return {

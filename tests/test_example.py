@@ -141,7 +141,7 @@ def test_biases_are_those_of_the_tutorial(run, tmp_path, make):
 def idiosyncrasy_from(file, folder):
     config = load("mine.yaml")
     results = pipeline(Inputs(Study("ours", config), [RatingsFile(file)]), str(folder))
-    (spec,) = Spec.from_config({"main": config.specs_by_name["main"]})
+    spec = Spec.from_config(config.specs_by_name)["main"]
     slices = idiosyncrasies(spec, results.tables)
     rows = idiosyncrasy_rows(slices, confidence=config.confidence)
     return [row for row in rows if row["term"] != "all judges" and not row["reason"]]

@@ -15,7 +15,7 @@ from recuse.base.errors import DiskError
 from recuse.base.tables import write_table
 from recuse.cli import main
 from recuse.plot.style import Figure, save
-from recuse.workflow.log import logged
+from recuse.workflow.job_log import logged
 from workflow_runs import assert_success, copy_project, products, snakemake
 
 SMOKE = ROOT / "tests" / "smoke"

@@ -9,7 +9,7 @@ import pytest
 
 from recuse.base.errors import DataError
 from recuse.base.log import EVERY, duration, steps, warn
-from recuse.workflow.log import is_explained, logged
+from recuse.workflow.job_log import is_explained, logged
 
 
 def lines(capsys, seconds, items, **settings):

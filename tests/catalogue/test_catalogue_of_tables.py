@@ -12,7 +12,7 @@ from recuse.catalogue.tables import (
 )
 from recuse.config.load import project, with_study
 from recuse.config.studies import Study, studies_in
-from recuse.workflow.report import changed_settings, further_pages, report_params
+from recuse.workflow.page_params import changed_settings, further_pages, report_params
 
 SCALES = {"scales": {"Tone": [1, 5]}}
 OURS = {

@@ -31,7 +31,7 @@ from recuse.inference.leaderboard import SHRUNK, Removed, write_debiased
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 
-SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
+SPECS = Spec.from_config(CONFIG["specs"])
 NEWS = {"dataset": ["cnn", "xsum"]}
 KINDS = {
     "main": SPECS["main"],

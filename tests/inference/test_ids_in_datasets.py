@@ -35,7 +35,7 @@ from recuse.model.spec import Spec
 
 REGISTRY = Registry.from_config(CONFIG["models"])
 NAMES = ("main", "clustered", "length_control", "one_model_dropped", "completion_effects")
-SPECS = [spec for spec in Spec.from_config(CONFIG["specs"]) if spec.name in NAMES]
+SPECS = [spec for name, spec in Spec.from_config(CONFIG["specs"]).items() if name in NAMES]
 SPECS = [spec.changed(wild=None, bootstrap=spec.errors.bootstrap and 99) for spec in SPECS]
 # Every third judge rates both datasets, the others one of them.
 ROWS = """

@@ -22,7 +22,7 @@ from recuse.model.estimable import LEFT_OUT, estimable_specs, not_estimable
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec, estimand_name
 
-SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
+SPECS = Spec.from_config(CONFIG["specs"])
 AGAINST_JUDGES = [
     "model_effects",
     "model_dimension_effects",

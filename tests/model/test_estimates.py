@@ -28,7 +28,7 @@ from recuse.validation.compare import compared
 from recuse.validation.statsmodels import fits_by_formula
 
 FAMILIES = {CONFIG["models"][judge]["family"] for judge in JUDGES}
-SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
+SPECS = Spec.from_config(CONFIG["specs"])
 
 
 def table(study, spec):

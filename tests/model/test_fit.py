@@ -25,7 +25,7 @@ from recuse.model.spec import Spec
 from recuse.papers.values import JUDGES
 from recuse.validation.compare import LIKELIHOOD, compared, raise_disagreement
 
-SPECS = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
+SPECS = Spec.from_config(CONFIG["specs"])
 HELPFULNESS = "Helpfulness"
 
 

@@ -90,7 +90,7 @@ def test_estimands_in_words():
 
 
 def test_published_biases_have_the_estimand_of_their_spec():
-    specs = {spec.name: spec for spec in Spec.from_config(CONFIG["specs"])}
+    specs = Spec.from_config(CONFIG["specs"])
     assert {name: estimand_name(specs[name]) for name in ESTIMANDS} == ESTIMANDS
     claims = read_claims(DATA / "play_favorites_claims.csv")
     of_claims = {claim.name: claim.estimand for claim in claims}

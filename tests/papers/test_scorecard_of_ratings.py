@@ -70,7 +70,7 @@ def as_text(rows):
 
 def results_from(study, names):
     """What the library finds in a study with some of config's specs."""
-    specs = [spec for spec in Spec.from_config(CONFIG["specs"]) if spec.name in names]
+    specs = [spec for name, spec in Spec.from_config(CONFIG["specs"]).items() if name in names]
     rows = [
         row for spec in specs for row in estimate(spec, study, confidence=0.9)[0] if "ci_low" in row
     ]

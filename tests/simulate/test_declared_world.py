@@ -149,7 +149,7 @@ def recovered(ratings, plan, folder):
         "helm",
         StudyFiles([RatingsFile(str(folder / "raw.parquet"))], SCALES, types, models),
     )
-    specs = Spec.from_config({"main": {}, "by_dimension": {"slice": "dimension"}})
+    specs = [Spec.of("main"), Spec.of("by_dimension", slice="dimension")]
     results = {
         s.name: [
             {k: str(v) for k, v in row.items()} for row in estimate(s, study, confidence=0.9)[0]

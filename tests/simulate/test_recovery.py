@@ -13,7 +13,9 @@ from recuse.simulate.ratings import simulate
 from recuse.simulate.recovery import recovery
 
 # The table has no draws
-SPECS = [spec.changed(bootstrap=None, wild=None) for spec in Spec.from_config(CONFIG["specs"])]
+SPECS = [
+    spec.changed(bootstrap=None, wild=None) for spec in Spec.from_config(CONFIG["specs"]).values()
+]
 PROMPTS = 150  # of a replicate
 QUANTITIES = ("intercept", "slope", "self_bias", "family_bias")
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from recuse.workflow.log import EXPLAINED
+from recuse.workflow.job_log import EXPLAINED
 from recuse.workflow.terminal import LINES, answer_lines, failure_lines
 from snakemake_logger_plugin_recuse import LogHandler
 

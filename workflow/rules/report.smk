@@ -1,6 +1,6 @@
 # A study compared with the paper, and all of it on one page.
 from recuse.workflow.figures import caption_files, captions
-from recuse.workflow.report import further_pages, report_params
+from recuse.workflow.page_params import further_pages, report_params
 
 templates = of_study(with_figures(caption_files))
 # What pages read beside the results.

@@ -18,7 +18,7 @@ def compare(
     confidence: float,
     crosscheck: str,
 ) -> None:
-    rows = list(compared(Spec.from_config(specs), tables, confidence=confidence))
+    rows = list(compared(Spec.from_config(specs).values(), tables, confidence=confidence))
     write_table(crosscheck, CROSSCHECK, rows)
     raise_disagreement(rows)
 

@@ -20,7 +20,9 @@ def compare(
 ) -> None:
     rows = {spec: read_table(path) for spec, path in zip(specs, estimates, strict=True)}
     write_table(
-        recovery, RECOVERY, recovered(Spec.from_config(specs), tables, read_table(planted), rows)
+        recovery,
+        RECOVERY,
+        recovered(Spec.from_config(specs).values(), tables, read_table(planted), rows),
     )
 
 

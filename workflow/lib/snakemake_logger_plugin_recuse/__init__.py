@@ -117,7 +117,7 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _last_lines(self) -> list[str]:
-        from recuse.workflow.log import is_explained
+        from recuse.workflow.job_log import is_explained
         from recuse.workflow.terminal import answer_lines, failure_lines, mistyped_lines
 
         if self._failed:

@@ -114,8 +114,7 @@ class Study:
         """The specs that it shares, its own, and those of other studies, whose figures it does not
         have.
         """
-        own = {} if self.specs is self.shared.specs_by_name else self.specs
-        return self.shared.every_spec | {name: Spec.of(name, **own[name]) for name in own}
+        return self.shared.every_spec | Spec.from_config(self.specs)
 
     def setting(self, key: str) -> object:
         """A key of its entry as a plain value, or the key's default."""

@@ -45,13 +45,13 @@ def estimable_specs(
     without human scores.
     """
     names = in_place(names, {} if study.has_human_scores else instead or {})
-    candidates = Spec.from_config({name: specs[name] for name in names})
+    candidates = [Spec.of(name, **specs[name]) for name in names]
     return [fitted_to(spec, study) for spec in candidates if not_estimable(spec, study) is None]
 
 
 def sliced_by(specs: Settings, names: Iterable[str], study: StudyTables) -> list[Spec]:
     """The named specs of config's `specs` whose slices the study has, whatever their terms."""
-    candidates = Spec.from_config({name: specs[name] for name in names})
+    candidates = [Spec.of(name, **specs[name]) for name in names]
     return [spec for spec in candidates if without_rows(spec, study) is None]
 
 

@@ -65,9 +65,9 @@ class Spec:
         return cls(name, Selection(), Model(), Errors()).changed(**settings)
 
     @classmethod
-    def from_config(cls, specs: Settings) -> "list[Spec]":
-        """Read config's `specs`."""
-        return [cls.of(name, **settings) for name, settings in specs.items()]
+    def from_config(cls, specs: Settings) -> "dict[str, Spec]":
+        """Name -> spec of config's `specs`."""
+        return {name: cls.of(name, **settings) for name, settings in specs.items()}
 
     def changed(self, **settings) -> "Spec":
         """Change these fields of Selection, Model or Errors; TypeError about any other setting."""

@@ -70,7 +70,7 @@ def report(
 ) -> tuple[str, dict]:
     """Render the report of a study; returns the page and its summary.
 
-    about: as by `recuse.workflow.report.report_params`. figures: of each figure its caption's
+    about: as by `recuse.workflow.page_params.report_params`. figures: of each figure its caption's
     template, its `tables`, and its `drawing`, which the caption reads; formats: of its files.
     inputs: paths of `figures`, `tables`, `estimates`, other `pages`, and the `template`. files:
     path and SHA-256 of each of the user's. context: wildcards, for captions.
@@ -88,7 +88,7 @@ def report(
         paths["main"], tables["main"] = estimates[first], read_table(estimates[first])
         tables["estimates"] = [row for path in estimates.values() for row in read_table(path)]
         tables["leaderboard"] = where(tables.get("leaderboard", ()), spec=first)
-    specs = {spec.name: spec for spec in Spec.from_config(about["specs"])}
+    specs = Spec.from_config(about["specs"])
     if specs:
         answer = answer_of_ratings(
             tables,

@@ -29,7 +29,7 @@ def fit_specs(
     rows = {table: [] for table in OF_SPECS}
     for path in before:
         rows[Path(path).stem] += read_table(path)
-    for spec, path in zip(Spec.from_config(specs), estimates, strict=True):
+    for spec, path in zip(Spec.from_config(specs).values(), estimates, strict=True):
         estimated = estimate(spec, tables, confidence=confidence, seed=seed)
         write_table(path, ESTIMATES, estimated.estimates)
         print(

@@ -48,7 +48,7 @@ def stage_by_spec(specs: Mapping[str, Mapping]) -> dict[str, str]:
     """The stage of each spec: with the main fit and the slices, those that have a wild bootstrap of
     the same model.
     """
-    stages, fitted = {}, Spec.from_config(specs)
+    stages, fitted = {}, Spec.from_config(specs).values()
     for spec in fitted:
         stages[spec.name] = "ablations"
         for stage, names in (("slices", SLICES), ("fit", ["main"])):

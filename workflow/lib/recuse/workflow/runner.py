@@ -6,7 +6,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from recuse.base.database import bounded, parse_bytes
-from recuse.workflow.log import logged
+from recuse.workflow.job_log import logged
 from recuse.workflow.records import recorded
 
 # Before Python looks for garbage: a figure has many that stay, and looking takes a tenth of its
@@ -22,10 +22,10 @@ def run(functions: Callable[..., None] | Sequence[Callable[..., None]], snakemak
     path or a list of paths. The parameters `inputs`, `outputs`, `params` and `config` get all of
     these, by name, without record and contents. One of a class with `from_files` gets what that
     makes of the arguments by its own names, all functions the same object. A parameter with a
-    default may be missing from the rule. Messages go to the log, as by recuse.workflow.log.logged.
-    DuckDB is limited by config's `memory_limit` and the rule's `mem_mb`, spills next to the log,
-    and opens no files but the rule's. Raises TypeError if a parameter is none of the rule's names,
-    or several.
+    default may be missing from the rule. Messages go to the log, as by
+    recuse.workflow.job_log.logged. DuckDB is limited by config's `memory_limit` and the rule's
+    `mem_mb`, spills next to the log, and opens no files but the rule's. Raises TypeError if a
+    parameter is none of the rule's names, or several.
     """
     log, config, of_job = snakemake.log[0], snakemake.config, snakemake.resources.get("mem_mb")
     limits = {

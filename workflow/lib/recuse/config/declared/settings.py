@@ -191,11 +191,10 @@ class Settings(Section):
     @cached_property
     def every_spec(self) -> dict[str, Spec]:
         """The specs, then those that single studies alone have."""
-        own = {}
+        specs = dict(self.specs_by_name)
         for study in self.studies.values():
-            own |= study.as_written().get("specs", {})
-        specs = self.specs_by_name | own | self.specs_by_name
-        return {name: Spec.of(name, **spec) for name, spec in specs.items()}
+            specs |= study.as_written().get("specs", {})
+        return Spec.from_config(specs)
 
 
 def check_settings(

@@ -1,3 +1,4 @@
+import gc
 import os
 import sys
 from pathlib import Path
@@ -56,6 +57,16 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=list(long))
         items[:] = [item for item in items if item not in long]
     start_with_what_waits(items)
+
+
+def pytest_collection_finish():
+    """What is imported by now stays: no collection of garbage looks through it again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()
 
 
 def start_with_what_waits(items):

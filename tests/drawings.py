@@ -153,10 +153,12 @@ def simultaneous(table, *, spec="clustered", width=0.02):
     return table.assign(spec=spec, tests=len(table), **ends).reindex(columns=MULTIPLICITY)
 
 
-def on_paper(figure):
-    """True if no text or mark leaves the paper and none is set smaller than SMALL."""
+def on_paper(figure, renderer=None):
+    """True if no text or mark leaves the paper and none is set smaller than SMALL; a renderer that
+    drew the figure has its texts measured.
+    """
     with language():
-        drawn, paper = figure.get_tightbbox(), figure.get_size_inches()
+        drawn, paper = figure.get_tightbbox(renderer), figure.get_size_inches()
     inside = min(drawn.x0, drawn.y0) >= 0 and drawn.x1 <= paper[0] and drawn.y1 <= paper[1]
     return inside and min(text.get_size() for text in figure.findobj(Text)) >= SMALL
 

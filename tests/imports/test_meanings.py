@@ -3,7 +3,7 @@ about, and never silently taken for something else.
 """
 
 import json
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 
 import duckdb
@@ -146,49 +146,54 @@ WORDS = ["C", "P", "I", "N", "yes", "No", "TRUE", "false", True, False, "pass", 
 LETTERS = {"c": 1, "p": 0.5, "i": 0, "n": 0}
 YES_NO = {"yes": 1, "no": 0, "true": 1, "false": 0}
 NUMBERS = {"0.5": 0.5, "1": 1, "0": 0}
-HERE = {"metadata": {"model": "m", "prompt": "1"}}
 NAMED = {"columns": {"model": "metadata.model", "prompt": "metadata.prompt"}, "judge": "judge"}
+JUDGE = {"source_type": "LLM_JUDGE", "source_id": "judge"}
+GRADER = {"type": "llm-rubric", "metric": "quality", "provider": "judge"}
 
 
-def tool_log(tool, word):
-    """A log with one score, and what `import` needs beside it."""
-    scored = {"name": "quality", "score": word}
-    grader = {"type": "llm-rubric", "metric": "quality", "provider": "judge"}
-    source = {"source_type": "LLM_JUDGE", "source_id": "judge"}
-    feedback = {"assessment_name": "quality", "source": source, "feedback": {"value": word}}
+def entry(tool, prompt, word):
+    """What a log has of the score of an answer to a prompt."""
+    scored, here = (
+        {"name": "quality", "score": word},
+        {"metadata": {"model": "m", "prompt": str(prompt)}},
+    )
+    feedback = {"assessment_name": "quality", "source": JUDGE, "feedback": {"value": word}}
     return {
-        "inspect": {
-            **{"version": 2, "status": "success"},
-            "eval": {"model": "m", "scorers": [{"name": "s", "options": {"model": "judge"}}]},
-            "samples": [{"id": 1, "epoch": 1, "scores": {"s": {"value": word}}}],
-        },
+        "inspect": {"id": prompt, "epoch": 1, "scores": {"s": {"value": word}}},
         "promptfoo": {
-            "config": {},
-            "results": [
-                {"provider": "m", "testIdx": 1, "gradingResult": {"componentResults": [scored | {"assertion": grader}]}}
-            ]
+            **{"provider": "m", "testIdx": prompt},
+            "gradingResult": {"componentResults": [scored | {"assertion": GRADER}]},
         },
-        "mlflow": [{"data": {}, "info": {"client_request_id": "1", "tags": {"model": "m"}, "assessments": [feedback]}}],
-        "deepeval": {
-            **{"hyperparameters": {"model": "m"}, "testPassed": 1},
-            "testCases": [{"input": "1", "metricsData": [scored | {"evaluationModel": "judge"}]}],
-        },
-        "helm": {
-            "adapter_spec": {"model": "m"},
-            "request_states": [{"instance": {"id": "1"}, "annotations": {"quality": {"judge_score": word}}}],
-        },
-        "phoenix": [{"name": "quality", "annotator_kind": "LLM", "result": {"score": word}} | HERE],
-        "phoenix label": [{"name": "quality", "annotator_kind": "LLM", "result": {"label": word}} | HERE],
-        "langfuse label": [{"name": "quality", "source": "EVAL", "dataType": "CATEGORICAL", "stringValue": word} | HERE],
-        "langfuse": [{"name": "quality", "source": "EVAL", "dataType": "NUMERIC", "value": word} | HERE],
+        "mlflow": {"data": {}, "info": {"client_request_id": str(prompt), "tags": {"model": "m"}, "assessments": [feedback]}},
+        "deepeval": {"input": str(prompt), "metricsData": [scored | {"evaluationModel": "judge"}]},
+        "helm": {"instance": {"id": str(prompt)}, "annotations": {"quality": {"judge_score": word}}},
+        "phoenix": {"name": "quality", "annotator_kind": "LLM", "result": {"score": word}} | here,
+        "phoenix label": {"name": "quality", "annotator_kind": "LLM", "result": {"label": word}} | here,
+        "langfuse label": {"name": "quality", "source": "EVAL", "dataType": "CATEGORICAL", "stringValue": word} | here,
+        "langfuse": {"name": "quality", "source": "EVAL", "dataType": "NUMERIC", "value": word} | here,
     }[tool]  # fmt: skip
 
 
-def rating_in_log(folder, tool, word, **settings):
-    """The rating of a log with this word, in halves, and why it failed."""
+def tool_log(tool, words):
+    """A log with a score of each word."""
+    entries = [entry(tool, prompt, word) for prompt, word in enumerate(words)]
+    scorer = {"name": "s", "options": {"model": "judge"}}
+    return {
+        "inspect": {
+            **{"version": 2, "status": "success", "samples": entries},
+            "eval": {"model": "m", "scorers": [scorer]},
+        },
+        "promptfoo": {"config": {}, "results": entries},
+        "deepeval": {"hyperparameters": {"model": "m"}, "testPassed": 1, "testCases": entries},
+        "helm": {"adapter_spec": {"model": "m"}, "request_states": entries},
+    }.get(tool, entries)
+
+
+def ratings_in_log(folder, tool, words, **settings):
+    """The rating of each word in a log of them, in halves, and why it failed."""
     outputs = {"ratings": f"{folder}/r.parquet", "imported": f"{folder}/i.csv"}
     path, format = folder / "log.json", tool.split()[0]
-    path.write_text(json.dumps(tool_log(tool, word)), "utf-8")
+    path.write_text(json.dumps(tool_log(tool, words)), "utf-8")
     settings |= {"format": format, "step": 0.5} | (
         NAMED if format in ("phoenix", "langfuse") else {}
     )
@@ -196,13 +201,13 @@ def rating_in_log(folder, tool, word, **settings):
     import_ratings(
         "mine", [str(path)], [], settings=settings, scales=scales, models={}, outputs=outputs
     )
-    columns = "judge, model, prompt_id, rating, failure"
-    (row,) = duckdb.sql(f"select {columns} from '{outputs['ratings']}'").fetchall()
-    assert row[:3] == ("judge", "m", "1")
-    return row[3:]
+    columns = "judge, model, prompt_id::int, rating, failure"
+    query = f"select {columns} from '{outputs['ratings']}' order by prompt_id::int"
+    rows = duckdb.sql(query).fetchall()
+    assert [row[:3] for row in rows] == [("judge", "m", prompt) for prompt in range(len(words))]
+    return [row[3:] for row in rows]
 
 
-@pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize(
     ("tools", "meanings"),
     [
@@ -211,28 +216,38 @@ def rating_in_log(folder, tool, word, **settings):
         (["helm", "phoenix", "langfuse"], NUMBERS),
     ],
 )
-def test_a_word_of_a_tool_counts_what_the_tool_means_or_is_refused(tmp_path, tools, meanings, word):
-    spelt = str(word).lower()
+def test_words_of_a_tool_count_what_the_tool_means_or_are_refused(tmp_path, tools, meanings):
+    """Each word that has no meaning is refused by one of the tools."""
+    known = [word for word in WORDS if str(word).lower() in meanings]
     for tool in tools:
-        if spelt not in meanings:
-            with pytest.raises(DataError, match=f"(?i)found '{spelt}', which is not a number"):
-                rating_in_log(tmp_path, tool, word)
-        else:
-            assert rating_in_log(tmp_path, tool, word) == (2 * meanings[spelt], None)
+        found = ratings_in_log(tmp_path, tool, known)
+        assert found == [(2 * meanings[str(word).lower()], None) for word in known]
+    others = [word for word in WORDS if str(word).lower() not in meanings]
+    for tool, word in zip(cycle(tools), others, strict=False):
+        with pytest.raises(DataError, match=f"(?i)found '{word}', which is not a number"):
+            ratings_in_log(tmp_path, tool, [word])
 
 
-@pytest.mark.parametrize("tool", ["inspect", "promptfoo", "phoenix label", "langfuse label"])
+# Each in logs of the next two tools
+SAID_IN_CONFIG = [
+    ({"values": {"helpful": 1, "poor": 0.5}}, "Helpful", (2, None)),
+    ({"values": {"yes": 0, "no": 1}}, "yes", (0, None)),
+    ({"values": {"C": 0.5}}, "c", (1, None)),
+    ({"values": {True: 0, False: 1}}, "yes", (0, None)),
+    ({"values": {"C": 1}}, "P", None),
+    ({"values": {"NO": 1}}, "yes", None),
+    ({"missing": ["c", 0.5]}, "0.50", (None, "value '0.50'")),
+    ({"missing": ["p", "x"]}, "P", (None, "value 'P'")),
+]
+TOOLS = [("inspect", "langfuse label"), ("promptfoo", "phoenix label")]
+
+
 @pytest.mark.parametrize(
-    ("settings", "word", "found"),
+    ("tool", "settings", "word", "found"),
     [
-        ({"values": {"helpful": 1, "poor": 0.5}}, "Helpful", (2, None)),
-        ({"values": {"yes": 0, "no": 1}}, "yes", (0, None)),
-        ({"values": {True: 0, False: 1}}, "yes", (0, None)),
-        ({"values": {"C": 0.5}}, "c", (1, None)),
-        ({"values": {"NO": 1}}, "yes", None),
-        ({"values": {"C": 1}}, "P", None),
-        ({"missing": ["p", "x"]}, "P", (None, "value 'P'")),
-        ({"missing": ["c", 0.5]}, "0.50", (None, "value '0.50'")),
+        (tool, *case)
+        for tools, case in zip(cycle(TOOLS), SAID_IN_CONFIG, strict=False)
+        for tool in tools
     ],
 )
 def test_a_word_of_a_log_is_what_config_says(tmp_path, tool, settings, word, found):
@@ -241,8 +256,8 @@ def test_a_word_of_a_log_is_what_config_says(tmp_path, tool, settings, word, fou
     """
     if found is None:
         with pytest.raises(DataError, match=f"found '{word}', which is not a number"):
-            rating_in_log(tmp_path, tool, word, **settings)
+            ratings_in_log(tmp_path, tool, [word], **settings)
         return
-    assert rating_in_log(tmp_path, tool, word, **settings) == found
+    assert ratings_in_log(tmp_path, tool, [word], **settings) == [found]
     read_as = f"value '{word}' read as" in (tmp_path / "i.csv").read_text("utf-8")
     assert read_as == ("values" in settings)

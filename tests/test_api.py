@@ -226,23 +226,23 @@ def odd_frames():
     rated = JUDGED.assign(score=scores)
     beside = pd.DataFrame(np.repeat(scores.to_numpy()[:, None], 3, axis=1))
     length = pd.Series(range(len(JUDGED)))
-    yield "reversed", rated[::-1]
-    yield "every other row", pd.concat([rated, rated]).sort_index(kind="stable")[::2]
-    yield "column of a block", rated.assign(score=beside[1])
-    yield "other order of bytes", rated.assign(score=scores.to_numpy().astype(">f8"))
-    yield "half precision", rated.assign(score=scores.astype("float16"))
-    yield "long double", rated.assign(score=scores.astype("longdouble"))
-    yield "sparse", rated.assign(score=pd.arrays.SparseArray(scores))
-    yield "nullable", rated.convert_dtypes()
-    yield "texts of Arrow", rated.astype({"grader": "string[pyarrow]"})
-    yield "subclass", Subclass(rated)
-    yield "levels of an index", rated.set_index(["grader", "candidate"])
-    yield "levels and columns", rated.set_index(["grader", "candidate"], drop=False)
-    bins = pd.cut(length, 5)
+    other_bytes = rated.assign(score=scores.to_numpy().astype(">f8"))
+    long_double = rated.assign(score=scores.astype("longdouble"))
+    sparse = rated.assign(score=pd.arrays.SparseArray(scores))
+    yield "half precision, reversed", rated.assign(score=scores.astype("float16"))[::-1]
     yield (
-        "columns that are not named",
-        rated.assign(a=length * 1j, b=pd.IntervalIndex(bins), c=bins, d=pd.Period("2025-01")),
+        "long double, every other row",
+        pd.concat([long_double, long_double]).sort_index(kind="stable")[::2],
     )
+    yield (
+        "subclass, other order of bytes, texts of Arrow",
+        Subclass(other_bytes.astype({"grader": "string[pyarrow]"})),
+    )
+    yield "sparse, levels and columns", sparse.set_index(["grader", "candidate"], drop=False)
+    yield "nullable, levels of an index", rated.convert_dtypes().set_index(["grader", "candidate"])
+    bins = pd.cut(length, 5)
+    further = {"a": length * 1j, "b": pd.IntervalIndex(bins), "c": bins, "d": pd.Period("2025-01")}
+    yield "column of a block, columns that are not named", rated.assign(score=beside[1], **further)
 
 
 ODD = dict(odd_frames())
@@ -490,15 +490,19 @@ def test_scales_by_dimension():
 
 
 NUMPY = {
-    "scale": {"scale": (np.int64(1), np.float32(10))},
-    "an array": {"scale": np.array([1, 10])},
-    "scales": {"scale": None, "scales": {"quality": np.array([1.0, 10.0])}},
-    "missing": {"missing": np.array(["ERROR"])},
-    "a series": {"missing": pd.Series(["ERROR", "none"])},
-    "a number": {"missing": "ERROR", "step": np.float64(1), "confidence": np.float32(0.9)},
-    "columns": {
-        "human": pd.Index(["first", "second"]),
+    "arrays": {
+        "scale": np.array([1, 10]),
+        "missing": np.array(["ERROR"]),
         "families": {name: np.array(each) for name, each in FAMILIES.items()},
+    },
+    "series": {
+        "scale": (np.int64(1), np.float32(10)),
+        "missing": pd.Series(["ERROR", "none"]),
+        "human": pd.Index(["first", "second"]),
+    },
+    "numbers": {
+        **{"scale": None, "scales": {"quality": np.array([1.0, 10.0])}},
+        **{"missing": "ERROR", "step": np.float64(1), "confidence": np.float32(0.9)},
     },
 }
 

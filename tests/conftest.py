@@ -25,7 +25,7 @@ from recuse.products import PRODUCTS
 from recuse.simulate.ratings import planted, simulate
 
 register(PRODUCTS)
-pytest_plugins = ["file_server", "smaller_inputs", "verdict_files", "workflow_runs"]
+pytest_plugins = ["file_server", "rated_tables", "smaller_inputs", "verdict_files", "workflow_runs"]
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "workflow" / "data"
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))

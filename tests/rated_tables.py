@@ -6,6 +6,7 @@ import csv
 import random
 
 import duckdb
+import pytest
 
 from conftest import CONFIG, built
 from recuse.check.check import check_study
@@ -119,6 +120,20 @@ def findings_from(folder, rows, *, reliability=None, of_config=None, **settings)
         **(of_config or {}),
     )
     return check_study(facts, reliability or {}, **ASKED), facts
+
+
+@pytest.fixture(scope="session")
+def check(tmp_path_factory):
+    """The findings by topic and subject; those on equal rows with equal settings are made once."""
+    made = {}
+
+    def check(rows, **settings):
+        asked = repr((rows, settings))
+        if asked not in made:
+            made[asked] = findings_from(tmp_path_factory.mktemp("checked"), rows, **settings)[0]
+        return by_subject(made[asked])
+
+    return check
 
 
 def by_subject(findings):

@@ -18,11 +18,6 @@ SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 TWO = (SONNET, GPT4)
 
 
-@pytest.fixture
-def check(tmp_path):
-    return lambda rows, **settings: by_subject(findings_from(tmp_path, rows, **settings)[0])
-
-
 @pytest.fixture(scope="module")
 def five(tmp_path_factory):
     """Findings of five judges that rate each other, and the facts."""

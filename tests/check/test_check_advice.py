@@ -16,11 +16,6 @@ from recuse.data import registry
 SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 
 
-@pytest.fixture
-def check(tmp_path):
-    return lambda rows, **settings: by_subject(findings_from(tmp_path, rows, **settings)[0])
-
-
 def unscored(rows, lost):
     return [row | {"gt": ""} if lost(row) else row for row in rows]
 
@@ -431,14 +426,14 @@ def test_a_name_that_is_not_what_it_looks_like_is_reported(check):
     assert not [letter for letter in page if not letter.isprintable() and letter != "\n"]
 
 
-def test_a_size_beyond_the_scale_is_not_promised(check, monkeypatch):
+def test_a_size_beyond_the_scale_is_not_promised(tmp_path, monkeypatch):
     """Nothing like "2.138 (2.14 points) would be found" on a scale of width 1."""
 
     def far(*args, **settings):
         return [row | {"detectable": 2.138} for row in judge_power(*args, **settings)]
 
     monkeypatch.setattr(sys.modules["recuse.check.check"], "judge_power", far)
-    findings = check(rated())
+    findings = by_subject(findings_from(tmp_path, rated())[0])
     assert "finding a self-bias of any size (A, C)" in findings["verdict", "does not support"].words
     words = findings["detectable", f"C {GPT4}"].words
     assert words.startswith(f"C: not even a self-bias of {GPT4} of the whole scale would be found")

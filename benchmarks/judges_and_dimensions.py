@@ -1,19 +1,20 @@
-"""Many judges: whole runs of the workflow on simulated studies in which every judge rates itself
-and every other judge.
+"""Many judges or dimensions: whole runs of the workflow on simulated studies in which every judge
+rates itself and every other judge.
 
-    python benchmarks/judges.py [--judges 9 30 60] [--prompts 500] [--cores 2] [--tables]
+    python benchmarks/judges_and_dimensions.py [--judges 9 30 60] [--prompts 500] [--tables]
+    python benchmarks/judges_and_dimensions.py --judges 9 --dimensions 6 24 60 240 --prompts 25
 
 From the configuration to the report, with the default specs, checks and figures: the seconds and
 memory of the jobs, as they write them to results/<study>/benchmarks/, and of the whole. Then, by
-job, how the seconds grow: the exponent of the number of judges between one size and the next. With
---tables, runs end with the tables, before figures and pages. The data are made in a temporary
-folder (TMPDIR says where it is).
+job, how the seconds grow: the exponent of the number of judges, or of dimensions if there are
+several, between one size and the next. With --tables, runs end with the tables, before figures and
+pages. The data are made in a temporary folder (TMPDIR says where it is).
 """
 
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 from processes import ROOT, Measured, measure, print_machine, print_table
@@ -26,7 +27,7 @@ TABLES = [
 ]
 
 
-def configure(folder: str, judges: int, prompts: int) -> None:
+def configure(folder: str, judges: int, dimensions: int, prompts: int) -> None:
     """Write the configuration: models of quality 0.3 to 0.8; some judges favour themselves, and
     some families their own.
     """
@@ -48,7 +49,7 @@ def configure(folder: str, judges: int, prompts: int) -> None:
     study = {
         "title": f"{judges} judges",
         "simulate": world,
-        "scales": {"Quality": [1, 5]},
+        "scales": {f"Quality {number + 1}": [1, 5] for number in range(dimensions)},
         "task_types": {"qa": ["one", "two"]},
     }
     config = {
@@ -85,16 +86,14 @@ def run(folder: str, cores: int, targets: Sequence[str]) -> Measured:
 
 
 def print_growth(jobs: Mapping[int, Sequence[Job]], *, least: float) -> None:
-    """Print the seconds of each job that takes so many with the most judges, with the exponents of
-    the number of judges.
+    """Print the seconds of each job that takes so many at the largest size, with the exponents of
+    the size.
 
-    jobs: by the number of judges.
+    jobs: by the number of judges, or of dimensions.
     """
-    seconds = {
-        judges: {job.name: job.processor for job in of_run} for judges, of_run in jobs.items()
-    }
+    seconds = {size: {job.name: job.processor for job in of_run} for size, of_run in jobs.items()}
     steps = list(pairwise(seconds))
-    header = [f"cpu s of {judges}" for judges in seconds]
+    header = [f"cpu s of {size}" for size in seconds]
     header += [f"exponent {few} to {many}" for few, many in steps]
     *_, last = seconds.values()
     rows = []
@@ -109,7 +108,7 @@ def print_growth(jobs: Mapping[int, Sequence[Job]], *, least: float) -> None:
 
 
 def main() -> None:
-    """Measure every number of judges and print the tables."""
+    """Measure every size and print the tables."""
     import argparse
     import tempfile
 
@@ -117,6 +116,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--judges", nargs="+", type=int, default=[9, 30, 60], help="as many models")
+    parser.add_argument("--dimensions", nargs="+", type=int, default=[1])
     parser.add_argument("--prompts", type=int, default=500)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument(
@@ -126,13 +126,15 @@ def main() -> None:
     given = parser.parse_args()
     jobs: dict[int, list[Job]] = {}
     print_machine(("snakemake", "numpy", "duckdb"))
-    for judges in given.judges:
+    for judges, dimensions in product(given.judges, given.dimensions):
         with tempfile.TemporaryDirectory() as folder:
-            configure(folder, judges, given.prompts)
+            configure(folder, judges, dimensions, given.prompts)
             whole = run(folder, given.cores, TABLES if given.tables else [STUDY])
-            print(f"{judges} judges, {judges**2 * given.prompts:,} ratings")
-            jobs[judges] = jobs_from(folder)
-            print_jobs(jobs[judges], whole, least=given.least)
+            ratings = judges**2 * given.prompts * dimensions
+            print(f"{judges} judges, {dimensions} dimensions, {ratings:,} ratings")
+            of_run = jobs_from(folder)
+            print_jobs(of_run, whole, least=given.least)
+            jobs[dimensions if len(given.dimensions) > 1 else judges] = of_run
     print_growth(jobs, least=given.least)
 
 

@@ -379,8 +379,8 @@ def test_webb_weights_are_six_values_of_mean_0_and_variance_1():
     assert not (weights == webb_weights(DRAWS, 400, seed=1, key=(0, DRAWS))).all()
 
 
-def test_coefficients_may_be_drawn_in_several_passes(twin, monkeypatch):
-    spec = MAIN.changed(slice="dimension")
+def test_bootstraps_may_take_several_passes(twin, monkeypatch):
+    spec = MAIN.changed(slice="dimension", bootstrap=300)
     whole = prompt_errors(spec, twin, seed=SEED_OF_WEIGHTS)
     monkeypatch.setattr("recuse.model.fit.SUMS", 20_000)
     for one, same in zip(whole, prompt_errors(spec, twin, seed=SEED_OF_WEIGHTS), strict=True):
@@ -388,3 +388,4 @@ def test_coefficients_may_be_drawn_in_several_passes(twin, monkeypatch):
         assert one.wild.keys() == same.wild.keys()
         for place, test in one.wild.items():
             assert_allclose(same.wild[place].statistics(), test.statistics(), rtol=1e-10)
+        assert_allclose(same.replicates, one.replicates, rtol=1e-12)

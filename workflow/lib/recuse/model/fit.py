@@ -194,7 +194,8 @@ def prompt_errors(spec: Spec, study: StudyTables, *, seed: int | None) -> list[P
 
     One pass sums the scores of all slices. The wild bootstrap and the bootstrap take passes of
     their own, so that memory does not hold the sums of both; with many judges the former takes
-    several, each with some of the tested coefficients.
+    several, each with some of the tested coefficients, and with many slices the latter, each with
+    some of the slices.
     """
     moments, kind = spec_moments(spec, study), COVARIANCES[spec.errors.covariance]
     designs = list(slice_designs(spec, moments, apart="judge" if kind.by_judge else None))
@@ -204,9 +205,9 @@ def prompt_errors(spec: Spec, study: StudyTables, *, seed: int | None) -> list[P
         if design is not None
     ]
 
-    def add_to(*takers: Sequence) -> None:
+    def add_to(*takers: Sequence, among: slice = slice(None)) -> None:
         slices, of_judges = [], []
-        for (design, _), *slice_takers in zip(fitted, *takers, strict=True):
+        for (design, _), *slice_takers in zip(fitted[among], *takers, strict=True):
             if kind.judges_alone:
                 judge = moments.factors["judge"][design.first]
                 of_judges += (slice_takers := [OfJudges(taker, judge) for taker in slice_takers])
@@ -264,11 +265,14 @@ def prompt_errors(spec: Spec, study: StudyTables, *, seed: int | None) -> list[P
             )
             for design, solution in fitted
         ]
-        add_to(bootstraps)
-        pairs = zip(bootstraps, clusters, strict=True)
-        replicates = [
-            bootstrap.estimates() if errors.prompts > 1 else None for bootstrap, errors in pairs
-        ]
+        at_once = max(1, SUMS // max((of.size for of in bootstraps), default=1))
+        for start in range(0, len(fitted), at_once):
+            among = slice(start, start + at_once)
+            add_to(bootstraps[among], among=among)
+            for place in range(len(fitted))[among]:
+                if clusters[place].prompts > 1:
+                    replicates[place] = bootstraps[place].estimates()
+                bootstraps[place] = None  # It holds many numbers.
     numbers = [of.numbers() for of in effective] or [{}] * len(fitted)
     errors = map(
         PromptErrors, (solution for _, solution in fitted), clusters, replicates, tests, numbers

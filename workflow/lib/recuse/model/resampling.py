@@ -29,7 +29,7 @@ PROMPTS = 1024  # codes of a piece: the draws of a seed, and the memory, depend 
 DRAWS = 250  # at a time: the weights of a seed, and the memory, depend on it
 # And the same below 0: six values, equally likely, of mean 0 and variance 1
 WEBB = np.sqrt([1.5, 1.0, 0.5])
-SUMS = 2**26  # over prompts that the wild bootstraps of a pass hold: 512 MB
+SUMS = 2**26  # over prompts that the bootstraps of a pass hold: 512 MB
 APART = 2  # in the key of a seed: not the draws of the bootstrap by prompt
 SAME = 1 - 1e-9  # |t*| of so much of |t| counts as no smaller, because of rounding
 WIDEST, HALVINGS = 2**12, 48  # of the search for the ends of an interval, in standard errors
@@ -305,6 +305,7 @@ class ResampledTotals(Pieces):
     def __init__(self, quantities: int, *, prompts: int, replicates: int, seed: int) -> None:
         """Start without prompts; prompts: how many the study has."""
         self._totals = np.zeros((replicates, quantities))
+        self.size = self._totals.size
         self._resamples = resamples(prompts, replicates=replicates, seed=seed)
 
     def totals(self) -> np.ndarray:

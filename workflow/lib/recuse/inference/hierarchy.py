@@ -148,11 +148,10 @@ def _summed_density(variance: np.ndarray, squares: np.ndarray, axis: int) -> np.
     A product takes less time than a logarithm, and those of four variances neither overflow nor
     vanish.
     """
-    count = variance.shape[axis] // 4
-    product, *others, rest = np.split(variance, count * np.arange(1, 5), axis=axis)
-    for each in others:
-        product = product * each
-    logs = np.log(product).sum(axis=axis) + np.log(rest).sum(axis=axis)
+    along = np.moveaxis(variance, axis, 0)
+    fours = len(along) // 4
+    products = along[: 4 * fours].reshape(4, fours, *along.shape[1:]).prod(axis=0)
+    logs = np.log(products).sum(axis=0) + np.log(along[4 * fours :]).sum(axis=0)
     return -0.5 * (logs + (squares / variance).sum(axis=axis))
 
 

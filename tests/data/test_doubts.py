@@ -83,6 +83,12 @@ def test_a_level_that_other_judges_use_too_is_not_doubted():
     assert doubted(read(by_judge)) == {}
 
 
+def test_a_level_that_own_answers_get_as_often_is_not_doubted():
+    by_judge = with_zeros(ratings())
+    by_judge["m0"][0, ::5] = 0
+    assert doubted(read(by_judge)) == {}
+
+
 @pytest.mark.parametrize("own", [(0, 1), (0, 5)])
 def test_another_scale_has_to_be_explained(own):
     by_judge = ratings()

@@ -48,6 +48,7 @@ ESTABLISHED, LIKELY, NOT_SHOWN, INCONCLUSIVE = Verdict
         (AROUND, 0.5, NOT_SHOWN),
         (replace(ABOVE, probability_positive=0.95), nan, ESTABLISHED),
         (replace(ABOVE, probability_positive=0.94), 0.01, LIKELY),
+        (replace(ABOVE, probability_positive=0.8), 0.01, LIKELY),
         (replace(ABOVE, probability_positive=0.79), 0.01, NOT_SHOWN),
         (replace(BELOW, probability_positive=0.05), nan, ESTABLISHED),
         (replace(BELOW, probability_positive=0.21), 0.01, NOT_SHOWN),

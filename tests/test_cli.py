@@ -35,7 +35,7 @@ from recuse.workflow.start import copy_example
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length,dimension"
 ROWS = (ROOT / "tests" / "smoke" / "ratings.csv").read_text("utf-8").splitlines()[1:]
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
-STRAIGHT = [name for name, spec in Spec.from_config(CONFIG["specs"]).items() if not spec.by_row]
+STRAIGHT = [name for name, spec in Spec.from_config(CONFIG["specs"]).items() if not spec.needs]
 
 
 @pytest.fixture

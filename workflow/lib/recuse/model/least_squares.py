@@ -15,6 +15,7 @@ RANK_TOLERANCE = 1e-10
 ROUNDING = 64 * np.finfo(float).eps
 NEGLIGIBLE = 1e-10  # a standard error below it, on the unit scale, is 0 but for rounding
 IDENTIFIED = 1e-6  # a coefficient with more than this share in a null direction is not identified
+SPARSE = 0.02  # Share of regressors other than 0 up to which sparse matrices are faster.
 ALONE = 1e-9  # what 1 - leverage of a row may be where the row alone determines a coefficient
 
 
@@ -104,7 +105,14 @@ def cross_products(regressors: np.ndarray, sums: np.ndarray) -> np.ndarray:
     1), with w = (1, reference[, length]) and x = w @ B[g].
     """
     flat = regressors.reshape(-1, regressors.shape[2])
-    return flat.T @ (sums @ regressors).reshape(flat.shape)
+    filled = np.flatnonzero(flat != 0)  # many times as fast as nonzero of two axes
+    if len(filled) > SPARSE * flat.size:
+        return flat.T @ (sums @ regressors).reshape(flat.shape)
+    from scipy.sparse import bsr_array, csr_array
+
+    carried = csr_array((flat.ravel()[filled], np.divmod(filled, flat.shape[1])), flat.shape)
+    groups = np.arange(len(sums) + 1)
+    return (carried.T @ (bsr_array((sums, groups[:-1], groups)) @ carried)).toarray()
 
 
 def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

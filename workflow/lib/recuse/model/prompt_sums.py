@@ -262,21 +262,25 @@ def solved_shifts(totals: np.ndarray, places: Places, null: np.ndarray) -> np.nd
 
     totals: (replicates, entries + terms), the entries of G at `places`, on and above its diagonal,
     then s. null: (terms, directions) without information in any replicate, which are filled up.
-    Blocks of terms are solved by themselves; in a block, terms of which G joins no two are
-    eliminated first, so that many of them, as of dimensions, take time in proportion.
+    Blocks of terms are solved by themselves.
+    """
+    row = places[0]
+    entries, scores = np.split(totals, [len(row)], axis=1)
+    block, shifts = joined_blocks(places, scores.shape[1]), np.empty_like(scores)
+    for number in np.unique(block):
+        terms, among = np.flatnonzero(block == number), block[row] == number
+        inside = tuple(np.searchsorted(terms, of[among]) for of in places)
+        shifts[:, terms] = _solved_block(entries[:, among], scores[:, terms], inside, null[terms])
+    return shifts
+
+
+def _solved_block(
+    entries: np.ndarray, scores: np.ndarray, places: Places, null: np.ndarray
+) -> np.ndarray:
+    """The same of one block of terms: those of which G joins no two are eliminated first, so that
+    many of them, as of dimensions, take time in proportion.
     """
     row, column = places
-    entries, scores = np.split(totals, [len(row)], axis=1)
-    block = joined_blocks(places, scores.shape[1])
-    if block.any():
-        shifts = np.empty_like(scores)
-        for number in np.unique(block):
-            terms, among = np.flatnonzero(block == number), block[row] == number
-            inside = tuple(np.searchsorted(terms, of[among]) for of in places)
-            shifts[:, terms] = solved_shifts(
-                np.concatenate([entries[:, among], scores[:, terms]], axis=1), inside, null[terms]
-            )
-        return shifts
     diagonal = entries[:, row == column]
     scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     filled = null @ null.T
@@ -291,7 +295,7 @@ def solved_shifts(totals: np.ndarray, places: Places, null: np.ndarray) -> np.nd
     is_singular = (pivots <= SINGULAR).any(axis=1)
     pivots = np.where(pivots <= SINGULAR, 1.0, pivots)
     # The scores are one more column.
-    edges = np.zeros((len(totals), len(first), len(rest) + 1))
+    edges = np.zeros((len(scores), len(first), len(rest) + 1))
     edges[:, :, :-1], edges[:, :, -1] = filled[first][:, rest], (scores * scale)[:, first]
     for one, other in (places, places[::-1]):
         among = unlinked[one] & ~unlinked[other]
@@ -299,7 +303,7 @@ def solved_shifts(totals: np.ndarray, places: Places, null: np.ndarray) -> np.nd
     # With the scores as one more row, Cholesky's factor L ends with y of L y = s. Only the lower
     # triangle is read.
     terms = len(rest)
-    scaled = np.zeros((len(totals), terms + 1, terms + 1))
+    scaled = np.zeros((len(scores), terms + 1, terms + 1))
     among = ~unlinked[row] & ~unlinked[column]
     scaled[:, place[column[among]], place[row[among]]] = values[:, among]
     scaled[:, :terms, :terms] += filled[rest][:, rest]
@@ -308,12 +312,10 @@ def solved_shifts(totals: np.ndarray, places: Places, null: np.ndarray) -> np.nd
     try:
         factor = np.linalg.cholesky(scaled)
     except np.linalg.LinAlgError:  # numpy does not say of which replicate
-        if len(totals) == 1:
+        if len(scores) == 1:
             return _singular_shift(entries[0], places, scores[0])[None]
-        half = len(totals) // 2
-        return np.concatenate(
-            [solved_shifts(totals[part], places, null) for part in (slice(half), slice(half, None))]
-        )
+        halves = zip(np.array_split(entries, 2), np.array_split(scores, 2), strict=True)
+        return np.concatenate([_solved_block(*half, places, null) for half in halves])
     solved = factor[:, terms, :terms].copy()
     for term in reversed(range(terms)):  # L'x = y
         solved[:, term] /= factor[:, term, term]

@@ -93,11 +93,6 @@ class Spec:
             needs.append(Need.PROMPTS)
         return needs
 
-    @property
-    def by_row(self) -> bool:
-        """Whether it needs the ratings themselves, not only cells."""
-        return bool(self.needs)
-
 
 def in_place(names: Iterable[str], instead: Mapping[str, str]) -> list[str]:
     """Names of specs, each once, some replaced by their substitutes."""

@@ -62,6 +62,12 @@ def test_a_rating_without_a_human_score_is_not_missing(check):
     assert next(line for line in page.splitlines() if line.startswith(GPT4)).split()[2] == "2.5%"
 
 
+def test_few_answers_without_a_human_score_may_be_chance(check):
+    rows = unscored(rated(), lambda row: row["model"] == GPT4 and row["prompt_id"] in ("p0", "p1"))
+    finding = check(rows)["no human score", f"model {GPT4}"]
+    assert (finding.value, finding.level) == (0.05, FINE)
+
+
 def test_what_has_no_complete_row_is_named(check):
     rows = unscored(rated(), lambda row: row["model"] == LLAMA)
     rows = [row | {"rating": ""} if row["judge"] == MISTRAL else row for row in rows]

@@ -383,11 +383,11 @@ def test_do_the_judges_track_the_humans():
             "ci_high": 0.7,
         }
     ]
-    means = {"Human": "ABC", "J": "ACB", "K": "CBA"}
+    means = {"Human": "012", "J": "021", "K": "110"}  # K rates A and B alike
     scores = [
-        {"judge": judge, "dimension": "", "model": model, "mean": str(place)}
-        for judge, models in means.items()
-        for place, model in enumerate(models)
+        {"judge": judge, "dimension": "", "model": model, "mean": mean}
+        for judge, of_judge in means.items()
+        for model, mean in zip("ABC", of_judge, strict=True)
     ]
     section = answer_from(FOUR, correlations=rows, main=slopes, mean_scores=scores).tracking
     assert section.rows == [

@@ -152,6 +152,12 @@ def test_a_likely_bias_says_why_it_is_not_established(columns, why):
     assert shown.detail == f"favours itself; {why}"
 
 
+def test_a_bias_against_own_answers_is_as_probable_as_it_is_below_0():
+    against = {"kind": "ratings", "probability_positive": 0.1}
+    (shown,) = answer([verdict("self_bias", "A", -0.1, Verdict.LIKELY, **against)]).verdicts
+    assert shown.detail == f"is harsher on itself; {BY_ALL_JUDGES}"
+
+
 def test_likely_and_not_shown_differ_in_words_where_one_doubt_holds_both_back():
     doubt = {"kind": "pairs", "note": Reason.NO_SPREAD_FOUND}
     rows = [

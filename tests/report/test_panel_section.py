@@ -59,7 +59,7 @@ def test_the_section_says_what_to_take_and_what_is_left(rows):
     assert take[1] == f"{4 * first['bias_left']:.2f} ({low:.2f} to {high:.2f})"
     assert take[3].startswith(f"{first['effective']:.1f} (")
     assert everyone[0] == "all 5 judges, with ratings of their own families"
-    assert one[0].startswith("one judge for each prompt: ")
+    assert one[0].startswith("one judge for each prompt: 28 % of the ratings, ")  # 5 of 18
     assert one[1:] == [f"{4 * first['bias_left']:.2f}", "–", "–"]
     assert {len(row) for row in section.rows} == {len(section.headings)}
     assert panel_section([], [], UNIT) is None
@@ -71,6 +71,7 @@ def test_another_panel_is_compared_with_all_judges(without_one):
     (chosen,) = (row for row in without_one[0] if "recommended" in row)
     assert sentence.startswith("Take Model 1, Model 2, Model 3 and Model 4, with")
     assert section.rows[1][0] == "all 5 judges, without ratings of their own families"
+    assert section.rows[2][0].startswith("one judge for each prompt: ")
     for shown, row in zip(section.rows, (chosen, first), strict=False):
         for cell, name in zip(shown[1:], ("bias_left", "error"), strict=False):
             assert cell.startswith(f"{4 * row[name]:.2f} (")

@@ -217,6 +217,7 @@ def test_line_break_in_a_name_or_a_number_is_named(tmp_path, column):
 
 def test_texts_of_several_lines_are_read_and_counted(tmp_path, capsys):
     whole = ratings(tmp_path, "raw.csv", TABLE)
+    assert ratings(tmp_path, "raw.csv", TABLE + b"\n") == whole
     texts = [
         LINES[0] + ",answer",
         *(f'{line},"one, two\n\nthree ""{place}"""' for place, line in enumerate(LINES[1:])),

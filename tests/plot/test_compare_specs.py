@@ -54,6 +54,7 @@ def test_each_variant_has_a_point_of_its_shape_and_its_label_in_the_key():
         assert offsets == pytest.approx([0.085 * (number - 1)] * 6)
     text = prose(figure)
     assert f"rating points on the unit scale 0–1; {INTERVAL}; filled" in text
+    assert "the same conclusion about 2 of 6 judges and families, not GPT-4o, Llama 3 8B" in text
     assert GAPS not in text
 
 

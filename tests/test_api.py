@@ -318,6 +318,7 @@ def test_words_of_the_objects(ratings):
     )
     assert checked._repr_html_().startswith("<pre>ratings: what")
     assert fitted.words == "Equation 1 with prompt-clustered (CR1) standard errors"
+    assert str(fitted).startswith(f"ratings: {fitted.words}; 90 % intervals, sizes as shares")
     assert (
         "not estimable: family_bias of qwen3-32b: this family's judges rate no other model"
         in repr(fitted)

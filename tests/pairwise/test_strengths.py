@@ -75,6 +75,14 @@ def test_errors_of_debiased_strengths_are_those_of_refits():
     assert_allclose(ours, jackknife, rtol=0.2)
 
 
+def test_at_equal_lengths_longer_answers_gain_nothing():
+    """All models are equally strong, and later ones write longer answers, which judges prefer."""
+    table = table_from(draw(replace(WORLD, strength_sd=0.0, length=1.5), 2))
+    assert table["debiased", "model 5"]["strength"] > 0.2
+    for number in range(6):
+        assert abs(table["equal_length", f"model {number}"]["strength"]) < 0.05
+
+
 def test_models_that_no_verdict_links_have_no_strength():
     compared = draw(WORLD, 1)
     judges = compared.judges

@@ -56,12 +56,6 @@ def test_links_lead_somewhere(page):
     assert [link for link in links if not leads_somewhere(page, link)] == []
 
 
-def test_every_page_has_a_place_on_the_site():
-    listed = re.findall(r"(?:file|root): ([\w/-]+)", (ROOT / "docs/_toc.yml").read_text("utf-8"))
-    placed = {ROOT / f"{name}.md" for name in listed}
-    assert {*(ROOT / "docs").glob("*.md")} - placed == set()
-
-
 # Of users, and of another tool
 EXAMPLES = {"judged", "human", "without_small_models_on_news", "annotations", "test_run_sample"}
 

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import ROOT
 
-pytestmark = [pytest.mark.workflow, pytest.mark.long]
+pytestmark = pytest.mark.workflow
 FETCHED = re.compile(
     r'<(?:script|img|iframe)[^>]* src="(?:https?:)?//'
     r'|<link[^>]* rel="(?:stylesheet|preload)"[^>]* href="(?:https?:)?//'

@@ -63,13 +63,13 @@ def main() -> None:
     snakemake = [sys.executable, "-P", "-m", "snakemake", "--snakefile", f"{ROOT}/Snakefile"]
     snakemake += ["--configfile", "mine.yaml", "--quiet", "all"]
     on_cluster = ["--workflow-profile", f"{ROOT}/workflow/profiles/{given.profile}"]
-    # In place of the profile's groups
+    # These groups replace the profile's.
     if given.alone:
         on_cluster += ["--groups", *(f"{rule}={rule}" for rule in RULES)]
     elif given.together:
         on_cluster += ["--groups", *(f"{rule}=studies" for rule in RULES)]
         on_cluster += ["--group-components", f"studies={given.together}"]
-        # Of a job; without it, one asks for the memory of all studies at once
+        # Without a limit, a cluster job asks for the memory of all its studies at once.
         on_cluster += ["--resources", "mem_mb=4000"]
     locally = ["--workflow-profile", f"{ROOT}/profiles/default", "--cores", "2"]
     with tempfile.TemporaryDirectory() as folder, started_cluster() as cluster:

@@ -124,6 +124,8 @@ def main() -> None:
     )
     parser.add_argument("--tables", action="store_true", help="without figures and pages")
     given = parser.parse_args()
+    if len(given.judges) > 1 < len(given.dimensions):
+        parser.error("give several numbers of judges or of dimensions, not of both")
     jobs: dict[int, list[Job]] = {}
     print_machine(("snakemake", "numpy", "duckdb"))
     for judges, dimensions in product(given.judges, given.dimensions):

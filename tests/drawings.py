@@ -154,8 +154,8 @@ def simultaneous(table, *, spec="clustered", width=0.02):
 
 
 def on_paper(figure, renderer=None):
-    """True if no text or mark leaves the paper and none is set smaller than SMALL; a renderer that
-    drew the figure has its texts measured.
+    """True if no text or mark leaves the paper and none is set smaller than SMALL. renderer: one
+    that drew the figure, whose measures of texts are known then.
     """
     with language():
         drawn, paper = figure.get_tightbbox(renderer), figure.get_size_inches()

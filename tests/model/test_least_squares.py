@@ -11,7 +11,7 @@ from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
 from recuse.data.selection import with_normalised_length
 from recuse.model.covariance import fit_least_squares
 from recuse.model.design import term_layout
-from recuse.model.least_squares import Solution, benjamini_hochberg
+from recuse.model.least_squares import SPARSE, Solution, benjamini_hochberg, cross_products
 
 
 def rows_and_moments(width=3):
@@ -34,6 +34,21 @@ def rows_and_moments(width=3):
     )
     tensor = np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows)
     return rows, Moments(factors, tensor)
+
+
+@pytest.mark.parametrize("width", [2, 3])
+def test_cross_products_of_few_entries_are_those_of_all(width):
+    """With 200 judges, of which each carries one term, and two terms of all."""
+    generator = default_rng(1)
+    regressors = np.zeros((200, width, 202))
+    regressors[np.arange(200), :, np.arange(200)] = generator.normal(size=(200, width))
+    regressors[:, :, 200:] = generator.normal(size=(200, width, 2)) * (
+        generator.uniform(size=(200, 1, 1)) < 0.5
+    )
+    sums = generator.normal(size=(200, width, width))
+    expected = np.einsum("gwp,gwv,gvq->pq", regressors, sums, regressors)
+    assert (regressors != 0).mean() < SPARSE
+    assert_allclose(cross_products(regressors, sums), expected, rtol=0, atol=1e-12)
 
 
 def test_estimates_are_those_of_a_qr_decomposition():

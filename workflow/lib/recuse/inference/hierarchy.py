@@ -56,6 +56,7 @@ Density = Callable[[np.ndarray], np.ndarray]
 # Logarithm of a standard deviation that a lattice tries: beyond it, squares overflow
 LARGEST = 50.0
 NOTHING = 1e-12  # precision of what no cell tells
+NO_VARIANCE = 1e-30  # in place of 0, of a mean of equal ratings: products of four do not vanish
 TAILS = 2  # degrees of freedom of the biases
 MEAN_BIAS, TAU = 0.03, 0.03  # standard deviations of the priors, as above
 # Those of slopes are not estimated: shrunk slopes would make a judge that uses more of the scale,
@@ -94,7 +95,7 @@ class _Grid:
 
         self.rated, self.own, self.family = map(table, (1.0, cells.is_self, cells.is_family))
         self.mean = table(cells.mean - cells.mean.mean())
-        self.sampling = table(cells.variance, 1.0)
+        self.sampling = table(np.maximum(cells.variance, NO_VARIANCE), 1.0)
         # Indicators of the judges, (J, F), and of the models, (M, F), that share preferences; None
         # where none do.
         self.sharing = [(None, by_model), (by_judge, None), (by_judge, by_model)]
@@ -275,10 +276,10 @@ class Sampler:
         estimates of them, (n, k, chains), of these variances.
         """
 
-        squares, variance = (table.reshape(-1, CHAINS) for table in (estimates**2, variance))
+        squares, known = (table.reshape(-1, CHAINS) for table in (estimates**2, variance))
 
         def density(points: np.ndarray) -> np.ndarray:
-            residuals = _summed_density(variance + points[:, None] ** 2, squares, axis=1)
+            residuals = _summed_density(known + points[:, None] ** 2, squares, axis=1)
             return residuals + _half_normal(points, SHARED)
 
         return self._move(spread, density)

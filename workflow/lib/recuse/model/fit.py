@@ -193,9 +193,9 @@ def prompt_errors(spec: Spec, study: StudyTables, *, seed: int | None) -> list[P
     rows, or without a term.
 
     One pass sums the scores of all slices. The wild bootstrap and the bootstrap take passes of
-    their own, so that memory does not hold the sums of both; with many judges the former takes
-    several, each with some of the tested coefficients, and with many slices the latter, each with
-    some of the slices.
+    their own, so that memory does not hold the sums of both. With many judges the wild bootstrap
+    takes several, each with some of the tested coefficients; with many slices the bootstrap takes
+    several, each with some of the slices.
     """
     moments, kind = spec_moments(spec, study), COVARIANCES[spec.errors.covariance]
     designs = list(slice_designs(spec, moments, apart="judge" if kind.by_judge else None))

@@ -105,14 +105,15 @@ def cross_products(regressors: np.ndarray, sums: np.ndarray) -> np.ndarray:
     1), with w = (1, reference[, length]) and x = w @ B[g].
     """
     flat = regressors.reshape(-1, regressors.shape[2])
-    filled = np.flatnonzero(flat != 0)  # many times as fast as nonzero of two axes
+    filled = np.flatnonzero(flat != 0)  # This is many times as fast as nonzero of two axes.
     if len(filled) > SPARSE * flat.size:
         return flat.T @ (sums @ regressors).reshape(flat.shape)
     from scipy.sparse import bsr_array, csr_array
 
     carried = csr_array((flat.ravel()[filled], np.divmod(filled, flat.shape[1])), flat.shape)
     groups = np.arange(len(sums) + 1)
-    return (carried.T @ (bsr_array((sums, groups[:-1], groups)) @ carried)).toarray()
+    square = (len(flat), len(flat))
+    return (carried.T @ (bsr_array((sums, groups[:-1], groups), square) @ carried)).toarray()
 
 
 def inverted(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -277,8 +277,8 @@ def solved_shifts(totals: np.ndarray, places: Places, null: np.ndarray) -> np.nd
 def _solved_block(
     entries: np.ndarray, scores: np.ndarray, places: Places, null: np.ndarray
 ) -> np.ndarray:
-    """The same of one block of terms: those of which G joins no two are eliminated first, so that
-    many of them, as of dimensions, take time in proportion.
+    """Solve one block of terms. Those of which G joins no two are eliminated first, so that many of
+    them, as of dimensions, take time in proportion.
     """
     row, column = places
     diagonal = entries[:, row == column]

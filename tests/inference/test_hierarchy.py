@@ -196,6 +196,15 @@ def test_numpyro_finds_what_many_sweeps_find():
     assert_close(by_numpyro(cells, fit.slope, draws=2000), long_run("four judges"))
 
 
+def test_cells_without_sampling_variance_leave_no_density_infinite():
+    """As where each judge gives a model the same rating on every prompt."""
+    cells, fit = drawn(*TABLES["four judges"])
+    exact = replace(cells, variance=np.zeros_like(cells.variance))
+    with np.errstate(divide="raise", over="raise", invalid="raise"):
+        found = hierarchy.posteriors(exact, fit, {})
+    assert all(0 < bias.positive < 1 for bias in found.values())
+
+
 @pytest.mark.parametrize(("name", "families"), [("models differ", 4), ("two judges", 0)])
 def test_two_calls_agree_in_each_bit(name, families):
     first = sampled(name)

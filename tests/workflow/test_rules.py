@@ -2,6 +2,7 @@
 files.
 """
 
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -57,6 +58,14 @@ def test_code_of_every_script_is_all_that_its_import_loads():
         code = set(code_files(script))
         assert of_script <= code
         assert (of_script == code) == (script != "collect.py"), script
+
+
+def test_a_rule_has_the_code_of_its_own_script():
+    rules = "".join(path.read_text("utf-8") for path in ROOT.glob("workflow/rules/*.smk"))
+    pattern = r'contents\(\s*"(\w+\.py)".*?script:\s*"\.\./scripts/(\w+\.py)"'
+    pairs = re.findall(pattern, rules, re.DOTALL)
+    assert len(pairs) > 30
+    assert [code for code, _ in pairs] == [script for _, script in pairs]
 
 
 def test_code_of_a_script_with_a_module_by_name():

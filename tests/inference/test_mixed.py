@@ -42,6 +42,16 @@ def cells_from(judges, models, families, *, variance=1e-4, prompts=100, kept=Non
     )
 
 
+def test_a_single_judge_links_models():
+    """x rates m0 and m1, y m1 and m2, z m3 alone."""
+    models = ["m0", "m1", "m2", "m3"]
+    kept = np.array([1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1], dtype=bool)
+    names = ["x", "y", "z", *models]
+    cells = cells_from(["x", "y", "z"], models, dict(zip(names, names, strict=True)), kept=kept)
+    linked = CellTable.of(cells).linked_models
+    assert linked.astype(int).tolist() == [[1, 1, 1, 0]] * 3 + [[0, 0, 0, 1]]
+
+
 @pytest.fixture(params=[mixed.DENSE, 0], ids=["dense", "sparse"])
 def _matrices(request, monkeypatch):
     """Matrices of small tables dense, as they are, and sparse, as those of large ones."""

@@ -99,6 +99,13 @@ def test_other_data_code_and_settings(project, changed, edit, overlay):
     }
 
 
+def test_another_seed(project, overlay):
+    overlay("seed: 1\n")
+    _, lines, _ = verified(project, "mine", "--config", OVERLAY)
+    conclusions = "results/mine/tables/leaderboard.csv and 8 more"
+    assert f"{conclusions}: was made with another setting (seed)" in lines
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

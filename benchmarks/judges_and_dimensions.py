@@ -12,13 +12,12 @@ pages. The data are made in a temporary folder (TMPDIR says where it is).
 """
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, product
 from pathlib import Path
 
-from processes import ROOT, Measured, measure, print_machine, print_table
-from whole_run import Job, jobs_from, print_jobs
+from processes import print_machine, print_table
+from whole_run import Job, jobs_from, print_jobs, run_workflow
 
 STUDY, SIBLINGS = "judges", 3  # models of a family
 # All others are made on the way to these.
@@ -58,31 +57,6 @@ def configure(folder: str, judges: int, dimensions: int, prompts: int) -> None:
         "studies": {STUDY: study},
     }
     Path(folder, "config.yaml").write_text(yaml.safe_dump(config), "utf-8")
-
-
-def run(folder: str, cores: int, targets: Sequence[str]) -> Measured:
-    """One run of the workflow, from the configuration to the targets."""
-    snakemake = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "-s",
-        str(ROOT / "Snakefile"),
-        "--cores",
-        str(cores),
-        "--quiet",
-        "all",
-    ]
-    return measure(
-        [
-            *snakemake,
-            "--workflow-profile",
-            str(ROOT / "profiles" / "default"),
-            "--directory",
-            folder,
-            *targets,
-        ]
-    )
 
 
 def print_growth(jobs: Mapping[int, Sequence[Job]], *, least: float) -> None:
@@ -131,7 +105,8 @@ def main() -> None:
     for judges, dimensions in product(given.judges, given.dimensions):
         with tempfile.TemporaryDirectory() as folder:
             configure(folder, judges, dimensions, given.prompts)
-            whole = run(folder, given.cores, TABLES if given.tables else [STUDY])
+            targets = TABLES if given.tables else [STUDY]
+            whole = run_workflow(folder, *targets, cores=given.cores)
             ratings = judges**2 * given.prompts * dimensions
             print(f"{judges} judges, {dimensions} dimensions, {ratings:,} ratings")
             of_run = jobs_from(folder)

@@ -9,13 +9,11 @@ have the same cells, byte for byte. The data are made in a temporary folder, whi
 1e8 rows (TMPDIR says where it is).
 """
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from growth import DIMENSIONS, FAMILIES, MODELS, make
 from processes import (
-    ROOT,
     Measured,
     measure,
     medians,
@@ -25,6 +23,7 @@ from processes import (
     run_step_or,
     step_from,
 )
+from whole_run import run_workflow
 
 WHOLE, SCATTERED = "whole", "scattered"
 TARGETS = {"cells": "cells.parquet", "estimates": "estimates/main.csv"}
@@ -70,21 +69,7 @@ def run(folder: str, study: str, target: str, cores: int) -> Measured:
     import shutil
 
     shutil.rmtree(Path(folder, "results", study), ignore_errors=True)
-    snakemake = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "-s",
-        str(ROOT / "Snakefile"),
-        "--cores",
-        str(cores),
-        "--quiet",
-        "all",
-    ]
-    profile = ["--workflow-profile", str(ROOT / "profiles" / "default")]
-    return measure(
-        [*snakemake, *profile, "--directory", folder, f"results/{study}/{TARGETS[target]}"]
-    )
+    return run_workflow(folder, f"results/{study}/{TARGETS[target]}", cores=cores)
 
 
 def compared(rows: str, given) -> list[Sequence[str]]:

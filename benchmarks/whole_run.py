@@ -12,6 +12,7 @@ import csv
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +26,14 @@ class Job(NamedTuple):
     wall: float
     processor: float
     peak: float
+
+
+def run_workflow(folder: str, *targets: str, cores: int, configfile: str | None = None) -> Measured:
+    """Measure one run of the workflow in a folder, with its config.yaml or another."""
+    command = [sys.executable, "-P", "-m", "snakemake", *targets, "--cores", str(cores)]
+    command += ["--snakefile", f"{ROOT}/Snakefile", "--directory", folder, "--quiet", "all"]
+    command += ["--workflow-profile", f"{ROOT}/profiles/default"]
+    return measure([*command, *(["--configfile", configfile] if configfile else [])])
 
 
 def jobs_from(folder: str) -> list[Job]:
@@ -80,37 +89,24 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("targets", nargs="*")
-    parser.add_argument("--cores", default="2")
+    parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--configfile", type=os.path.abspath)
     given = parser.parse_args()
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "snakemake",
-        *given.targets,
-        "--snakefile",
-        f"{ROOT}/Snakefile",
-    ]
-    command += [
-        "--cores",
-        given.cores,
-        "--workflow-profile",
-        f"{ROOT}/profiles/default",
-        "--quiet",
-        "all",
-    ]
-    command += ["--configfile", given.configfile] if given.configfile else []
     found, idle = [], []
     for _ in range(given.runs):
         with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            whole = measure(command)
+            build = partial(
+                run_workflow,
+                folder,
+                *given.targets,
+                cores=given.cores,
+                configfile=given.configfile,
+            )
+            whole = build()
             found.append((whole.wall, whole, jobs_from(folder)))
-            measure(command)  # which remembers the digests of files that are older than two seconds
-            idle += [measure(command) for _ in range(3)]
-            os.chdir(ROOT)
+            build()  # It remembers the digests of files that are older than two seconds.
+            idle += [build() for _ in range(3)]
     print_machine(("snakemake", "numpy", "duckdb", "matplotlib"))
     found.sort(key=lambda run: run[0])
     _, whole, jobs = found[len(found) // 2]

@@ -305,7 +305,7 @@ def with_missing(own, *, elsewhere=0, of_judge=0):
     ("missing", "share"),
     [
         ({"own": 0}, 0),
-        ({"own": 1}, 0),  # by chance
+        ({"own": 1}, 0),  # one may be missing by chance
         ({"own": 12}, 0.12),
         ({"own": 12, "of_judge": 10}, 0),  # the judge refuses as many of others'
         ({"own": 12, "elsewhere": 20}, 0),  # another judge refuses more of these

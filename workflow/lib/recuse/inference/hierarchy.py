@@ -56,7 +56,8 @@ Density = Callable[[np.ndarray], np.ndarray]
 # Logarithm of a standard deviation that a lattice tries: beyond it, squares overflow
 LARGEST = 50.0
 NOTHING = 1e-12  # precision of what no cell tells
-NO_VARIANCE = 1e-30  # in place of 0, of a mean of equal ratings: products of four do not vanish
+# A mean of equal ratings gets this variance instead of 0, so that products of four stay above 0.
+NO_VARIANCE = 1e-30
 TAILS = 2  # degrees of freedom of the biases
 MEAN_BIAS, TAU = 0.03, 0.03  # standard deviations of the priors, as above
 # Those of slopes are not estimated: shrunk slopes would make a judge that uses more of the scale,

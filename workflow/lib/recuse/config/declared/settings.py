@@ -161,9 +161,7 @@ class Settings(Section):
     studies: dict[Key, RatedStudy] = required(
         "Sets of ratings, each from `simulate`, `source`, `files` or `import`.", min_length=1
     )
-    specs: dict[Key, SpecSettings] = required(
-        "Models fitted to every study; `{}` is Equation 1.", min_length=1
-    )
+    specs: dict[Key, SpecSettings] = required("Models fitted to every study; `{}` is Equation 1.")
     inference: Inference = required(
         "Checks beside the estimates. The specs named here are fitted by least squares."
     )

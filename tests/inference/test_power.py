@@ -291,6 +291,7 @@ def dense(plan, judge):
     one matrix for all cells.
     """
     fit = by_hand(plan)
+    assert fit.preferences.tau == pytest.approx(plan.preferences.tau)
     twin = Twin(fit.table, fit.table.sampling)
     cell = np.flatnonzero(fit.table.is_self)[plan.judges.index(judge)]
     row = twin.against_others(fit.parameters, fit.slope, cell)

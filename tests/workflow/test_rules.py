@@ -60,12 +60,17 @@ def test_code_of_every_script_is_all_that_its_import_loads():
         assert (of_script == code) == (script != "collect.py"), script
 
 
-def test_a_rule_has_the_code_of_its_own_script():
+def test_a_rule_has_the_code_of_its_own_script_and_the_files_that_it_reads():
     rules = "".join(path.read_text("utf-8") for path in ROOT.glob("workflow/rules/*.smk"))
     pattern = r'contents\(\s*"(\w+\.py)".*?script:\s*"\.\./scripts/(\w+\.py)"'
     pairs = re.findall(pattern, rules, re.DOTALL)
     assert len(pairs) > 30
     assert [code for code, _ in pairs] == [script for _, script in pairs]
+    # Published files have git blob ids; any others may be replaced by older ones.
+    of_files = r"raw=(of_study\(Study\.(?!released).*?\)).*?contents\((.*?)script:"
+    read = re.findall(of_files, rules, re.DOTALL)
+    assert len(read) > 5
+    assert all(files in contents for files, contents in read)
 
 
 def test_code_of_a_script_with_a_module_by_name():

@@ -8,6 +8,7 @@ show them.
 import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -65,9 +66,11 @@ def agreement(facts: Facts) -> Findings:
     yield from answer_scores(facts, connection, levels)
     computed = judge_correlations(facts, connection, levels)
     judges = facts.names("judge")
+    # By `against` and dimension
+    sets = {key: [*rows] for key, rows in groupby(computed, key=itemgetter(0, 2))}
     of_panel = {row.dimension: row for row in computed if row.against == HUMANS and not row.judge}
     for dimension, row in of_panel.items():
-        among = [each.value for each in computed if each[:3:2] == (OTHERS, dimension)]
+        among = [each.value for each in sets.get((OTHERS, dimension), ())]
         limit = WEAK_PANEL if len(judges) > 1 else WEAK_JUDGE
         level = WARNING if row.high < limit else FINE
         yield Finding(
@@ -81,14 +84,10 @@ def agreement(facts: Facts) -> Findings:
             others=_mean(among),
         )
     against = HUMANS if of_panel else OTHERS
-    rows = [row for row in computed if row.judge and row.against == against]
-    for row in rows if len(judges) > 1 else ():
-        others = [
-            other.value
-            for other in rows
-            if other.dimension == row.dimension and other.judge != row.judge
-        ]
-        yield _judge_finding(row, others, of_panel.get(row.dimension))
+    for row in computed if len(judges) > 1 else ():
+        if row.judge and row.against == against:
+            others = [each.value for each in sets[row[:3:2]] if each.judge not in ("", row.judge)]
+            yield _judge_finding(row, others, of_panel.get(row.dimension))
 
 
 def _judge_finding(row: Correlation, others: Sequence[float], panel: Correlation | None) -> Finding:

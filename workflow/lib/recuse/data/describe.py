@@ -174,29 +174,26 @@ def mean_scores(cells: Cells, scored: Cells | None = None) -> Iterator[dict]:
     judge.
     """
     judged = cells.sum_by_group((cells.counts * cells.ratings_unit).sum(axis=1))
+    rows = [*_means(cells, judged, cells.factors["judge"])]
     scored = cells if scored is None else scored
-    human = scored.sum_by_group(scored.n * scored.reference)
-    for dimension in ("", *np.unique(cells.factors["dimension"])):
-        for judge in np.unique(cells.factors["judge"]):
-            yield from _means(cells, judged, str(dimension), str(judge))
-        if scored.has_reference:
-            yield from _means(scored, human, str(dimension), HUMAN)
+    if scored.has_reference:
+        human = scored.sum_by_group(scored.n * scored.reference)
+        rows += _means(scored, human, np.full(len(human), HUMAN))
+    yield from sorted(rows, key=lambda row: (row["dimension"], row["judge"] == HUMAN))
 
 
-def _means(cells: Cells, total: np.ndarray, dimension: str, judge: str) -> Iterator[dict]:
-    """Yield the mean of each model by a judge, or by all rows for HUMAN; total: of each group,
-    (groups,).
+def _means(cells: Cells, total: np.ndarray, judge: np.ndarray) -> Iterator[dict]:
+    """Yield the mean by judge and model over all dimensions, then in each; total, judge: of each
+    group, (groups,).
     """
-    n, models, kept = cells.sum_by_group(cells.n), cells.factors["model"], np.ones(len(total), bool)
-    if dimension:
-        kept &= cells.factors["dimension"] == dimension
-    if judge != HUMAN:
-        kept &= cells.factors["judge"] == judge
-    for model in np.unique(models[kept]):
-        mask = kept & (models == model)
-        mean, rows = float(total[mask].sum() / n[mask].sum()), round(n[mask].sum())
-        place = {"dimension": dimension, "judge": judge, "model": str(model)}
-        yield {**place, "mean": mean, "n": rows}
+    dimension, model = cells.factors["dimension"], cells.factors["model"]
+    for of_group in (np.full_like(dimension, ""), dimension):
+        names = np.stack([of_group, judge, model])
+        columns, place = np.unique(names, axis=1, return_inverse=True)
+        n = np.bincount(place, cells.sum_by_group(cells.n))
+        mean = np.bincount(place, total) / n
+        for column in zip(*columns.tolist(), mean.tolist(), n.astype(int).tolist(), strict=True):
+            yield dict(zip(("dimension", "judge", "model", "mean", "n"), column, strict=True))
 
 
 def correlation_by_judge(

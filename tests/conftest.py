@@ -88,6 +88,12 @@ def long(request):
 
 
 @pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """The test runs in a folder of its own, so that its files have names without one."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
 def run_command(tmp_path, monkeypatch, capfd):
     """Run `recuse` with these words in the test's folder; status, standard output and error."""
     monkeypatch.chdir(tmp_path)

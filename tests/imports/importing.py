@@ -13,9 +13,14 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 QUALITY = {"quality": [1, 10]}
 
 
-def paths_to(folder, given, name):
+def fixture(name):
+    """The path of a fixture by its name, or that of a file that the test wrote."""
+    return name if isinstance(name, Path) else GOLDEN.parent / "formats" / name
+
+
+def paths_to(given, name):
     """The paths of the given files: a path, a list of paths, a text for each name, or the text of
-    the file `name`. Texts are first written to the folder.
+    the file `name`. Texts are first written there.
     """
     if isinstance(given, Path):
         return [str(given)]
@@ -23,12 +28,11 @@ def paths_to(folder, given, name):
         return [*map(str, given)]
     texts = given if isinstance(given, dict) else {name: given}
     for each, text in texts.items():
-        (folder / each).write_bytes(text if isinstance(text, bytes) else text.encode())
-    return [f"{folder}/{each}" for each in texts]
+        Path(each).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return [*texts]
 
 
 def import_files(
-    folder,
     ratings,
     human=None,
     references=None,
@@ -41,17 +45,17 @@ def import_files(
     """Import files of ratings and perhaps of human scores; ratings.parquet, imported.csv and, if
     asked for, raters.parquet are then in the folder.
     """
-    outputs = {"ratings": f"{folder}/ratings.parquet", "imported": f"{folder}/imported.csv"}
-    outputs |= {"raters": f"{folder}/raters.parquet"} if raters else {}
+    outputs = {"ratings": "ratings.parquet", "imported": "imported.csv"}
+    outputs |= {"raters": "raters.parquet"} if raters else {}
     settings, of_humans = dict(settings or {}), []
     if human is not None or references is not None:
         if not human:
             raise ValueError("no human scores: give a file or its text, or leave both out")
         settings["references"] = {"columns": {}} | (references or {})
-        of_humans = paths_to(folder, human, "human.csv")
+        of_humans = paths_to(human, "human.csv")
     import_ratings(
         "mine",
-        paths_to(folder, ratings, "own.csv"),
+        paths_to(ratings, "own.csv"),
         of_humans,
         settings=settings,
         scales=scales,
@@ -60,21 +64,21 @@ def import_files(
     )
 
 
-def normalised(folder, raw="ratings.parquet", *, scales=None, models=None, imported=True):
+def normalised(raw="ratings.parquet", *, scales=None, models=None, imported=True):
     """The table that the next step makes of the raw ratings in the folder."""
     given = {"scales": scales or {}, "models": models or {}, "imported": imported}
-    source = StudyFiles.from_files([f"{folder}/{raw}"], [None], task_types={}, **given)
-    table = f"{folder}/canonical.parquet"
-    normalise_ratings("mine", source, ratings=table, completeness=f"{folder}/completeness.csv")
+    source = StudyFiles.from_files([raw], [None], task_types={}, **given)
+    table = "canonical.parquet"
+    normalise_ratings("mine", source, ratings=table, completeness="completeness.csv")
     return table
 
 
-def complaint(folder, *given, **options):
-    """The error about such files, without the name of the folder; nothing is written."""
+def complaint(*given, **options):
+    """The error about such files; nothing is written."""
     with pytest.raises(DataError) as caught:
-        import_files(folder, *given, **options)
-    assert not (folder / "ratings.parquet").exists()
-    return str(caught.value).replace(f"{folder}/", "")
+        import_files(*given, **options)
+    assert not Path("ratings.parquet").exists()
+    return str(caught.value)
 
 
 def beside_golden(table, golden, fixture, order=""):

@@ -31,6 +31,8 @@ from recuse.imports.verdicts import import_verdicts
 from recuse.inputs import inputs_in
 from recuse.pipeline import in_folder, pipeline
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 NAMES = ("gpt-4.1", "gpt-4.1-mini", "claude-sonnet-4", "claude-haiku-4", "llama-3.1-70b")
 JUDGES, PROMPTS = NAMES[:4], [f"q{number}" for number in range(24)]
 MOST_LINES = 8
@@ -267,20 +269,19 @@ def settings_text(table):
     return f"studies:\n  mine:\n        title: mine{TABLES[table]}\n".replace("COLUMNS", columns)
 
 
-def written(folder, table):
+def written(table):
     """The files of a table and its mine.yaml; the table's truth."""
     files, *truth = table()
     for name, content in files.items():
-        (folder / name).write_bytes(content)
-    (folder / "mine.yaml").write_text(settings_text(table), "utf-8")
+        Path(name).write_bytes(content)
+    Path("mine.yaml").write_text(settings_text(table), "utf-8")
     return truth
 
 
-def checked(folder, monkeypatch, *, findings=False):
+def checked(*, findings=False):
     """The canonical rating and human score, from 0 to 1, by judge, model, prompt and dimension,
     what was imported and, if asked for, the findings of `check`.
     """
-    monkeypatch.chdir(folder)
     (inputs,) = inputs_in(load_studies("mine.yaml"), read(Path("mine.yaml")), compared=True)
     with in_folder(inputs) as place:
         made = pipeline(inputs, place)
@@ -324,11 +325,11 @@ def otherwise(table, ratings):
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_from_file_to_check(tmp_path, monkeypatch, capsys, table):
-    ratings, human, scale = written(tmp_path, table)
+def test_from_file_to_check(capsys, table):
+    ratings, human, scale = written(table)
     lines = [line for line in settings_text(table).splitlines() if line.strip()]
     assert len(lines) <= MOST_LINES
-    rows, counts, findings = checked(tmp_path, monkeypatch, findings=True)
+    rows, counts, findings = checked(findings=True)
     dimensions = {"1", "2"} if table is packed_tabs_and_many_dimensions else {"quality"}
     assert rows.keys() == {(*key, dimension) for key in ratings for dimension in dimensions}
     assert_units(rows, ratings, human, scale)
@@ -410,29 +411,29 @@ def naive_json(text):
     return ratings
 
 
-def one(folder, text, name="own.csv", *, human=None, references=None, **options):
+def one(text, name="own.csv", *, human=None, references=None, **options):
     """Import one file; the raw ratings, and what was imported."""
     options = {"scales": {"quality": [1, 5]}} | options
-    import_files(folder, {name: text}, human, references, **options)
-    return f"{folder}/ratings.parquet", read_table(f"{folder}/imported.csv")
+    import_files({name: text}, human, references, **options)
+    return "ratings.parquet", read_table("imported.csv")
 
 
-def canonical(folder):
+def canonical():
     """The units of rating and human score that the next step makes of raw ratings, by judge, model
     and prompt.
     """
-    query = f"select judge, model, prompt_id, rating_unit, gt_unit from '{normalised(folder)}'"
+    query = f"select judge, model, prompt_id, rating_unit, gt_unit from '{normalised()}'"
     return {row[:3]: row[3:] for row in duckdb.sql(query).fetchall()}
 
 
 @pytest.mark.parametrize("table", [*SPOILT, nested_json_lines])
-def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
+def test_a_spoilt_table_is_refused_or_read_as_it_is(table):
     """Cells, rows and columns are changed: no number comes of it but those that a second reader
     finds in the file.
     """
     files, _, _, (low, high) = table()
     ((name, content),) = files.items()
-    path, text = tmp_path / name, content.decode()
+    path, text = Path(name), content.decode()
     if table is nested_json_lines:
         spoilt = documents_like([json.loads(line) for line in text.splitlines()[:9]])
     else:
@@ -450,8 +451,8 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
             path.write_bytes(table_from(rows[0], rows[1:], separator))
         given = {"settings": study["import"], "scales": study["scales"]}
         try:
-            raw, _ = one(tmp_path, path.read_bytes(), name, **given)
-            units = canonical(tmp_path)
+            raw, _ = one(path.read_bytes(), name, **given)
+            units = canonical()
         except RecuseError as error:
             outcomes[str(error).startswith((str(path), "config: "))] += 1
             return
@@ -508,16 +509,14 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(tmp_path, table):
         ),
     ],
 )
-def test_what_is_wrong_is_named_by_file_row_and_column(
-    tmp_path, monkeypatch, table, change, message
-):
-    written(tmp_path, table)
-    name = next(path for path in tmp_path.iterdir() if path.name != "mine.yaml")
+def test_what_is_wrong_is_named_by_file_row_and_column(table, change, message):
+    written(table)
+    name = next(path for path in Path().iterdir() if path.name != "mine.yaml")
     text = name.read_text("utf-8")
     assert change[0] in text
     name.write_text(text.replace(*change, 1), "utf-8")
     with pytest.raises(RecuseError) as caught:
-        checked(tmp_path, monkeypatch)
+        checked()
     assert message in str(caught.value)
 
 
@@ -531,7 +530,7 @@ HEADER = "judge,model,prompt,rating,human\n"
 
 
 @pytest.mark.parametrize(("repeats", "rating"), [("mean", 3 * 3 - 1), ("first", 2), ("last", 4)])
-def test_repeats(tmp_path, repeats, rating):
+def test_repeats(repeats, rating):
     """2, none, 3 and 3.0, 4 by one judge: the mean 3 is exact; the failure is none of them. The
     file keeps the first row.
     """
@@ -539,7 +538,7 @@ def test_repeats(tmp_path, repeats, rating):
         HEADER
         + "a,b,1,2,3\na,b,1,ERROR,3\na,b,1,3,3\na,b,1,3.0,\na,b,1,4,3\na,b,2,5,3\nc,b,1,1,3\nc,b,1,1,3\nc,b,1,2,3\n"
     )
-    path, counts = one(tmp_path, text, settings={"repeats": repeats, "missing": ["ERROR"]})
+    path, counts = one(text, settings={"repeats": repeats, "missing": ["ERROR"]})
     step = 3 if repeats == "mean" else 1  # c's mean is 4/3
     values = {
         (judge, prompt): value
@@ -561,14 +560,14 @@ def test_repeats(tmp_path, repeats, rating):
 
 
 @pytest.mark.parametrize("repeats", ["mean", "first", "last"])
-def test_failures_among_repeats_are_counted(tmp_path, repeats):
+def test_failures_among_repeats_are_counted(repeats):
     """Each one, and an answer whose ratings all failed stays without a rating."""
     text = (
         HEADER
         + "".join(f"a,b,{n},{value},3\n" for n in range(16) for value in (4, "ERROR", 5))
         + "a,b,16,ERROR,3\n" * 2
     )
-    path, counts = one(tmp_path, text, settings={"repeats": repeats, "missing": ["ERROR"]})
+    path, counts = one(text, settings={"repeats": repeats, "missing": ["ERROR"]})
     (merged,) = (n for kind, n in counts_in(counts).items() if kind.startswith("repeated"))
     assert (counts_in(counts)["rows"], counts_in(counts)["value 'ERROR'"], merged) == (50, 18, 16)
     assert [(p, f) for p, r, f in ratings_in(path, "prompt_id, rating, failure") if r is None] == [
@@ -576,7 +575,7 @@ def test_failures_among_repeats_are_counted(tmp_path, repeats):
     ]
 
 
-def test_ratings_that_are_rounded_after_mapping_and_averaging_are_counted(tmp_path):
+def test_ratings_that_are_rounded_after_mapping_and_averaging_are_counted():
     """Each answer once: 2, 1.4 and 3 of five are 3.25, 1.9 and 5.5 of ten; the mean of 1 and 2 is
     1.5.
     """
@@ -584,18 +583,18 @@ def test_ratings_that_are_rounded_after_mapping_and_averaging_are_counted(tmp_pa
     rows += ["b,m,1,1,3", "b,m,1,2,3", "b,m,2,4,3", "b,m,3,1.4,3", "b,m,3,2.6,3"]
     settings = {"round": True, "repeats": "mean"}
     scales = {"quality": {"default": [1, 10], "a": [1, 5]}}
-    path, counts = one(tmp_path, HEADER + "\n".join(rows), settings=settings, scales=scales)
+    path, counts = one(HEADER + "\n".join(rows), settings=settings, scales=scales)
     assert ratings_in(path, "rating") == [(3,), (10,), (2,), (6,), (2,), (4,), (2,)]
     assert counts_in(counts)["between two steps, rounded to the nearest"] == 4
 
 
-def test_length_of_repeats_is_that_of_any(tmp_path):
+def test_length_of_repeats_is_that_of_any():
     text = "judge,model,prompt,rating,human,length\na,b,1,2,3,\na,b,1,4,3,90\na,b,1,4,3,100\na,b,2,4,3,70\na,b,3,4,3,\n"
-    path, _ = one(tmp_path, text, settings={"repeats": "mean"})
+    path, _ = one(text, settings={"repeats": "mean"})
     assert ratings_in(path, "pred_length") == [(100,), (70,), (None,)]
 
 
-def test_mean_of_too_many_repeats_is_refused_unless_rounded(tmp_path):
+def test_mean_of_too_many_repeats_is_refused_unless_rounded():
     text = HEADER + "".join(
         f"a,b,{n},{1 + (k == 0)},3\n" for n in (1, 2) for k in range((29, 31)[n - 1])
     )
@@ -606,13 +605,13 @@ def test_mean_of_too_many_repeats_is_refused_unless_rounded(tmp_path):
             r" `round"
         ),
     ):
-        one(tmp_path, text, settings={"repeats": "mean"})
-    path, _ = one(tmp_path, text, settings={"repeats": "mean", "round": True})
+        one(text, settings={"repeats": "mean"})
+    path, _ = one(text, settings={"repeats": "mean", "round": True})
     assert ratings_in(path, "rating") == [(1,), (1,)]
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "json", "jsonl", "csv"])
-def test_nested_columns_and_dots_in_names(tmp_path, suffix):
+def test_nested_columns_and_dots_in_names(suffix):
     """A struct of parquet, an object, JSON in a cell; a column whose name has the dot goes first,
     and a key with one, too.
     """
@@ -628,54 +627,52 @@ def test_nested_columns_and_dots_in_names(tmp_path, suffix):
         "jsonl": "json",
         "csv": "csv, header",
     }[suffix]
-    duckdb.sql(f"copy ({rows}) to '{tmp_path}/x.{suffix}' (format {options})")
+    duckdb.sql(f"copy ({rows}) to 'x.{suffix}' (format {options})")
     columns = {"rating": ["meta.gpt-4.1", "meta.claude"]}
-    given = (tmp_path / f"x.{suffix}").read_bytes(), f"x.{suffix}"
-    path, _ = one(tmp_path, *given, settings={"columns": columns})
+    given = Path(f"x.{suffix}").read_bytes(), f"x.{suffix}"
+    path, _ = one(*given, settings={"columns": columns})
     prompt = "1" if suffix == "parquet" else "1.0"
     assert ratings_in(path) == [("claude", "b", prompt, 4), ("gpt-4.1", "b", prompt, 3)]
     columns = {"judge": "meta.judge", "rating": "meta.x"}
-    path, _ = one(tmp_path, *given, settings={"columns": columns}, scales={"q": [1, 9]})
+    path, _ = one(*given, settings={"columns": columns}, scales={"q": [1, 9]})
     assert ratings_in(path) == [("a", "b", prompt, 9)]
     with pytest.raises(
         RecuseError,
         match=r"column meta\.grader: missing; meta holds claude, gpt-4\.1, judge; write the path",
     ):
-        one(tmp_path, *given, settings={"columns": {"judge": "meta.grader"}})
+        one(*given, settings={"columns": {"judge": "meta.grader"}})
 
 
-def test_columns_of_dimensions_and_of_models(tmp_path):
+def test_columns_of_dimensions_and_of_models():
     """Whichever of judge, model and dimension has no column of its own; if all have one, it is an
     error.
     """
     text = "judge,model,prompt,tone,wit\na,b,1,2,3\n"
     path, _ = one(
-        tmp_path,
         text,
         settings={"columns": {"rating": ["tone", "wit"]}},
         scales={"default": [1, 5]},
     )
     assert sorted(ratings_in(path, "dimension, rating")) == [("tone", 2), ("wit", 3)]
     path, _ = one(
-        tmp_path,
         "judge,prompt,tone,wit\na,1,2,3\n",
         settings={"columns": {"rating": ["tone", "wit"]}},
     )
     assert sorted(ratings_in(path, "model, rating")) == [("tone", 2), ("wit", 3)]
     with pytest.raises(RecuseError, match="column judge: missing; found prompt, tone, wit"):
-        one(tmp_path, "prompt,tone,wit\n1,2,3\n", settings={"columns": {"rating": ["tone", "wit"]}})
+        one("prompt,tone,wit\n1,2,3\n", settings={"columns": {"rating": ["tone", "wit"]}})
     text = "judge,model,prompt,dimension,tone,wit\na,b,1,d,2,3\n"
     with pytest.raises(RecuseError, match="found a column for judge, model and dimension, too"):
-        one(tmp_path, text, settings={"columns": {"rating": ["tone", "wit"]}})
+        one(text, settings={"columns": {"rating": ["tone", "wit"]}})
 
 
-def test_a_column_for_each_judge_and_model(tmp_path):
+def test_a_column_for_each_judge_and_model():
     """Names in two levels stand for the first two of judge, model and dimension without a
     column.
     """
     asked = {"a": {"b": "ab", "c": "ac"}, "b": {"b": "bb"}}
     settings = {"columns": {"rating": asked}}
-    path, _ = one(tmp_path, "prompt,ab,ac,bb\n1,2,3,4\n2,5,1,\n", settings=settings)
+    path, _ = one("prompt,ab,ac,bb\n1,2,3,4\n2,5,1,\n", settings=settings)
     assert sorted(ratings_in(path, "judge, model, prompt_id, rating")) == [
         ("a", "b", "1", 2),
         ("a", "b", "2", 5),
@@ -685,30 +682,29 @@ def test_a_column_for_each_judge_and_model(tmp_path):
         ("b", "b", "2", None),
     ]
     text = "model,prompt,ab,ac,bb\nm,1,2,3,4\n"
-    path, _ = one(tmp_path, text, settings=settings, scales={"default": [1, 5]})
+    path, _ = one(text, settings=settings, scales={"default": [1, 5]})
     assert sorted(ratings_in(path, "judge, model, dimension, rating")) == [
         ("a", "m", "b", 2),
         ("a", "m", "c", 3),
         ("b", "m", "b", 4),
     ]
     with pytest.raises(RecuseError, match="line 1, column bb: missing; found prompt, ab, ac;"):
-        one(tmp_path, "prompt,ab,ac\n1,2,3\n", settings=settings)
+        one("prompt,ab,ac\n1,2,3\n", settings=settings)
     text = "judge,model,prompt,ab,ac,bb\na,b,1,2,3,4\n"
     with pytest.raises(RecuseError, match="columns of ratings: found a column for judge and model"):
-        one(tmp_path, text, settings=settings)
-    one(tmp_path, "prompt,ab,ac,bb\n1,2,3,4\n1,2,3,4\n", settings=settings)
+        one(text, settings=settings)
+    one("prompt,ab,ac,bb\n1,2,3,4\n1,2,3,4\n", settings=settings)
     with pytest.raises(RecuseError, match=r"own\.csv, line 3, column prompt_id: judge 'a', model"):
-        canonical(tmp_path)
+        canonical()
 
 
-def test_human_scores_in_columns_of_dimensions_by_other_words(tmp_path):
+def test_human_scores_in_columns_of_dimensions_by_other_words():
     references = {
         "columns": {"rating": {"tone": "h_tone", "wit": "h_wit"}},
         "values": {"gut": 4},
         "decimal": ",",
     }
     path, _ = one(
-        tmp_path,
         "judge,model,prompt,tone,wit\na,b,1,2,3\n",
         human="model;prompt;h_tone;h_wit\nb;1;gut;1,5\n",
         references=references,
@@ -721,11 +717,11 @@ def test_human_scores_in_columns_of_dimensions_by_other_words(tmp_path):
 @pytest.mark.parametrize(
     "words", ["{yes: 5, no: 1}", "{true: 5, false: 1}", "{'yes': 5, NO: 1}", "{1: 5, 0: 1}"]
 )
-def test_values_as_yaml_reads_them(tmp_path, words):
+def test_values_as_yaml_reads_them(words):
     """YAML turns yes into true; the file may say either, in any case."""
     spelt = ("1.0", "0") if "{1:" in words else ("Yes", "NO")
     text = HEADER + f"a,b,1,{spelt[0]},3\na,b,2,{spelt[1]},3\n"
-    path, _ = one(tmp_path, text, settings={"values": yaml.safe_load(words)})
+    path, _ = one(text, settings={"values": yaml.safe_load(words)})
     assert ratings_in(path, "prompt_id, rating, gt") == [("1", 5, 3.0), ("2", 1, 3.0)]
 
 
@@ -788,17 +784,15 @@ def test_values_as_yaml_reads_them(tmp_path, words):
         ),
     ],
 )
-def test_what_config_may_not_say(tmp_path, study, message):
+def test_what_config_may_not_say(study, message):
     scales = "" if "scales:" in study else "scales: {q: [1, 5]}, "
-    (tmp_path / "mine.yaml").write_text(
-        f"studies: {{mine: {{title: t, {scales}{study[1:]}}}", "utf-8"
-    )
+    Path("mine.yaml").write_text(f"studies: {{mine: {{title: t, {scales}{study[1:]}}}", "utf-8")
     with pytest.raises(RecuseError) as caught:
-        load(str(tmp_path / "mine.yaml"))
+        load("mine.yaml")
     assert message in str(caught.value)
 
 
-def test_names_that_are_numbers_and_those_known_only_from_the_files(tmp_path):
+def test_names_that_are_numbers_and_those_known_only_from_the_files():
     """A dimension `1:` is '1'; specs may drop a model, and keep a dimension, that only the files of
     an import name.
     """
@@ -807,21 +801,21 @@ def test_names_that_are_numbers_and_those_known_only_from_the_files(tmp_path):
         " 7]}}}\n"
     )
     specs = "specs: {mine: {subset: {models_dropped: [my-model], dimension: ['2']}}}\n"
-    (tmp_path / "mine.yaml").write_text(study + specs, "utf-8")
-    config = load(str(tmp_path / "mine.yaml"))
+    Path("mine.yaml").write_text(study + specs, "utf-8")
+    config = load("mine.yaml")
     assert config.studies["mine"].scales == {"1": [1, 5], "default": [1, 7]}
     assert config.specs_by_name["mine"]["subset"] == {
         "models_dropped": ["my-model"],
         "dimension": ["2"],
     }
-    (tmp_path / "own.yaml").write_text(
+    Path("own.yaml").write_text(
         study.replace("import: {files: a.csv}", "files: a.csv") + specs, "utf-8"
     )
     with pytest.raises(RecuseError, match="models_dropped: 'my-model' is not one of models"):
-        load(str(tmp_path / "own.yaml"))
+        load("own.yaml")
 
 
-def test_a_default_scale_without_an_import(tmp_path):
+def test_a_default_scale_without_an_import():
     """Of all dimensions that are not named, also over shards; 'observed' is that of each."""
     lines = ["judge,model,gt,dataset,prompt_id,rating,dimension"]
     lines += [
@@ -830,17 +824,17 @@ def test_a_default_scale_without_an_import(tmp_path):
         for m in "ab"
         for name, r in (("wit", 2), ("tone", 3), ("x", 1))
     ]
-    (tmp_path / "own.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    Path("own.csv").write_text("\n".join(lines) + "\n", "utf-8")
     models = {name: {"family": name} for name in "ab"}
     for default, high in (([1, 5], 5), ("observed", 3)):
         scales = {"wit": [0, 2], "default": default}
-        table = normalised(tmp_path, "own.csv", scales=scales, models=models, imported=False)
+        table = normalised("own.csv", scales=scales, models=models, imported=False)
         query = f"select distinct dimension, scale_high from '{table}' order by all"
         last = 2 if default == "observed" else 5  # x has ratings of 1 and human scores of 2
         assert duckdb.sql(query).fetchall() == [("tone", high), ("wit", 2), ("x", last)]
 
 
-def test_a_scale_of_a_judge_that_rates_nothing_is_named(tmp_path):
+def test_a_scale_of_a_judge_that_rates_nothing_is_named():
     with pytest.raises(
         RecuseError,
         match=(
@@ -849,13 +843,12 @@ def test_a_scale_of_a_judge_that_rates_nothing_is_named(tmp_path):
         ),
     ):
         one(
-            tmp_path,
             HEADER + "a,b,1,2,3\n",
             scales={"quality": {"default": [1, 5], "gpt-4": [1, 10]}},
         )
 
 
-def test_a_judge_has_one_scale_in_a_dimension(tmp_path):
+def test_a_judge_has_one_scale_in_a_dimension():
     registry = Registry.from_config({"Claude v2": {"family": "Claude", "ids": ["claude-2"]}})
     scales = {"quality": {"default": [1, 5], "claude-2": [1, 10], "Claude v2": [1, 7]}}
     with pytest.raises(
@@ -868,13 +861,13 @@ def test_a_judge_has_one_scale_in_a_dimension(tmp_path):
         _check_judges(scales, registry, {"quality": {"Claude v2": []}})
 
 
-def test_a_judge_whose_ratings_all_failed_does_not_change_the_step(tmp_path):
+def test_a_judge_whose_ratings_all_failed_does_not_change_the_step():
     text = HEADER + "a,b,1,2.5,3\na,b,2,3,3\nc,b,1,ERROR,3\nc,b,2,,3\n"
-    path, _ = one(tmp_path, text, settings={"missing": ["ERROR"]})
+    path, _ = one(text, settings={"missing": ["ERROR"]})
     assert ratings_in(path, "rating") == [(5,), (6,), (None,), (None,)]
 
 
-def test_means_and_mapped_scales_are_exact(tmp_path):
+def test_means_and_mapped_scales_are_exact():
     """Every list of one to four repeats by two judges, one on a scale of fewer levels: each unit
     rating is the mean of its own, to the last digit.
     """
@@ -886,38 +879,36 @@ def test_means_and_mapped_scales_are_exact(tmp_path):
             rows += [f"{judge},m,p{prompt},{value},1\n" for value in mine]
             expected[judge, f"p{prompt}"] = sum(mine) / len(mine) / width
     scales = {"q": {"default": [0, 4], "b": [0, 2]}}
-    one(tmp_path, HEADER + "".join(rows), settings={"repeats": "mean"}, scales=scales)
-    units = canonical(tmp_path)
+    one(HEADER + "".join(rows), settings={"repeats": "mean"}, scales=scales)
+    units = canonical()
     found = {(judge, prompt): unit for (judge, _, prompt), (unit, _) in units.items()}
     assert found == pytest.approx(expected, abs=1e-15)
     assert {unit for _, unit in units.values()} == {0.25}
 
 
-def compared(folder, name, text, columns, references=None, **further):
+def compared(name, text, columns, references=None, **further):
     """Import verdicts of one file; judge, item, models, order, outcome and human label."""
-    (folder / name).write_text(text, "utf-8")
-    outputs = {"verdicts": f"{folder}/v.parquet", "imported": f"{folder}/i.csv"}
+    Path(name).write_text(text, "utf-8")
+    outputs = {"verdicts": "v.parquet", "imported": "i.csv"}
     paths = []
     if references is not None:
-        (folder / "human.csv").write_text(references[0], "utf-8")
-        paths, further = [f"{folder}/human.csv"], further | {"references": references[1]}
+        Path("human.csv").write_text(references[0], "utf-8")
+        paths, further = ["human.csv"], further | {"references": references[1]}
     models = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "openai/gpt-4o"]}}
     settings = {"columns": columns} | further
-    import_verdicts(
-        "mine", [f"{folder}/{name}"], paths, settings=settings, outputs=outputs, models=models
-    )
+    import_verdicts("mine", [name], paths, settings=settings, outputs=outputs, models=models)
     query = (
-        f"select judge, item, model_a, model_b, \"order\", outcome, human from '{folder}/v.parquet'"
+        "select judge, item, model_a, model_b, \"order\", outcome, human from 'v.parquet'"
         " order by source_record"
     )
     return duckdb.sql(query).fetchall()
 
 
-def test_verdicts_in_words_and_numbers_of_one_judge(tmp_path):
+def test_verdicts_in_words_and_numbers_of_one_judge():
     text = "item\tmodel_a\tmodel_b\twinner\n1\tgpt-4o\tm\tLeft\n2\tgpt-4o\tm\tright\n3\tgpt-4o\tm\tboth\n4\tgpt-4o\tm\tfailed\n"
     asked = {"judge": {"value": "openai/gpt-4o"}, "outcome": "winner"}
     values = {"left": "a", "right": "b", "both": "tie"}
-    rows = compared(tmp_path, "v.tsv", text, asked, values=values, missing=["failed"])
+    rows = compared("v.tsv", text, asked, values=values, missing=["failed"])
     assert [row[:5] for row in rows] == [
         ("GPT-4o", str(n), "GPT-4o", "m", "ab") for n in (1, 2, 3, 4)
     ]
@@ -925,11 +916,11 @@ def test_verdicts_in_words_and_numbers_of_one_judge(tmp_path):
     text = (
         text.replace("Left", "1").replace("right", "0").replace("both", "0.5").replace("failed", "")
     )
-    rows = compared(tmp_path, "v.tsv", text, asked, values={1: "a", "0": "b", 0.5: "tie"})
+    rows = compared("v.tsv", text, asked, values={1: "a", "0": "b", 0.5: "tie"})
     assert [row[5] for row in rows] == ["a", "b", "tie", "error"]
 
 
-def test_verdicts_in_objects_with_models_in_several_spellings(tmp_path):
+def test_verdicts_in_objects_with_models_in_several_spellings():
     """The winner, the order and the human labels name a model by other ids than the columns of
     models.
     """
@@ -949,7 +940,7 @@ def test_verdicts_in_objects_with_models_in_several_spellings(tmp_path):
         "item;model_a;model_b;human\n0;m;GPT-4o;openai/gpt-4o\n1;GPT-4o;m;second\n2;gpt-4o;m;tie\n"
     )
     references = (labels, {"values": {"second": "b"}})
-    rows = compared(tmp_path, "v.jsonl", text, {"judge": "meta.judge"}, references)
+    rows = compared("v.jsonl", text, {"judge": "meta.judge"}, references)
     assert rows == [
         ("j", "0", "GPT-4o", "m", "ab", "a", "a"),
         ("j", "1", "GPT-4o", "m", "ab", "b", "b"),

@@ -28,14 +28,15 @@ from recuse.imports.guess import ASKED, guess
 from recuse.imports.names import group_families
 from recuse.imports.ratings import import_ratings
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 FORMATS = ROOT / "tests" / "formats"
 
 
-def guessed(folder, files, monkeypatch):
+def guessed(files):
     """The guessed settings of files, by their contents or copied into the folder, as mine.yaml
     there; its only study.
     """
-    monkeypatch.chdir(folder)
     for name, content in files.items():
         Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
     Path("mine.yaml").write_text(guess([*files]), "utf-8")
@@ -57,12 +58,12 @@ ANSWERS = [(model, prompt) for prompt in range(40) for model in ("gpt-4o", "clau
 @pytest.mark.parametrize(
     "table", [table for table in TABLES if table not in (a_scale_for_each_judge, rated_twice)]
 )
-def test_awkward_tables_are_understood_without_a_word(tmp_path, monkeypatch, table):
+def test_awkward_tables_are_understood_without_a_word(table):
     """Every rating and human score is what it is with the settings of a user; but for a judge that
     no column names.
     """
     files, ratings, human, scale = table()
-    study, text = guessed(tmp_path, files, monkeypatch)
+    study, text = guessed(files)
     named = [
         line
         for line in text.splitlines()
@@ -72,7 +73,7 @@ def test_awkward_tables_are_understood_without_a_word(tmp_path, monkeypatch, tab
     if table is one_judge_in_each_file:
         assert "judge: {value: judge}  # guessed: no column names the judge: write its name" in text
         Path("mine.yaml").write_text(text.replace("{value: judge}", "{value: gpt-4.1}"), "utf-8")
-    rows, _, _ = checked(tmp_path, monkeypatch)
+    rows, _, _ = checked()
     assert {key[:3] for key in rows} == ratings.keys()
     assert_units(rows, ratings, human, scale)
     families = study["families"]
@@ -80,13 +81,13 @@ def test_awkward_tables_are_understood_without_a_word(tmp_path, monkeypatch, tab
     assert sorted(families["Claude"]) == ["claude-haiku-4", "claude-sonnet-4"]
 
 
-def test_files_of_raters_and_words_for_failures(tmp_path, monkeypatch):
+def test_files_of_raters_and_words_for_failures():
     """As in the example of the documentation."""
     files = {
         name: (ROOT / "docs" / "example" / name).read_bytes()
         for name in ("judged.csv", "human.csv")
     }
-    study, _ = guessed(tmp_path, files, monkeypatch)
+    study, _ = guessed(files)
     settings = study["import"]
     assert settings["columns"] == {
         **{"judge": "grader", "model": "candidate", "prompt": "item"},
@@ -103,14 +104,14 @@ def test_files_of_raters_and_words_for_failures(tmp_path, monkeypatch):
     assert study["scales"] == {"default": [1, 10]}
 
 
-def test_scales_of_dimensions_differ(tmp_path, monkeypatch):
+def test_scales_of_dimensions_differ():
     rows = [
         ("gpt-4o", *answer, dimension, first + answer[1] % levels)
         for answer in ANSWERS
         for dimension, first, levels in (("tone", 1, 5), ("wit", 2, 9))
     ]
     files = rated("judge,model,prompt,metric,score", *rows)
-    study, _ = guessed(tmp_path, files, monkeypatch)
+    study, _ = guessed(files)
     assert study["scales"] == {"tone": [1, 5], "wit": [1, 10]}
 
 
@@ -127,37 +128,37 @@ def ratings_with(failure, scale=(1, 2, 3, 4, 5)):
     ("failure", "scale"),
     [(-1, (1, 2, 3, 4, 5)), (99, (1, 2, 3, 4, 5)), (-99, (0, 0.5, 1)), (999, range(1, 11))],
 )
-def test_a_number_far_from_the_scores_marks_failures(tmp_path, monkeypatch, failure, scale):
-    study, text = guessed(tmp_path, ratings_with(failure, scale), monkeypatch)
+def test_a_number_far_from_the_scores_marks_failures(failure, scale):
+    study, text = guessed(ratings_with(failure, scale))
     assert [float(value) for value in study["import"]["missing"]] == [failure]
     assert "# guessed: rare, and neither scores nor answers: failed judgments?" in text
     assert study["scales"] == {"default": [scale[0], scale[-1]]}
 
 
-def test_a_number_that_may_be_a_score_is_asked_about_or_left(tmp_path, monkeypatch):
-    study, text = guessed(tmp_path, ratings_with(0), monkeypatch)
+def test_a_number_that_may_be_a_score_is_asked_about_or_left():
+    study, text = guessed(ratings_with(0))
     assert study["scales"] == {"default": [0, 5]}
     assert "does 0 mark a failure? then `missing: [0]`" in text
     for failure, scale in ((-1, (-1, 0, 1)), (99, range(90, 101)), (0, (0, 1))):
-        study, text = guessed(tmp_path, ratings_with(failure, scale), monkeypatch)
+        study, text = guessed(ratings_with(failure, scale))
         assert "missing" not in study["import"]
         assert "mark a failure" not in text
 
 
 @pytest.mark.parametrize("failure", [-9, 99])
-def test_beside_0_and_1_only_minus_1_may_be_a_score(tmp_path, monkeypatch, failure):
+def test_beside_0_and_1_only_minus_1_may_be_a_score(failure):
     """A rare one is asked about; other numbers mark failures as they do beside other scores."""
-    study, _ = guessed(tmp_path, ratings_with(failure, (0, 1)), monkeypatch)
+    study, _ = guessed(ratings_with(failure, (0, 1)))
     assert study["import"]["missing"] == [str(failure)]
     assert study["scales"] == {"default": [0, 1]}
-    study, asked = asked_from(tmp_path, ratings_with(-1, (0, 1)), monkeypatch)
+    study, asked = asked_from(ratings_with(-1, (0, 1)))
     assert words_asked(asked["values"]) == ["-1"]
     assert study["scales"] == {"default": [0, 1]}
 
 
 @pytest.mark.parametrize(("yes", "no"), [("correct", "incorrect"), ("True", "False"), ("y", "n")])
 @pytest.mark.parametrize("every", [1, 9])
-def test_words_beside_0_and_1_are_read(tmp_path, monkeypatch, yes, no, every):
+def test_words_beside_0_and_1_are_read(yes, no, every):
     """However many: those of people in a few rows, or those of a judge among its numbers."""
     words = [(no, yes)[prompt % 2] if prompt % every == 0 else "" for _, prompt in ANSWERS]
     rows = [("gpt-4o", *answer, answer[1] % 2) for answer in ANSWERS]
@@ -165,23 +166,23 @@ def test_words_beside_0_and_1_are_read(tmp_path, monkeypatch, yes, no, every):
     mixed = [(*row[:3], word or row[3]) for row, word in zip(rows, words, strict=True)]
     for header, lines in (("rating,human", labelled), ("rating", mixed)):
         files = rated(f"judge,model,prompt,{header}", *lines)
-        study, _ = guessed(tmp_path, files, monkeypatch)
+        study, _ = guessed(files)
         values = {str(word).lower(): number for word, number in study["import"]["values"].items()}
         assert values == {yes.lower(): 1, no.lower(): 0}
         assert "missing" not in study["import"]
 
 
-def test_words_of_a_yes_no_question_beside_other_numbers_are_asked_about(tmp_path, monkeypatch):
+def test_words_of_a_yes_no_question_beside_other_numbers_are_asked_about():
     """However rare: none of them marks a failure."""
-    _, asked = asked_from(tmp_path, ratings_with("correct"), monkeypatch)
+    _, asked = asked_from(ratings_with("correct"))
     assert words_asked(asked["values"]) == ["correct"]
 
 
-def test_no_word_is_filled_in_beside_one_that_is_asked_about(tmp_path, monkeypatch):
+def test_no_word_is_filled_in_beside_one_that_is_asked_about():
     """An F among grades is not `false`."""
-    _, asked = asked_from(tmp_path, ratings_with("F", scale="ABCD"), monkeypatch)
+    _, asked = asked_from(ratings_with("F", scale="ABCD"))
     assert words_asked(asked["values"]) == ["a", "b", "c", "d", "f"]
-    _, asked = asked_from(tmp_path, pairs_with(["[[A]]", "[[B]]", "?"], [20] * 3), monkeypatch)
+    _, asked = asked_from(pairs_with(["[[A]]", "[[B]]", "?"], [20] * 3))
     assert words_asked(asked["values"]) == ["?", "[[a]]", "[[b]]"]
 
 
@@ -192,7 +193,7 @@ def test_no_word_is_filled_in_beside_one_that_is_asked_about(tmp_path, monkeypat
         ("prompt,judge,model,question_no,rating,note", "question_no"),
     ],
 )
-def test_a_value_of_one_row_alone_is_no_prompt(tmp_path, monkeypatch, header, prompt):
+def test_a_value_of_one_row_alone_is_no_prompt(header, prompt):
     """Unless no other column has enough values, as in a file of one model's answers."""
     rows = [
         (judge, *answer, 1 + answer[1] % 5)
@@ -200,15 +201,15 @@ def test_a_value_of_one_row_alone_is_no_prompt(tmp_path, monkeypatch, header, pr
         for judge in ("gpt-4o", "claude-3")
     ]
     files = rated(header, *((n, *row, f"text {n}") for n, row in enumerate(rows)))
-    study, _ = guessed(tmp_path, files, monkeypatch)
+    study, _ = guessed(files)
     assert study["import"]["columns"]["prompt"] == prompt
     rows = [("gpt-4o", "claude-3", n, n % 3, n % 5 + 1) for n in range(40)]
-    study, _ = guessed(tmp_path, rated("judge,model,id,subject,rating", *rows), monkeypatch)
+    study, _ = guessed(rated("judge,model,id,subject,rating", *rows))
     assert study["import"]["columns"]["prompt"] == "id"
 
 
 @pytest.mark.parametrize("human", ["", ",human"])
-def test_files_with_the_same_columns_are_of_one_kind(tmp_path, monkeypatch, human):
+def test_files_with_the_same_columns_are_of_one_kind(human):
     """Without a column for the judge, each may be of one judge, and none is of human scores, but by
     its name.
     """
@@ -219,11 +220,11 @@ def test_files_with_the_same_columns_are_of_one_kind(tmp_path, monkeypatch, huma
     ]
     table = "\n".join([f"model,prompt,rating{human}", *rows]) + "\n"
     other = "\n".join([table.splitlines()[0], *(f"new-{row}" for row in table.splitlines()[1:])])
-    study, text = guessed(tmp_path, {"claude-3.5.csv": table, "gpt-4o.csv": other}, monkeypatch)
+    study, text = guessed({"claude-3.5.csv": table, "gpt-4o.csv": other})
     assert study["import"]["files"] == ["claude-3.5.csv", "gpt-4o.csv"]
     assert "references" not in study["import"]
     assert "if each file is of another judge, add a column for it" in text
-    study, text = guessed(tmp_path, {"human.csv": table, "gpt-4o.csv": table}, monkeypatch)
+    study, text = guessed({"human.csv": table, "gpt-4o.csv": table})
     assert (study["import"]["files"], study["import"]["references"]["files"]) == (
         "gpt-4o.csv",
         "human.csv",
@@ -232,19 +233,19 @@ def test_files_with_the_same_columns_are_of_one_kind(tmp_path, monkeypatch, huma
     assert ("human scores in the files above are left out" in text) == bool(human)
 
 
-def test_a_second_human_column_is_told(tmp_path, monkeypatch):
+def test_a_second_human_column_is_told():
     rows = [("gpt-4o", m, p, p % 5 + 1, p % 4 + 1, p % 3 + 1, "text") for m, p in ANSWERS]
     header = "judge,model,prompt,rating,human_1,human_2,human_note"
-    study, text = guessed(tmp_path, rated(header, *rows), monkeypatch)
+    study, text = guessed(rated(header, *rows))
     assert study["import"]["columns"]["human"] == "human_1"
     assert "guessed: by its name; left out: human_2" in text
 
 
 @pytest.mark.parametrize("score", ["annotator_score", "raterRating", "score_by_annotator"])
-def test_the_score_of_a_rater_is_not_the_rater(tmp_path, monkeypatch, score):
+def test_the_score_of_a_rater_is_not_the_rater(score):
     scores = [(*answer, answer[1] % 5 + 1) for answer in ANSWERS]
     files = ratings_with(3) | rated(f"model,prompt,{score}", *scores, name="human.csv")
-    study, _ = guessed(tmp_path, files, monkeypatch)
+    study, _ = guessed(files)
     columns = {"model": "model", "prompt": "prompt", "rating": score}
     assert study["import"]["references"]["columns"] == columns
 
@@ -252,8 +253,7 @@ def test_the_score_of_a_rater_is_not_the_rater(tmp_path, monkeypatch, score):
 @pytest.mark.parametrize(
     "header", ["chosen,rejected", "model_a,model_b,score_a,score_b", "model_1,model_2,a_wins"]
 )
-def test_pairs_without_an_outcome_are_told(tmp_path, monkeypatch, header):
-    monkeypatch.chdir(tmp_path)
+def test_pairs_without_an_outcome_are_told(header):
     models = [("gpt-4o", "claude-3") if n % 3 else ("claude-3", "gpt-4o") for n in range(30)]
     scores = [str(n % 2) for n in range(2)][: header.count(",") - 1]
     lines = [
@@ -268,7 +268,7 @@ def test_pairs_without_an_outcome_are_told(tmp_path, monkeypatch, header):
         guess(["pairs.csv"])
 
 
-def test_both_orders_of_a_pair_are_counted(tmp_path, monkeypatch):
+def test_both_orders_of_a_pair_are_counted():
     """Whether the models change their places or a column names the order; one comparison in one
     order is enough for `false`.
     """
@@ -281,11 +281,9 @@ def test_both_orders_of_a_pair_are_counted(tmp_path, monkeypatch):
     ]
     header = "judge,question,model_1,model_2,winner"
     for head, lines in ((header, swapped), (f"{header},order", ordered)):
-        study, _ = guessed(tmp_path, {"pairs.csv": "\n".join([head, *lines]) + "\n"}, monkeypatch)
+        study, _ = guessed({"pairs.csv": "\n".join([head, *lines]) + "\n"})
         assert "both_orders" not in study
-        study, _ = guessed(
-            tmp_path, {"pairs.csv": "\n".join([head, *lines[:-1]]) + "\n"}, monkeypatch
-        )
+        study, _ = guessed({"pairs.csv": "\n".join([head, *lines[:-1]]) + "\n"})
         assert study["both_orders"] is False
 
 
@@ -308,9 +306,9 @@ def pairs_with(words, counts):
         ("Response 1,Response 2,same", "a b tie"),
     ],
 )
-def test_words_for_the_answers_are_read(tmp_path, monkeypatch, words, answers):
+def test_words_for_the_answers_are_read(words, answers):
     words = words.split("," if "," in words else None)
-    study, _ = guessed(tmp_path, pairs_with(words, [12] * len(words)), monkeypatch)
+    study, _ = guessed(pairs_with(words, [12] * len(words)))
     expected = zip(words, answers.split(), strict=True)
     assert study["import"]["values"] == {
         word.lower(): answer for word, answer in expected if answer != "None"
@@ -320,7 +318,7 @@ def test_words_for_the_answers_are_read(tmp_path, monkeypatch, words, answers):
     assert "missing" not in study["import"]
 
 
-def test_human_scores_with_other_columns_are_left_out_by_name(tmp_path, monkeypatch):
+def test_human_scores_with_other_columns_are_left_out_by_name():
     rows = "".join(f"j{j},m{m},{p},{1 + p % 5}\n" for j in (1, 2) for m in (1, 2) for p in range(9))
     labels = "".join(f"m{m},{p},{1 + p % 4}\n" for m in (1, 2) for p in range(9))
     files = {
@@ -328,14 +326,13 @@ def test_human_scores_with_other_columns_are_left_out_by_name(tmp_path, monkeypa
         "people.csv": f"model,prompt,human\n{labels}",
         "more.csv": f"model,item,human\n{labels}",
     }
-    study, text = guessed(tmp_path, files, monkeypatch)
+    study, text = guessed(files)
     assert study["import"]["references"]["files"] == "people.csv"
     assert "; left out, as columns differ: more.csv" in text
 
 
-def asked_from(folder, files, monkeypatch):
+def asked_from(files):
     """The settings, and what is asked under each key that is left empty; config refuses these."""
-    monkeypatch.chdir(folder)
     for name, content in files.items():
         Path(name).write_text(content, "utf-8")
     text = guess([*files])
@@ -361,9 +358,9 @@ def words_asked(question):
         ("true false", "false or true?"),
     ],
 )
-def test_a_direction_that_is_open_is_asked_for(tmp_path, monkeypatch, words, question):
+def test_a_direction_that_is_open_is_asked_for(words, question):
     files = pairs_with(words.split(), [12] * len(words.split()))
-    study, asked = asked_from(tmp_path, files, monkeypatch)
+    study, asked = asked_from(files)
     assert asked.keys() == {"values"}
     assert asked["values"].startswith(f"which answer won where the file says {question}")
     assert "missing" not in study["import"]
@@ -389,10 +386,10 @@ def with_order(column, words, winners):
         ("answerOrder", ("AB", "A-B")),
     ],
 )
-def test_order_in_other_words_is_asked_for(tmp_path, monkeypatch, column, words):
+def test_order_in_other_words_is_asked_for(column, words):
     """No number of orders is guessed then."""
     files = with_order(column, words, ("a", "b"))
-    study, asked = asked_from(tmp_path, files, monkeypatch)
+    study, asked = asked_from(files)
     assert asked.keys() == {"order"}
     assert asked["order"].startswith(f"does `{column}` say which answer was shown first?")
     assert "both_orders" not in study
@@ -400,36 +397,36 @@ def test_order_in_other_words_is_asked_for(tmp_path, monkeypatch, column, words)
 
 
 @pytest.mark.parametrize("words", [("ab", "ba"), ("AB", "BA"), ("gpt-4o", "Claude-3")])
-def test_letters_beside_an_order_are_asked_for(tmp_path, monkeypatch, words):
+def test_letters_beside_an_order_are_asked_for(words):
     """`[[A]]` may be the answer of model_a or the one shown first; `a` is that of model_a."""
     files = with_order("first_shown", words, ("[[A]]", "[[B]]"))
-    study, asked = asked_from(tmp_path, files, monkeypatch)
+    study, asked = asked_from(files)
     assert asked.keys() == {"values"}
     question = "do these words name models, or the answers shown first and second? For models write"
     assert asked["values"].startswith(f"{question} `{{'[[a]]': a")
     assert study["import"]["columns"]["order"] == "first_shown"
-    study, _ = guessed(tmp_path, with_order("first_shown", words, ("a", "b")), monkeypatch)
+    study, _ = guessed(with_order("first_shown", words, ("a", "b")))
     assert study["import"]["columns"]["order"] == "first_shown"
 
 
-def test_letters_beside_an_order_in_other_words_are_asked_for_too(tmp_path, monkeypatch):
+def test_letters_beside_an_order_in_other_words_are_asked_for_too():
     files = with_order("swapped", ("no", "yes"), ("[[A]]", "[[B]]"))
-    assert asked_from(tmp_path, files, monkeypatch)[1].keys() == {"order", "values"}
+    assert asked_from(files)[1].keys() == {"order", "values"}
 
 
-def test_a_word_in_many_rows_marks_no_failure(tmp_path, monkeypatch):
+def test_a_word_in_many_rows_marks_no_failure():
     """A rare one does, among verdicts and ratings."""
-    study, text = guessed(tmp_path, pairs_with(["A", "B", "oops"], [40, 40, 4]), monkeypatch)
+    study, text = guessed(pairs_with(["A", "B", "oops"], [40, 40, 4]))
     assert study["import"]["missing"] == ["oops"]
     assert "# guessed: rare, and neither scores nor answers: failed judgments?" in text
-    _, asked = asked_from(tmp_path, pairs_with(["A", "B", "oops"], [40, 40, 20]), monkeypatch)
+    _, asked = asked_from(pairs_with(["A", "B", "oops"], [40, 40, 20]))
     assert words_asked(asked["values"]) == ["oops"]
-    _, asked = asked_from(tmp_path, ratings_with("oops", scale=("good", 1, 2)), monkeypatch)
+    _, asked = asked_from(ratings_with("oops", scale=("good", 1, 2)))
     assert words_asked(asked["values"]) == ["good", "oops"]
     rows = [("gpt-4o", "a", p, ("poor", "good", "fine")[p % 3]) for p in range(6)]
-    _, asked = asked_from(tmp_path, rated("judge,model,prompt,rating", *rows), monkeypatch)
+    _, asked = asked_from(rated("judge,model,prompt,rating", *rows))
     assert asked.keys() == {"values", "scales"}
-    _, asked = asked_from(tmp_path, ratings_with(3, scale=(-1, 1, 2)), monkeypatch)
+    _, asked = asked_from(ratings_with(3, scale=(-1, 1, 2)))
     assert asked["values"].startswith("which rating is meant by -1? Write it")
 
 
@@ -440,44 +437,44 @@ def test_a_word_in_many_rows_marks_no_failure(tmp_path, monkeypatch):
         (("good", "oops", 1), "values that mark failures go under `missing:`"),
     ],
 )
-def test_a_question_says_what_to_write_for_failures(tmp_path, monkeypatch, scale, how):
-    _, asked = asked_from(tmp_path, ratings_with(3, scale), monkeypatch)
+def test_a_question_says_what_to_write_for_failures(scale, how):
+    _, asked = asked_from(ratings_with(3, scale))
     assert f"; {how}" in asked["values"]
 
 
 @pytest.mark.parametrize(("key", "role"), [("judge", "model"), ("model", "judge")])
-def test_columns_with_the_names_of_judges_or_models_are_of_these(tmp_path, monkeypatch, key, role):
+def test_columns_with_the_names_of_judges_or_models_are_of_these(key, role):
     """As when each of them judges all; a score of the question is not theirs."""
     names = ("alpha", "beta", "gamma")
     rows = [(name, p, 1 + p % 5, 2, 1 + p % 4, 1 + p % 3) for p in range(12) for name in names]
     header = f"{key},question,{','.join(names)},difficulty"
-    study, text = guessed(tmp_path, rated(header, *rows), monkeypatch)
+    study, text = guessed(rated(header, *rows))
     assert study["import"]["columns"]["rating"] == [*names]
     assert f"# guessed: one column for each {role}" in text
 
 
-def test_words_of_a_name_need_no_separators(tmp_path, monkeypatch):
+def test_words_of_a_name_need_no_separators():
     """Those with separators go first, and a part of a word is not taken for a word."""
     header = "judgescore,humanscore,judgename,modelname,questionid"
     rows = [(p % 5 + 1, p % 4 + 1, "gpt-4o", model, p) for model, p in ANSWERS]
     columns = {"judge": "judgename", "model": "modelname", "prompt": "questionid"}
     columns |= {"rating": "judgescore", "human": "humanscore"}
-    study, _ = guessed(tmp_path, rated(header, *rows), monkeypatch)
+    study, _ = guessed(rated(header, *rows))
     assert study["import"]["columns"] == columns
     header = "overallscore,preference,judge,model,question"
-    study, _ = guessed(tmp_path, rated(header, *rows), monkeypatch)
+    study, _ = guessed(rated(header, *rows))
     columns = {"judge": "judge", "model": "model", "prompt": "question", "rating": "overallscore"}
     assert study["import"]["columns"] == columns
     rows = [(*row, row[0]) for row in rows]
-    study, _ = guessed(tmp_path, rated(f"{header},final_score", *rows), monkeypatch)
+    study, _ = guessed(rated(f"{header},final_score", *rows))
     assert study["import"]["columns"] == columns | {"rating": "final_score"}
 
 
-def test_human_verdicts_in_a_file_of_their_own_are_read(tmp_path, monkeypatch):
+def test_human_verdicts_in_a_file_of_their_own_are_read():
     files = pairs_with(["A", "B"], [20, 20])
     rows = [(n, "gpt-4o", "claude-3", ("[[A]]", "[[B]]")[n % 2]) for n in range(20)]
     files |= rated("question,model_a,model_b,winner", *rows, name="human.csv")
-    study, _ = guessed(tmp_path, files, monkeypatch)
+    study, _ = guessed(files)
     references = study["import"]["references"]
     assert references["values"] == {"[[a]]": "a", "[[b]]": "b"}
     assert references["columns"]["human"] == "winner"
@@ -491,34 +488,33 @@ def test_human_verdicts_in_a_file_of_their_own_are_read(tmp_path, monkeypatch):
         (range(2, 9), [1, 10], "a usual scale for these scores"),
     ],
 )
-def test_a_scale_is_the_one_that_the_scores_use(tmp_path, monkeypatch, levels, scale, reason):
+def test_a_scale_is_the_one_that_the_scores_use(levels, scale, reason):
     """One that is wider would hide a ceiling."""
     rows = [("gpt-4o", m, p, levels[p % len(levels)]) for p in range(60) for m in "ab"]
-    study, text = guessed(tmp_path, rated("judge,model,prompt,rating", *rows), monkeypatch)
+    study, text = guessed(rated("judge,model,prompt,rating", *rows))
     assert study["scales"] == {"default": scale}
     assert f"# guessed: {reason}" in text
 
 
-def test_counts_are_no_ratings(tmp_path, monkeypatch):
+def test_counts_are_no_ratings():
     rows = [("gpt-4o", m, p, 100 + p % 7) for p in range(40) for m in "ab"]
     with pytest.raises(DataError, match="column rating: missing; found judge, model, prompt, word"):
-        guessed(tmp_path, rated("judge,model,prompt,word_count", *rows), monkeypatch)
+        guessed(rated("judge,model,prompt,word_count", *rows))
 
 
 @pytest.mark.parametrize("column", ["turn", "Step", "epoch", "seed"])
-def test_several_ratings_of_one_answer_are_asked_about(tmp_path, monkeypatch, column):
+def test_several_ratings_of_one_answer_are_asked_about(column):
     """They may be of several answers, or of one that was judged again."""
     rows = [("gpt-4o", m, p, t, (p + t) % 5 + 1) for p in range(20) for m in "ab" for t in (1, 2)]
     header = f"judge,model,prompt,{column},rating"
-    _, asked = asked_from(tmp_path, rated(header, *rows), monkeypatch)
+    _, asked = asked_from(rated(header, *rows))
     assert asked["repeats"].startswith("some answers are rated more than once by one judge: which")
-    study, _ = guessed(tmp_path, rated(header, *rows[::2]), monkeypatch)
+    study, _ = guessed(rated(header, *rows[::2]))
     assert "repeats" not in study["import"]
 
 
-def test_a_folder_stays_a_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "judged").mkdir()
+def test_a_folder_stays_a_folder():
+    Path("judged").mkdir()
     for place in range(9):
         rows = [("gpt-4o", m, f"{place}-{p}", p % 5 + 1) for p in range(5) for m in "ab"]
         (content,) = rated("judge,model,prompt,rating", *rows).values()
@@ -526,20 +522,20 @@ def test_a_folder_stays_a_folder(tmp_path, monkeypatch):
     assert yaml.safe_load(guess(["judged"]))["studies"]["mine"]["import"]["files"] == "judged"
 
 
-def test_spellings_of_one_model_are_one(tmp_path, monkeypatch):
+def test_spellings_of_one_model_are_one():
     """A judge with the prefix of its provider judges its own answers."""
     judges = ("openai/gpt-4o", "bedrock/us.anthropic.claude-3-5-sonnet-20241022-v2:0")
     models = ("gpt-4o", "claude-3.5-sonnet")
     rows = [(j, m, p, (p + len(m)) % 5 + 1) for p in range(9) for j in judges for m in models]
     files = rated("judge,model,prompt,rating", *rows)
-    study, text = guessed(tmp_path, files, monkeypatch)
+    study, text = guessed(files)
     assert study["families"] == {
         "GPT": {"gpt-4o": ["openai/gpt-4o"]},
         "Claude": {"claude-3.5-sonnet": [judges[1]]},
     }
     assert "in brackets, other spellings of one model" in text
-    (tmp_path / "mine.yaml").write_text(text, "utf-8")
-    found, _, _ = checked(tmp_path, monkeypatch)
+    Path("mine.yaml").write_text(text, "utf-8")
+    found, _, _ = checked()
     assert {key[0] for key in found} == {key[1] for key in found} == {*models}
 
 
@@ -598,12 +594,12 @@ RECOGNISED = [
 
 
 @pytest.mark.parametrize("name", RECOGNISED)
-def test_formats_are_recognised_and_read(tmp_path, monkeypatch, name):
-    study, text = guessed(tmp_path, {name: (FORMATS / name).read_bytes()}, monkeypatch)
+def test_formats_are_recognised_and_read(name):
+    study, text = guessed({name: (FORMATS / name).read_bytes()})
     assert name.startswith(study["import"]["format"].removesuffix("_single").removesuffix("_pair"))
     assert "by its keys" in text
     if "scales" in study:
-        outputs = {"ratings": f"{tmp_path}/r.parquet", "imported": f"{tmp_path}/i.csv"}
+        outputs = {"ratings": "r.parquet", "imported": "i.csv"}
         import_ratings(
             "mine",
             [name],
@@ -615,17 +611,16 @@ def test_formats_are_recognised_and_read(tmp_path, monkeypatch, name):
         )
 
 
-def test_what_is_lacking_is_told(tmp_path, monkeypatch):
-    shutil.copy(FORMATS / "lm_eval.jsonl", tmp_path)
-    monkeypatch.chdir(tmp_path)
+def test_what_is_lacking_is_told():
+    shutil.copy(FORMATS / "lm_eval.jsonl", ".")
     with pytest.raises(RecuseError, match=r"^lm_eval\.jsonl.*holds no judgments"):
         guess(["lm_eval.jsonl"])
 
 
 @pytest.mark.parametrize("name", ["langfuse_scores.json", "phoenix.json"])
-def test_parts_that_no_record_names_are_asked_for(tmp_path, monkeypatch, name):
+def test_parts_that_no_record_names_are_asked_for(name):
     """With the judge that none names, and the scale of the scores."""
-    study, asked = asked_from(tmp_path, {name: (FORMATS / name).read_text("utf-8")}, monkeypatch)
+    study, asked = asked_from({name: (FORMATS / name).read_text("utf-8")})
     assert asked.keys() == {"model", "prompt"}
     assert asked["model"].startswith("which key of a record names the model? As in `metadata.")
     assert study["import"]["judge"] == "judge"
@@ -640,36 +635,35 @@ def test_parts_that_no_record_names_are_asked_for(tmp_path, monkeypatch, name):
         ("mlflow.json", ('"LLM_JUDGE"', '"CODE"'), "its scorers are|found human scores"),
     ],
 )
-def test_a_log_that_is_wrong_otherwise_is_refused(tmp_path, monkeypatch, name, change, message):
+def test_a_log_that_is_wrong_otherwise_is_refused(name, change, message):
     """Once what it does not name has been added."""
     log = (FORMATS / name).read_text("utf-8").replace(*change)
     with pytest.raises(DataError, match=message):
-        guessed(tmp_path, {name: log}, monkeypatch)
+        guessed({name: log})
 
 
-def test_why_verdicts_cannot_be_read_is_a_note(tmp_path, monkeypatch):
+def test_why_verdicts_cannot_be_read_is_a_note():
     log = (FORMATS / "arena_hard_v2.jsonl").read_text("utf-8").replace("A=B", "A?B")
-    _, text = guessed(tmp_path, {"log.jsonl": log}, monkeypatch)
+    _, text = guessed({"log.jsonl": log})
     assert "# not read: log.jsonl" in text
     assert "'A?B'" in text
 
 
-def test_what_a_format_says_is_not_guessed(tmp_path, monkeypatch):
+def test_what_a_format_says_is_not_guessed():
     """MT-Bench's scale does not depend on its scores; verdicts in a tool's format have families."""
     name = "mt_bench_single.jsonl"
-    study, _ = guessed(tmp_path, {name: (FORMATS / name).read_bytes()}, monkeypatch)
+    study, _ = guessed({name: (FORMATS / name).read_bytes()})
     assert study["scales"] == {"default": [1, 10]}
     name = "arena_hard_v2.jsonl"
-    study, _ = guessed(tmp_path, {name: (FORMATS / name).read_bytes()}, monkeypatch)
+    study, _ = guessed({name: (FORMATS / name).read_bytes()})
     assert study["families"] == {
         "GPT": ["gpt-4.1", "o3-mini-2025-01-31"],
         "Gemini": ["gemini-2.0-flash-001"],
     }
 
 
-def test_spoilt_tables_are_guessed_or_refused(tmp_path, monkeypatch):
+def test_spoilt_tables_are_guessed_or_refused():
     """Whatever is in the cells, the settings are valid YAML, and name columns that the file has."""
-    monkeypatch.chdir(tmp_path)
     with open(FORMATS / "judged.csv", newline="", encoding="utf-8") as file:
         whole = list(csv.reader(file))
     outcomes = {"drawn": 0, "guessed": 0, "refused": 0}

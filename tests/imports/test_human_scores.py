@@ -10,42 +10,41 @@ from importing import QUALITY, complaint, import_files, normalised
 
 from recuse.base.tables import read_table
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 RATED = "judge,model,prompt,rating\na,b,1,7\na,b,2,9\na,c,1,4\n"
 
 
-def imported(folder, *given, **options):
+def imported(*given, **options):
     """The human score of each rating of such files."""
-    import_files(folder, *given, **options)
-    rows = f"select gt from '{folder}/ratings.parquet' order by source_record"
+    import_files(*given, **options)
+    rows = "select gt from 'ratings.parquet' order by source_record"
     return duckdb.sql(rows).fetchall()
 
 
-def counted(folder):
+def counted():
     return {
-        (Path(row["file"]).name, row["kind"]): int(row["n"])
-        for row in read_table(folder / "imported.csv")
+        (Path(row["file"]).name, row["kind"]): int(row["n"]) for row in read_table("imported.csv")
     }
 
 
-def test_two_scores_of_one_completion_are_named_with_both_places(tmp_path):
+def test_two_scores_of_one_completion_are_named_with_both_places():
     """Another spelling of a number is the same number; another dataset is another completion."""
     lines = "judge,model,prompt,rating,dataset,gold\na,b,1,7,x,8\nd,b,1,9,x,8.0\ne,b,1,9,y,3\nf,b,1,9,x,\ng,b,1,9,x,9\n"
-    message = complaint(tmp_path, lines, settings={"columns": {"human": "gold"}})
+    message = complaint(lines, settings={"columns": {"human": "gold"}})
     assert message.startswith(
         "own.csv, line 6, column gold: found '9' for model 'b', dimension 'quality', dataset 'x'"
         " and prompt '1', and '8' in own.csv, line 2; write one score for each completion"
     )
     assert "under `references:`" in message
-    result = imported(
-        tmp_path, lines.replace("x,9", "x,8"), settings={"columns": {"human": "gold"}}
-    )
+    result = imported(lines.replace("x,9", "x,8"), settings={"columns": {"human": "gold"}})
     assert result == [(8.0,), (8.0,), (3.0,), (None,), (8.0,)]
 
 
-def test_what_does_not_join_is_printed_with_the_first_of_each(tmp_path, capsys):
+def test_what_does_not_join_is_printed_with_the_first_of_each(capsys):
     human = "model,prompt,rating\nb,1,6\nb,02,8\nc,1,\nc,01,5\n"
-    assert imported(tmp_path, RATED, human) == [(6.0,), (None,), (None,)]
-    message = capsys.readouterr().out.replace(f"{tmp_path}/", "").splitlines()[-1]
+    assert imported(RATED, human) == [(6.0,), (None,), (None,)]
+    message = capsys.readouterr().out.splitlines()[-1]
     assert (
         message
         == "without a human score: 1 of 3 rated completions, the first is model 'b', dimension"
@@ -53,18 +52,17 @@ def test_what_does_not_join_is_printed_with_the_first_of_each(tmp_path, capsys):
         " 2, the first is model 'b', dimension 'quality' and prompt '02' in human.csv, line 3;"
         " if these are the same completions, write the same names in both"
     )
-    imported(tmp_path, RATED, human.replace("0", "").replace("c,1,5\n", ""))
+    imported(RATED, human.replace("0", "").replace("c,1,5\n", ""))
     assert "human score" not in capsys.readouterr().out
     # The first rater of the completion gave no score
     human = "model,prompt,rating,rater\nb,1,6,x\nz,9,,x\nz,9,5,y\n"
-    imported(tmp_path, RATED, human, {"columns": {"rater": "rater"}})
-    assert f"and prompt '9' in {tmp_path}/human.csv, line 4" in capsys.readouterr().out
-    imported(tmp_path, RATED, "model,prompt,rating\nb,1,6\n")
+    imported(RATED, human, {"columns": {"rater": "rater"}})
+    assert "and prompt '9' in human.csv, line 4" in capsys.readouterr().out
+    imported(RATED, "model,prompt,rating\nb,1,6\n")
     message = capsys.readouterr().out
     assert "without a human score: 2 of 3 rated completions" in message
     assert "the same names" not in message
     imported(
-        tmp_path,
         RATED.replace("rating", "rating,gt")
         .replace("7\n", "7,8\n")
         .replace("9\n", "9,\n")
@@ -73,28 +71,28 @@ def test_what_does_not_join_is_printed_with_the_first_of_each(tmp_path, capsys):
     assert "human score" not in capsys.readouterr().out
 
 
-def test_scores_of_several_columns_are_counted_as_scores(tmp_path):
+def test_scores_of_several_columns_are_counted_as_scores():
     human = "model,prompt,rating,second\nb,1,6,7\nb,2,,8\nc,1,3,3\n"
-    imported(tmp_path, RATED, human, {"columns": {"rating": ["rating", "second"]}}, raters=True)
-    assert counted(tmp_path) == {
+    imported(RATED, human, {"columns": {"rating": ["rating", "second"]}}, raters=True)
+    assert counted() == {
         ("own.csv", "rows"): 3,
         ("human.csv", "scores"): 6,
         ("human.csv", "no value"): 1,
     }
-    imported(tmp_path, RATED, human.replace(",,", ",5,"))
-    assert counted(tmp_path) == {("own.csv", "rows"): 3, ("human.csv", "rows"): 3}
+    imported(RATED, human.replace(",,", ",5,"))
+    assert counted() == {("own.csv", "rows"): 3, ("human.csv", "rows"): 3}
 
 
 SETS = "judge,model,prompt,rating,dataset\na,b,1,7,x\na,b,1,9,y\na,b,2,5,y\n"
 OF_SETS = "model,prompt,rating,set\nb,1,6,x\nb,1,3,y\nb,2,4, y \n"
 
 
-def test_human_scores_are_joined_by_dataset(tmp_path):
+def test_human_scores_are_joined_by_dataset():
     """By the column of that name, too, and those of single raters."""
     named = {"columns": {"dataset": "set"}}
-    assert imported(tmp_path, SETS, OF_SETS, named) == [(6.0,), (3.0,), (4.0,)]
-    assert counted(tmp_path) == {("own.csv", "rows"): 3, ("human.csv", "rows"): 3}
-    assert imported(tmp_path, SETS, OF_SETS.replace("set", "dataset")) == [(6.0,), (3.0,), (4.0,)]
+    assert imported(SETS, OF_SETS, named) == [(6.0,), (3.0,), (4.0,)]
+    assert counted() == {("own.csv", "rows"): 3, ("human.csv", "rows"): 3}
+    assert imported(SETS, OF_SETS.replace("set", "dataset")) == [(6.0,), (3.0,), (4.0,)]
     of_raters = (
         OF_SETS.replace("rating", "first,second")
         .replace(",6,", ",6,8,")
@@ -102,10 +100,8 @@ def test_human_scores_are_joined_by_dataset(tmp_path):
         .replace(",4,", ",4,,")
     )
     several = {"columns": {"dataset": "set", "rating": ["first", "second"]}}
-    assert imported(tmp_path, SETS, of_raters, several, raters=True) == [(7.0,), (2.5,), (4.0,)]
-    result = duckdb.sql(
-        f"select dataset, prompt_id, rater, rating from '{tmp_path}/raters.parquet'"
-    ).fetchall()
+    assert imported(SETS, of_raters, several, raters=True) == [(7.0,), (2.5,), (4.0,)]
+    result = duckdb.sql("select dataset, prompt_id, rater, rating from 'raters.parquet'").fetchall()
     assert result == [
         ("x", "1", "first", 6),
         ("y", "1", "first", 3),
@@ -115,10 +111,12 @@ def test_human_scores_are_joined_by_dataset(tmp_path):
     ]
 
 
-def test_dataset_of_human_scores_of_ratings_without_one_does_not_matter(tmp_path):
-    assert imported(
-        tmp_path, RATED, "model,prompt,rating,dataset\nb,1,6,x\nb,2,8,x\nc,1,3,y\n"
-    ) == [(6.0,), (8.0,), (3.0,)]
+def test_dataset_of_human_scores_of_ratings_without_one_does_not_matter():
+    assert imported(RATED, "model,prompt,rating,dataset\nb,1,6,x\nb,2,8,x\nc,1,3,y\n") == [
+        (6.0,),
+        (8.0,),
+        (3.0,),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -168,14 +166,14 @@ def test_dataset_of_human_scores_of_ratings_without_one_does_not_matter(tmp_path
         ),
     ],
 )
-def test_unclear_dataset_is_named(tmp_path, human, references, message):
-    assert message in complaint(tmp_path, SETS, human, references)
+def test_unclear_dataset_is_named(human, references, message):
+    assert message in complaint(SETS, human, references)
 
 
-def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path):
+def test_prompts_of_one_id_in_several_datasets_are_several_prompts():
     """Also where no judge rates two of them."""
-    imported(tmp_path, SETS, OF_SETS, {"columns": {"dataset": "set"}})
-    table = normalised(tmp_path, scales=QUALITY)
+    imported(SETS, OF_SETS, {"columns": {"dataset": "set"}})
+    table = normalised(scales=QUALITY)
     rows = f"select prompt, dataset, prompt_id, rating, gt from '{table}' order by all"
     assert duckdb.sql(rows).fetchall() == [
         (0, "x", "1", 7, 6.0),
@@ -188,36 +186,34 @@ def test_prompts_of_one_id_in_several_datasets_are_several_prompts(tmp_path):
         .replace(",x", ",x,8")
         .replace(",y", ",y,8")
     )
-    imported(tmp_path, other)
-    normalised(tmp_path, scales=QUALITY)
+    imported(other)
+    normalised(scales=QUALITY)
     assert [row[0] for row in duckdb.sql(rows).fetchall()] == [0, 1, 2]
 
 
-def test_prompts_without_human_scores_may_be_in_two_datasets(tmp_path):
-    assert imported(tmp_path, SETS, "model,prompt,rating\nb,2,6\n") == [(None,), (None,), (6.0,)]
+def test_prompts_without_human_scores_may_be_in_two_datasets():
+    assert imported(SETS, "model,prompt,rating\nb,2,6\n") == [(None,), (None,), (6.0,)]
 
 
 CONTINUOUS = "judge,model,prompt,rating\na,b,1,0.0504\na,b,2,0.545\na,b,3,0.285\na,b,4,1\na,b,5,\n"
 UNIT = {"quality": [0, 1]}
 
 
-def test_ratings_between_two_steps_are_rounded_and_counted(tmp_path):
+def test_ratings_between_two_steps_are_rounded_and_counted():
     """Half-way to the one farther from 0, also where a division by 0.01 is not exact; single
     raters' scores, too.
     """
     rounds = {"step": 0.01, "round": True}
     human = "model,prompt,rating,second\nb,1,0.3,0.555\nb,2,1,1\n"
     two = {"columns": {"rating": ["rating", "second"]}}
-    result = imported(tmp_path, CONTINUOUS, human, two, settings=rounds, scales=UNIT, raters=True)
+    result = imported(CONTINUOUS, human, two, settings=rounds, scales=UNIT, raters=True)
     assert result[0] == pytest.approx((42.75,), abs=1e-6)
-    rows = duckdb.sql(
-        f"select rating from '{tmp_path}/ratings.parquet' order by source_record"
-    ).fetchall()
+    rows = duckdb.sql("select rating from 'ratings.parquet' order by source_record").fetchall()
     assert rows == [(5,), (55,), (29,), (100,), (None,)]
     assert duckdb.sql(
-        f"select max(rating) from '{tmp_path}/raters.parquet' where prompt_id = '1'"
+        "select max(rating) from 'raters.parquet' where prompt_id = '1'"
     ).fetchall() == [(56,)]
-    assert counted(tmp_path) == {
+    assert counted() == {
         ("own.csv", "rows"): 5,
         ("own.csv", "no value"): 1,
         ("own.csv", "between two steps, rounded to the nearest"): 3,
@@ -227,8 +223,8 @@ def test_ratings_between_two_steps_are_rounded_and_counted(tmp_path):
     }
 
 
-def test_ratings_between_two_steps_are_refused_with_the_setting_that_rounds_them(tmp_path):
-    message = complaint(tmp_path, CONTINUOUS, settings={"step": 0.5}, scales=UNIT)
+def test_ratings_between_two_steps_are_refused_with_the_setting_that_rounds_them():
+    message = complaint(CONTINUOUS, settings={"step": 0.5}, scales=UNIT)
     assert (
         "line 2, column rating: found '0.0504', which is between two steps of the scale" in message
     )
@@ -242,15 +238,15 @@ def test_ratings_between_two_steps_are_refused_with_the_setting_that_rounds_them
     )
 
 
-def test_scale_may_end_between_whole_numbers(tmp_path):
+def test_scale_may_end_between_whole_numbers():
     text = "judge,model,prompt,rating,human\na,b,1,0.5,4.5\na,b,2,5,1.25\n"
-    assert imported(tmp_path, text, settings={"step": 0.5}, scales={"quality": [0.5, 5]}) == [
+    assert imported(text, settings={"step": 0.5}, scales={"quality": [0.5, 5]}) == [
         (9.0,),
         (2.5,),
     ]
-    (tmp_path / "ratings.parquet").unlink()
+    Path("ratings.parquet").unlink()
     message = complaint(
-        tmp_path, text.replace(",5,", ",5.5,"), settings={"step": 0.5}, scales={"quality": [0.5, 5]}
+        text.replace(",5,", ",5.5,"), settings={"step": 0.5}, scales={"quality": [0.5, 5]}
     )
     assert (
         "found '5.5', which is off the scale of the dimension; write a number from 0.5 to 5 in"
@@ -258,7 +254,7 @@ def test_scale_may_end_between_whole_numbers(tmp_path):
     )
 
 
-def test_scores_in_several_files_of_json_lines_are_read_from_each(tmp_path):
+def test_scores_in_several_files_of_json_lines_are_read_from_each():
     line = '{{"model": "{}", "prompt": "1", "rating": {}}}\n'
     human = {"b.jsonl": line.format("b", 6), "c.jsonl": line.format("c", 3)}
-    assert imported(tmp_path, RATED, human) == [(6,), (None,), (3,)]
+    assert imported(RATED, human) == [(6,), (None,), (3,)]

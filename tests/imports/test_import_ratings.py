@@ -6,12 +6,14 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from importing import import_files, normalised
+from importing import fixture, import_files, normalised
 
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.data.raters import check_raters
 from recuse.data.registry import Registry
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 FORMATS = Path(__file__).parents[1] / "formats"
 MODELS = {
@@ -40,23 +42,20 @@ HUMAN = {
 SCALE = {"quality": [1, 10]}
 
 
-def imported(folder, names, settings, *, references=(), human=None, **options):
-    """Import fixtures, or files of `folder`, into it; the folder."""
-    paths, of_humans = ([FORMATS / name for name in group] for group in (names, references))
-    import_files(
-        folder, paths, of_humans or None, human, settings=settings, models=MODELS, **options
-    )
-    return folder
+def imported(names, settings, *, references=(), human=None, **options):
+    """Import fixtures, or files that the test wrote."""
+    paths, of_humans = ([*map(fixture, group)] for group in (names, references))
+    import_files(paths, of_humans or None, human, settings=settings, models=MODELS, **options)
 
 
-def rows_from(folder, columns, table="ratings"):
-    return duckdb.sql(f"select {columns} from '{folder}/{table}.parquet'").fetchall()
+def rows_from(columns, table="ratings"):
+    return duckdb.sql(f"select {columns} from '{table}.parquet'").fetchall()
 
 
-def counted(folder):
+def counted():
     return [
         (Path(row["file"]).name, row["kind"], int(row["n"]), row["example"].rpartition(", ")[2])
-        for row in read_table(folder / "imported.csv")
+        for row in read_table("imported.csv")
     ]
 
 
@@ -64,21 +63,18 @@ CANONICAL = "judge, model, prompt_id, dimension, dataset, rating, gt, failure, s
 
 
 @pytest.fixture
-def with_humans(tmp_path):
-    """The table of ratings beside that of two raters."""
-    return imported(
-        tmp_path,
-        ["judged.csv"],
-        TABLE,
-        scales=SCALE,
-        references=["human.csv"],
-        human=HUMAN,
-        raters=True,
-    )
+def with_humans():
+    """The table of ratings, once or again, beside that of two raters."""
+
+    def again(name="judged.csv"):
+        imported([name], TABLE, scales=SCALE, references=["human.csv"], human=HUMAN, raters=True)
+
+    again()
+    return again
 
 
 def test_table_in_columns_of_other_names(with_humans):
-    assert rows_from(with_humans, CANONICAL) == [
+    assert rows_from(CANONICAL) == [
         ("GPT-4o", "GPT-4o", "q1", "quality", "all", 9, 8.5, None, 1),
         ("GPT-4o", "my-model", "q1", "quality", "all", 7, 6.0, None, 2),
         ("my-judge", "GPT-4o", "q1", "quality", "all", 8, 8.5, None, 3),
@@ -90,10 +86,10 @@ def test_table_in_columns_of_other_names(with_humans):
     ]
 
 
-def test_table_without_human_scores_is_imported_with_a_message(tmp_path, capsys):
-    rows = rows_from(imported(tmp_path, ["judged.csv"], TABLE, scales=SCALE), "gt, rating")
-    assert [gt for gt, _ in rows] == [None] * 8
-    assert [rating for _, rating in rows] == [9, 7, 8, None, None, 10, None, 5]
+def test_table_without_human_scores_is_imported_with_a_message(capsys):
+    imported(["judged.csv"], TABLE, scales=SCALE)
+    ratings = (9, 7, 8, None, None, 10, None, 5)
+    assert rows_from("gt, rating") == [(None, rating) for rating in ratings]
     assert (
         "no rating has a human score: judges are compared only with other judges"
         in capsys.readouterr().out
@@ -101,7 +97,7 @@ def test_table_without_human_scores_is_imported_with_a_message(tmp_path, capsys)
 
 
 def test_failures_are_counted_each_with_the_place_of_its_first(with_humans):
-    assert counted(with_humans) == [
+    assert counted() == [
         ("judged.csv", "rows", 8, "line 2"),
         ("judged.csv", "no value", 1, "line 9"),
         ("judged.csv", "value '-1.0'", 1, "line 7"),
@@ -115,15 +111,15 @@ def test_failures_are_counted_each_with_the_place_of_its_first(with_humans):
 
 def test_columns_that_are_not_read_are_kept(with_humans):
     """Also one whose name the imported table has."""
-    assert rows_from(with_humans, 'run, "rating (2)", tokens')[3] == (
+    assert rows_from('run, "rating (2)", tokens')[3] == (
         "r1",
         "timed out,\ntwice",
         "80",
     )
 
 
-def test_raters_of_rated_completions_are_separate(with_humans, tmp_path):
-    assert rows_from(with_humans, "*", "raters") == [
+def test_raters_of_rated_completions_are_separate(with_humans):
+    assert rows_from("*", "raters") == [
         ("GPT-4o", "quality", "all", "q1", "ann", 8),
         ("GPT-4o", "quality", "all", "q1", "bob", 9),
         ("my-model", "quality", "all", "q1", "ann", 6),
@@ -135,72 +131,68 @@ def test_imported_tables_are_what_the_next_steps_read(with_humans):
     """A model that config does not know has a family of its own; ratings without a human score
     stay.
     """
-    table = normalised(with_humans, scales=SCALE, models=MODELS)
-    canonical = rows_from(
-        with_humans, "judge, model, judge_family, model_family, rating, gt", "canonical"
-    )
-    assert canonical == [
+    table = normalised(scales=SCALE, models=MODELS)
+    columns = "judge, model, judge_family, model_family, rating, gt"
+    assert rows_from(columns, "canonical") == [
         ("GPT-4o", "GPT-4o", "GPT", "GPT", 9, 8.5),
         ("GPT-4o", "my-model", "GPT", "my-model", 7, 6.0),
         ("my-judge", "GPT-4o", "my-judge", "GPT", 8, 8.5),
         ("GPT-4o", "my-model", "GPT", "my-model", 10, None),
         ("my-judge", "my-model", "my-judge", "my-model", 5, None),
     ]
-    raters = f"{with_humans}/raters.parquet"
-    read = {"ratings": [table], "output": f"{with_humans}/r.parquet"}
+    raters, read = "raters.parquet", {"ratings": [table], "output": "r.parquet"}
     with pytest.raises(DataError, match=r"human\.csv|raters\.parquet"):
         check_raters(raters, Registry.from_config(MODELS), **read)
     check_raters(raters, Registry.from_config(MODELS, imported=True), **read)
 
 
-def test_row_that_occurs_twice_is_named_in_the_users_file(tmp_path):
+def test_row_that_occurs_twice_is_named_in_the_users_file():
     lines = (FORMATS / "judged.csv").read_text("utf-8").splitlines()
-    (tmp_path / "twice.csv").write_text("\n".join([*lines, lines[1]]), "utf-8")
+    Path("twice.csv").write_text("\n".join([*lines, lines[1]]), "utf-8")
     settings = {**TABLE, "columns": {**TABLE["columns"], "human": "tokens"}}
-    imported(tmp_path, [tmp_path / "twice.csv"], settings, scales={"quality": [-1, 120]})
+    imported([Path("twice.csv")], settings, scales={"quality": [-1, 120]})
     with pytest.raises(
         DataError,
         match=r"twice\.csv, line 11, column prompt_id: .* are already in .*twice\.csv, line 2;",
     ):
-        normalised(tmp_path, scales={"quality": [-1, 120]}, models=MODELS)
+        normalised(scales={"quality": [-1, 120]}, models=MODELS)
 
 
-def test_answers_of_one_model_to_one_prompt_on_several_occasions(tmp_path):
+def test_answers_of_one_model_to_one_prompt_on_several_occasions():
     """Ratings of each answer are its own, with or without repeated ones, and so is its human
     score.
     """
     rows = ["j,m,p,first,1,2", "j,m,p,first,3,2", "j,m,p,again,5,4"]
-    (tmp_path / "a.csv").write_text(
+    Path("a.csv").write_text(
         "\n".join(["judge,model,prompt,run,rating,human", *rows]), encoding="utf-8"
     )
     imported(
-        tmp_path,
-        [tmp_path / "a.csv"],
+        [Path("a.csv")],
         {"columns": {"occasion": "run"}, "repeats": "mean"},
         scales={"Tone": [1, 5]},
     )
-    assert sorted(rows_from(tmp_path, "occasion, rating, gt")) == [
+    assert sorted(rows_from("occasion, rating, gt")) == [
         ("again", 5, 4.0),
         ("first", 2, 2.0),
     ]
-    (tmp_path / "b.csv").write_text("model,prompt,rating\nm,p,3\n", encoding="utf-8")
-    (tmp_path / "c.csv").write_text(
+    Path("b.csv").write_text("model,prompt,rating\nm,p,3\n", encoding="utf-8")
+    Path("c.csv").write_text(
         "judge,model,prompt,occasion,rating\nj,m,p,first,1\nj,m,p,again,5\n", encoding="utf-8"
     )
     joined = {
         "scales": {"Tone": [1, 5]},
-        "references": [tmp_path / "b.csv"],
+        "references": [Path("b.csv")],
         "human": {"columns": {}},
     }
     with pytest.raises(
         DataError,
         match="model 'm' answers prompt 'p' on several occasions; write the scores in a column",
     ):
-        imported(tmp_path, [tmp_path / "c.csv"], {}, **joined)
+        imported([Path("c.csv")], {}, **joined)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl", "json", "csv.gz"])
-def test_table_is_the_same_in_any_kind_of_file(with_humans, tmp_path, suffix):
+def test_table_is_the_same_in_any_kind_of_file(with_humans, suffix):
     as_table = {
         "parquet": "(format parquet)",
         "jsonl": "(format json)",
@@ -211,75 +203,63 @@ def test_table_is_the_same_in_any_kind_of_file(with_humans, tmp_path, suffix):
     rows = f"from read_csv('{FORMATS}/judged.csv', all_varchar=true)"
     as_numbers = "try_cast(score as double) as score, tokens::integer as tokens"
     typed = f"select * replace ({as_numbers}) {rows} where score is distinct from 'ERROR'"
-    duckdb.sql(f"copy ({typed}) to '{tmp_path}/judged.{suffix}' {as_table[suffix]}")
-    other = tmp_path / "other"
-    other.mkdir()
-    imported(
-        other,
-        [tmp_path / f"judged.{suffix}"],
-        TABLE,
-        scales=SCALE,
-        references=["human.csv"],
-        human=HUMAN,
-        raters=True,
-    )
+    duckdb.sql(f"copy ({typed}) to 'judged.{suffix}' {as_table[suffix]}")
     columns = 'judge, model, prompt_id, dimension, rating, gt, "rating (2)", tokens'
-    theirs = rows_from(with_humans, columns)
-    assert rows_from(other, columns) == theirs[:3] + theirs[4:]
+    theirs = rows_from(columns)
+    with_humans(Path(f"judged.{suffix}"))
+    assert rows_from(columns) == theirs[:3] + theirs[4:]
 
 
-def test_steps_between_whole_numbers(tmp_path):
+def test_steps_between_whole_numbers():
     """Ratings are whole numbers of steps in the table, human scores in the same unit."""
-    (tmp_path / "halves.csv").write_text(
+    Path("halves.csv").write_text(
         "judge,model,prompt,rating,human\na,b,1,7.5,8.25\na,b,2,10,1\n", "utf-8"
     )
-    imported(tmp_path, [tmp_path / "halves.csv"], {"step": 0.5}, scales=SCALE)
-    assert rows_from(tmp_path, "rating, gt, dimension") == [
+    imported([Path("halves.csv")], {"step": 0.5}, scales=SCALE)
+    assert rows_from("rating, gt, dimension") == [
         (15, 16.5, "quality"),
         (20, 2.0, "quality"),
     ]
-    (tmp_path / "tenths.csv").write_text(
+    Path("tenths.csv").write_text(
         "judge,model,prompt,rating,human\na,b,1,0.7,0.3\na,b,2,1,0\n", "utf-8"
     )
-    imported(tmp_path, [tmp_path / "tenths.csv"], {"step": 0.1}, scales={"quality": [0, 1]})
-    assert rows_from(tmp_path, "rating, gt") == [(7, 3.0), (10, 0.0)]
+    imported([Path("tenths.csv")], {"step": 0.1}, scales={"quality": [0, 1]})
+    assert rows_from("rating, gt") == [(7, 3.0), (10, 0.0)]
 
 
-def test_human_scores_in_several_columns_are_raters(tmp_path):
-    (tmp_path / "judged.csv").write_text("judge,model,prompt,rating\na,b,1,7\na,b,2,9\n", "utf-8")
-    (tmp_path / "human.csv").write_text("model,prompt,first,second\nb,1,6,7\nb,2,,8\n", "utf-8")
+def test_human_scores_in_several_columns_are_raters():
+    Path("judged.csv").write_text("judge,model,prompt,rating\na,b,1,7\na,b,2,9\n", "utf-8")
+    Path("human.csv").write_text("model,prompt,first,second\nb,1,6,7\nb,2,,8\n", "utf-8")
     human = {"columns": {"rating": ["first", "second"]}}
     imported(
-        tmp_path,
-        [tmp_path / "judged.csv"],
+        [Path("judged.csv")],
         {},
         scales=SCALE,
-        references=[tmp_path / "human.csv"],
+        references=[Path("human.csv")],
         human=human,
         raters=True,
     )
-    assert rows_from(tmp_path, "gt") == [(6.5,), (8.0,)]
-    assert rows_from(tmp_path, "prompt_id, rater, rating", "raters") == [
+    assert rows_from("gt") == [(6.5,), (8.0,)]
+    assert rows_from("prompt_id, rater, rating", "raters") == [
         ("1", "first", 6),
         ("1", "second", 7),
         ("2", "second", 8),
     ]
 
 
-def test_inspect_score_of_several_names_is_of_several_dimensions(tmp_path):
-    (tmp_path / "human.csv").write_text(
+def test_inspect_score_of_several_names_is_of_several_dimensions():
+    Path("human.csv").write_text(
         "model,prompt,dimension,rating\nopenai/gpt-4o-mini,1,tone,4\n", "utf-8"
     )
     scales = {"facts": [0, 5], "tone": [0, 5]}
     imported(
-        tmp_path,
         ["inspect_rubric.json"],
         {"judge": "J"},
         scales=scales,
-        references=[tmp_path / "human.csv"],
+        references=[Path("human.csv")],
         human={"columns": {}},
     )
-    assert rows_from(tmp_path, "prompt_id, dimension, rating, gt, failure") == [
+    assert rows_from("prompt_id, dimension, rating, gt, failure") == [
         ("1", "facts", 2, None, None),
         ("1", "tone", 4, 4.0, None),
         ("2", "facts", None, None, "no score"),
@@ -288,19 +268,9 @@ def test_inspect_score_of_several_names_is_of_several_dimensions(tmp_path):
 
 
 def test_names_that_config_does_not_list_are_printed(with_humans, capsys):
-    """Ids that config lists are not among them. `with_humans` was imported before: once more, to
-    read the output.
-    """
+    """Ids that config lists are not among them."""
     capsys.readouterr()
-    imported(
-        with_humans,
-        ["judged.csv"],
-        TABLE,
-        scales=SCALE,
-        references=["human.csv"],
-        human=HUMAN,
-        raters=True,
-    )
+    with_humans()
     *lines, _ = capsys.readouterr().out.splitlines()  # The last is about human scores.
     assert lines == [
         f"{name}: not in config, taken as the only model of the family {name}"
@@ -308,9 +278,7 @@ def test_names_that_config_does_not_list_are_printed(with_humans, capsys):
     ]
 
 
-def test_name_of_a_family_that_config_has_does_not_join_it(tmp_path, capsys):
-    (tmp_path / "judged.csv").write_text(
-        "judge,model,prompt,rating,human\nGPT,gpt-4,1,7,8\n", "utf-8"
-    )
-    imported(tmp_path, [tmp_path / "judged.csv"], {}, scales=SCALE)
+def test_name_of_a_family_that_config_has_does_not_join_it(capsys):
+    Path("judged.csv").write_text("judge,model,prompt,rating,human\nGPT,gpt-4,1,7,8\n", "utf-8")
+    imported([Path("judged.csv")], {}, scales=SCALE)
     assert "the only model of the family GPT (alone)" in capsys.readouterr().out

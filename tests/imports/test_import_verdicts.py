@@ -7,12 +7,14 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from importing import beside_golden
+from importing import beside_golden, fixture
 
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.imports.verdicts import import_verdicts
 from recuse.pairwise.table import normalise
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 FORMATS = Path(__file__).parents[1] / "formats"
 CANONICAL = 'judge, item, model_a, model_b, "order", outcome, failure, source_record'
@@ -26,40 +28,32 @@ COLUMNS = {
 }
 
 
-def imported(folder, name, settings, *, references=(), human=None):
-    outputs = {
-        "verdicts": str(folder / "verdicts.parquet"),
-        "imported": str(folder / "imported.csv"),
-    }
-    settings = {**settings, **({"references": human} if human else {})}
-    import_verdicts(
-        "mine",
-        [str(FORMATS / name)],
-        [str(FORMATS / path) for path in references],
-        settings=settings,
-        outputs=outputs,
-    )
-    return folder
+def imported(name, settings, *, references=(), human=None):
+    """Import a fixture, or a file that the test wrote."""
+    outputs = {"verdicts": "verdicts.parquet", "imported": "imported.csv"}
+    settings = settings | ({"references": human} if human else {})
+    of_humans = [str(fixture(path)) for path in references]
+    import_verdicts("mine", [str(fixture(name))], of_humans, settings=settings, outputs=outputs)
 
 
-def rows_from(folder, columns=CANONICAL):
+def rows_from(columns=CANONICAL):
     return duckdb.sql(
-        f"select {columns} from '{folder}/verdicts.parquet' order by source_record, \"order\""
+        f"select {columns} from 'verdicts.parquet' order by source_record, \"order\""
     ).fetchall()
 
 
-def counted(folder):
+def counted():
     return [
         (row["kind"], int(row["n"]), row["example"].rpartition(", ")[2])
-        for row in read_table(folder / "imported.csv")
+        for row in read_table("imported.csv")
     ]
 
 
-def canonical(folder, **options):
+def canonical(**options):
     """What the next step makes of the imported table."""
-    written = {"comparisons": f"{folder}/c.parquet", "completeness": f"{folder}/c.csv"}
-    normalise("mine", [f"{folder}/verdicts.parquet"], **written, **options)
-    return duckdb.sql(f"select * from '{folder}/c.parquet'").fetchall()
+    written = {"comparisons": "c.parquet", "completeness": "c.csv"}
+    normalise("mine", ["verdicts.parquet"], **written, **options)
+    return duckdb.sql("select * from 'c.parquet'").fetchall()
 
 
 # Fixture -> `import`, and files of human verdicts
@@ -78,26 +72,26 @@ NOTES = {
 
 
 @pytest.mark.parametrize("name", IMPORTED)
-def test_verdicts_of_a_fixture(tmp_path, capsys, name):
+def test_verdicts_of_a_fixture(capsys, name):
     """Its rows are those of the golden table, and the next step takes them all."""
     settings, references = IMPORTED[name]
-    imported(tmp_path, name, settings, references=references, human={"columns": {}})
+    imported(name, settings, references=references, human={"columns": {}})
     assert NOTES.get(name, "") in capsys.readouterr().out
-    table, order = tmp_path / "verdicts.parquet", 'order by source_record::integer, "order"'
+    table, order = Path("verdicts.parquet"), 'order by source_record::integer, "order"'
     found, golden = beside_golden(table, "imported_verdicts.csv", name, order)
     assert found == golden
-    assert len(canonical(tmp_path)) == len(golden)
+    assert len(canonical()) == len(golden)
 
 
-def test_errors_are_counted_each_with_the_place_of_its_first(tmp_path):
-    imported(tmp_path, "alpaca_eval.json", {})
-    assert counted(tmp_path) == [("rows", 7, "entry 1"), ("no preference", 1, "entry 6")]
+def test_errors_are_counted_each_with_the_place_of_its_first():
+    imported("alpaca_eval.json", {})
+    assert counted() == [("rows", 7, "entry 1"), ("no preference", 1, "entry 6")]
 
 
-def test_a_baseline_that_neither_file_nor_config_names_is_asked_for(tmp_path):
+def test_a_baseline_that_neither_file_nor_config_names_is_asked_for():
     words = r"line 1, column baseline: found nothing, as in version 0\.1; .*`baseline: gpt-4-0314`"
     with pytest.raises(DataError, match=words):
-        imported(tmp_path, "arena_hard_v0.1.jsonl", {})
+        imported("arena_hard_v0.1.jsonl", {})
 
 
 @pytest.mark.parametrize(
@@ -113,73 +107,73 @@ def test_a_baseline_that_neither_file_nor_config_names_is_asked_for(tmp_path):
         ('"decision": "A=B"', '"decision": 1, "decision": 2', "line 2, column key: found 'dec"),
     ],
 )
-def test_faults_in_judge_bench_judgments_are_named(tmp_path, old, new, message):
+def test_faults_in_judge_bench_judgments_are_named(old, new, message):
     text = (FORMATS / "judge_bench.jsonl").read_text("utf-8").replace(old, new)
-    (tmp_path / "own.jsonl").write_text(text, "utf-8")
+    Path("own.jsonl").write_text(text, "utf-8")
     with pytest.raises(DataError, match=message):
-        imported(tmp_path, tmp_path / "own.jsonl", {})
+        imported(Path("own.jsonl"), {})
 
 
-def test_judge_bench_judgments_in_one_order(tmp_path):
+def test_judge_bench_judgments_in_one_order():
     lines = (FORMATS / "judge_bench.jsonl").read_text("utf-8").splitlines()
     pairs = [json.loads(line) for line in lines]
     single = [pair | {"judgments": pair["judgments"][:1]} for pair in pairs]
-    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, single)), "utf-8")
-    imported(tmp_path, tmp_path / "own.jsonl", {})
-    assert rows_from(tmp_path, '"order", outcome') == [
+    Path("own.jsonl").write_text("\n".join(map(json.dumps, single)), "utf-8")
+    imported(Path("own.jsonl"), {})
+    assert rows_from('"order", outcome') == [
         ("ab", "a"),
         ("ab", "tie"),
         ("ab", "error"),
         ("ab", "error"),
     ]
-    assert len(canonical(tmp_path, both_orders=False)) == 4
+    assert len(canonical(both_orders=False)) == 4
 
 
-def test_what_the_next_step_finds_is_named_in_the_users_file(tmp_path):
-    (tmp_path / "own.csv").write_text(
+def test_what_the_next_step_finds_is_named_in_the_users_file():
+    Path("own.csv").write_text(
         (FORMATS / "verdicts.csv").read_text("utf-8").replace("tie", "draw"), "utf-8"
     )
-    imported(tmp_path, tmp_path / "own.csv", {"columns": COLUMNS, "missing": ["timeout"]})
+    imported(Path("own.csv"), {"columns": COLUMNS, "missing": ["timeout"]})
     with pytest.raises(
         DataError,
         match=(
             r"own\.csv, line 3, column outcome: found 'draw', which is none of a, b, tie or error"
         ),
     ):
-        canonical(tmp_path)
+        canonical()
 
 
 @pytest.mark.parametrize(
     ("first", "second"), [("b", "a"), ("x", "A"), ("B", "x"), ("x", "model_a")]
 )
-def test_model_that_is_called_like_the_other_answer_is_refused(tmp_path, first, second):
+def test_model_that_is_called_like_the_other_answer_is_refused(first, second):
     """An outcome of this name would stand for either answer."""
     text = f"judge,item,model_a,model_b,outcome\nj,1,a,b,a\nj,2,{first},{second},a\n"
-    (tmp_path / "own.csv").write_text(text, "utf-8")
+    Path("own.csv").write_text(text, "utf-8")
     with pytest.raises(
         DataError,
         match=(
             r"own\.csv, line 3, column model_.: found '.*', which is the letter of the other answer"
         ),
     ):
-        imported(tmp_path, tmp_path / "own.csv", {})
+        imported(Path("own.csv"), {})
 
 
 PAIR = "item,model_a,model_b"
 BY_ORDER = {"ab": "winner_ab", "ba": "winner_ba"}
 
 
-def spread(folder, header, rows, outcome, **settings):
+def spread(header, rows, outcome, **settings):
     """Judge, item, order and outcome of each verdict of a table with several columns of them."""
-    (folder / "own.csv").write_text("\n".join((f"{PAIR},{header}", *rows, "")), "utf-8")
+    Path("own.csv").write_text("\n".join((f"{PAIR},{header}", *rows, "")), "utf-8")
     columns = {"outcome": outcome}
-    imported(folder, folder / "own.csv", {"columns": columns, **settings})
-    assert canonical(folder, both_orders=False)
-    shown = duckdb.sql(f"""select judge, item, "order", outcome from '{folder}/c.parquet'""")
+    imported(Path("own.csv"), {"columns": columns, **settings})
+    assert canonical(both_orders=False)
+    shown = duckdb.sql("""select judge, item, "order", outcome from 'c.parquet'""")
     return shown.fetchall()
 
 
-def test_a_column_of_verdicts_for_each_judge(tmp_path, capsys):
+def test_a_column_of_verdicts_for_each_judge(capsys):
     """Named like the judge, or otherwise; an empty cell is an error of this judge alone."""
     rows = ["q1,x,y,a,b", "q2,y,x,tie,"]
     expected = [
@@ -188,16 +182,16 @@ def test_a_column_of_verdicts_for_each_judge(tmp_path, capsys):
         ("gpt", "q1", "ab", "a"),
         ("gpt", "q2", "ab", "tie"),
     ]
-    assert spread(tmp_path, "gpt,claude", rows, ["gpt", "claude"]) == expected
+    assert spread("gpt,claude", rows, ["gpt", "claude"]) == expected
     assert "each of the columns gpt and claude is one judge" in capsys.readouterr().out
-    assert counted(tmp_path) == [("rows", 4, "line 2"), ("no value", 1, "line 3")]
-    assert spread(tmp_path, "one,two", rows, {"gpt": "one", "claude": "two"}) == expected
+    assert counted() == [("rows", 4, "line 2"), ("no value", 1, "line 3")]
+    assert spread("one,two", rows, {"gpt": "one", "claude": "two"}) == expected
 
 
-def test_a_column_of_verdicts_for_each_order(tmp_path):
+def test_a_column_of_verdicts_for_each_order():
     """In both, `a` is the answer of model_a; the name of a model is that model."""
     rows = ["q1,x,y,j,a,y", "q2,x,y,j,b,b"]
-    assert spread(tmp_path, "judge,winner_ab,winner_ba", rows, BY_ORDER) == [
+    assert spread("judge,winner_ab,winner_ba", rows, BY_ORDER) == [
         ("j", "q1", "ab", "a"),
         ("j", "q1", "ba", "b"),
         ("j", "q2", "ab", "b"),
@@ -205,9 +199,9 @@ def test_a_column_of_verdicts_for_each_order(tmp_path):
     ]
 
 
-def test_a_column_of_verdicts_for_each_judge_and_order(tmp_path):
+def test_a_column_of_verdicts_for_each_judge_and_order():
     outcome = {"gpt": {"ab": "g1", "ba": "g2"}, "claude": {"ab": "c1", "ba": "c2"}}
-    assert spread(tmp_path, "g1,g2,c1,c2", ["q1,x,y,a,b,tie,a"], outcome) == [
+    assert spread("g1,g2,c1,c2", ["q1,x,y,a,b,tie,a"], outcome) == [
         ("claude", "q1", "ab", "tie"),
         ("claude", "q1", "ba", "a"),
         ("gpt", "q1", "ab", "a"),
@@ -215,10 +209,10 @@ def test_a_column_of_verdicts_for_each_judge_and_order(tmp_path):
     ]
 
 
-def test_verdicts_as_numbers(tmp_path):
+def test_verdicts_as_numbers():
     rows = ["q1,x,y,j,1", "q2,x,y,j,-1.0", "q3,x,y,j,0"]
     values = {1: "a", -1: "b", 0: "tie"}
-    shown = spread(tmp_path, "judge,score", rows, "score", values=values)
+    shown = spread("judge,score", rows, "score", values=values)
     assert [row[-1] for row in shown] == ["a", "b", "tie"]
 
 
@@ -263,41 +257,41 @@ def test_verdicts_as_numbers(tmp_path):
         ),
     ],
 )
-def test_faults_in_several_columns_of_verdicts(tmp_path, header, rows, outcome, message):
+def test_faults_in_several_columns_of_verdicts(header, rows, outcome, message):
     with pytest.raises(DataError) as caught:
-        spread(tmp_path, header, rows, outcome)
+        spread(header, rows, outcome)
     assert f"own.csv, {message}" in str(caught.value)
 
 
 TWO = "judge,item,model_a,model_b,outcome,experiment\nj,1,x,y,a,first\nj,1,x,y,a,second\nj,2,x,y,a,second\n"
 
 
-def labelled(folder, human, *more):
+def labelled(human, *more):
     """The human labels of TWO, with those of these texts."""
-    paths = [folder / f"{number}.csv" for number in range(len(more) + 1)]
-    for path, text in zip((folder / "two.csv", *paths), (TWO, human, *more), strict=True):
+    paths = [Path(f"{number}.csv") for number in range(len(more) + 1)]
+    for path, text in zip((Path("two.csv"), *paths), (TWO, human, *more), strict=True):
         path.write_text(text, "utf-8")
-    imported(folder, folder / "two.csv", {}, references=paths, human={"columns": {}})
-    return [row[0] for row in rows_from(folder, "human")]
+    imported(Path("two.csv"), {}, references=paths, human={"columns": {}})
+    return [row[0] for row in rows_from("human")]
 
 
-def test_human_verdicts_on_one_id_in_two_experiments_are_two(tmp_path):
+def test_human_verdicts_on_one_id_in_two_experiments_are_two():
     """If their file has the experiment; else they are on the same answers in each."""
     human = "item,model_a,model_b,human,experiment\n1,x,y,a,first\n1,x,y,b,second\n1,y,x,a,second\n2,x,y,tie,first\n"
-    assert labelled(tmp_path, human) == ["a", "b", None]
-    assert labelled(tmp_path, "item,model_a,model_b,human\n1,x,y,b\n") == ["b", "b", None]
+    assert labelled(human) == ["a", "b", None]
+    assert labelled("item,model_a,model_b,human\n1,x,y,b\n") == ["b", "b", None]
     with pytest.raises(
         DataError,
         match=r"1\.csv, line 1, column experiment: missing, but .*0\.csv has it; write it in all",
     ):
-        labelled(tmp_path, human, "item,model_a,model_b,human\n1,x,y,b\n")
+        labelled(human, "item,model_a,model_b,human\n1,x,y,b\n")
 
 
-def test_human_verdicts_on_other_items_are_named_as_they_are(tmp_path):
+def test_human_verdicts_on_other_items_are_named_as_they_are():
     """Items may be whole questions."""
     question = "Which of the two answers " * 8 + "is better?"
     with pytest.raises(DataError) as caught:
-        labelled(tmp_path, f"item,model_a,model_b,human\n{question},x,y,a\n")
+        labelled(f"item,model_a,model_b,human\n{question},x,y,a\n")
     assert str(caught.value).endswith(
         "line 1: found no pair of models that was judged: its first item and models are"
         f" '{question}', 'x', 'y', those of the verdicts '1', 'x', 'y'; write the same names in"
@@ -305,24 +299,24 @@ def test_human_verdicts_on_other_items_are_named_as_they_are(tmp_path):
     )
 
 
-def test_a_human_verdict_that_is_none_is_named_in_its_file(tmp_path):
+def test_a_human_verdict_that_is_none_is_named_in_its_file():
     text = "item,model_a,model_b,human\n1,x,y,{}\n"
     with pytest.raises(DataError, match=r"1\.csv, line 2, column human: found 'maybe', which is"):
-        labelled(tmp_path, text.format("a"), text.format("maybe"))
+        labelled(text.format("a"), text.format("maybe"))
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
-def test_votes_of_lmarena_are_human_verdicts(tmp_path, suffix):
+def test_votes_of_lmarena_are_human_verdicts(suffix):
     """A vote for neither is a tie; only among MT-Bench's verdicts is the turn part of the
     question.
     """
     as_table = {"csv": "(format csv)", "parquet": "(format parquet)", "jsonl": "(format json)"}
-    votes = tmp_path / f"votes.{suffix}"
+    votes = Path(f"votes.{suffix}")
     duckdb.sql(f"copy (from read_csv('{FORMATS}/lmarena.csv')) to '{votes}' {as_table[suffix]}")
     settings = {"columns": COLUMNS, "missing": ["timeout"]}
-    imported(tmp_path, "verdicts.csv", settings, references=[votes], human={})
-    assert [row[0] for row in rows_from(tmp_path, "human")] == ["a", "a", "tie", "tie"]
+    imported("verdicts.csv", settings, references=[votes], human={})
+    assert [row[0] for row in rows_from("human")] == ["a", "a", "tie", "tie"]
     text = "question_id,model_a,model_b,winner,turn\n81,gpt-4,alpaca-13b,model_a,1\n81,gpt-4,alpaca-13b,tie,2\n"
-    (tmp_path / "mt.csv").write_text(text, "utf-8")
-    imported(tmp_path, "mt_bench_pair.jsonl", {}, references=[tmp_path / "mt.csv"], human={})
-    assert [row[0] for row in rows_from(tmp_path, "human")] == ["b", "b", "tie", "tie", None, None]
+    Path("mt.csv").write_text(text, "utf-8")
+    imported("mt_bench_pair.jsonl", {}, references=[Path("mt.csv")], human={})
+    assert [row[0] for row in rows_from("human")] == ["b", "b", "tie", "tie", None, None]

@@ -18,6 +18,8 @@ from recuse.imports.names import group_families, known_family, spellings_by_mode
 from recuse.imports.ratings import import_ratings
 from recuse.imports.verdicts import import_verdicts
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 FORMATS = Path(__file__).parents[1] / "formats"
 FAMILIES = {
     "GPT": ["gpt-4o", "gpt-4.1-mini", "o3-mini", "gpt-3.5-turbo", "chatgpt-4o"],
@@ -100,9 +102,8 @@ PAIRS = [(0, 1), (1, 0), (0, 2), (1, 2)]
 
 @pytest.mark.parametrize("alphabet", ALPHABETS)
 @pytest.mark.parametrize("shares", [(0.4, 0.2, 0.4), (0.93, 0, 0.07)])
-def test_a_winner_is_never_reversed_or_lost(tmp_path, monkeypatch, alphabet, shares):
+def test_a_winner_is_never_reversed_or_lost(alphabet, shares):
     """However rare a word is: its meaning is right or asked for, and no failure."""
-    monkeypatch.chdir(tmp_path)
     random = np.random.default_rng(len(alphabet))
     lines, truth = ["judge,question,model_a,model_b,winner"], []
     for place in range(60):
@@ -117,9 +118,9 @@ def test_a_winner_is_never_reversed_or_lost(tmp_path, monkeypatch, alphabet, sha
         return
     settings = yaml.safe_load(text)["comparisons"]["mine"]["import"]
     assert "missing" not in settings
-    outputs = {"verdicts": f"{tmp_path}/v.parquet", "imported": f"{tmp_path}/i.csv"}
+    outputs = {"verdicts": "v.parquet", "imported": "i.csv"}
     import_verdicts("mine", ["pairs.csv"], [], settings=settings, outputs=outputs)
-    found = duckdb.sql(f"select outcome from '{tmp_path}/v.parquet' order by source_record")
+    found = duckdb.sql("select outcome from 'v.parquet' order by source_record")
     for (outcome,), expected in zip(found.fetchall(), truth, strict=True):
         # What is left as it is in the file, the next step refuses
         assert outcome == expected or outcome not in ("a", "b", "tie", "error")
@@ -189,10 +190,10 @@ def tool_log(tool, words):
     }.get(tool, entries)
 
 
-def ratings_in_log(folder, tool, words, **settings):
+def ratings_in_log(tool, words, **settings):
     """The rating of each word in a log of them, in halves, and why it failed."""
-    outputs = {"ratings": f"{folder}/r.parquet", "imported": f"{folder}/i.csv"}
-    path, format = folder / "log.json", tool.split()[0]
+    outputs = {"ratings": "r.parquet", "imported": "i.csv"}
+    path, format = Path("log.json"), tool.split()[0]
     path.write_text(json.dumps(tool_log(tool, words)), "utf-8")
     settings |= {"format": format, "step": 0.5} | (
         NAMED if format in ("phoenix", "langfuse") else {}
@@ -216,15 +217,15 @@ def ratings_in_log(folder, tool, words, **settings):
         (["helm", "phoenix", "langfuse"], NUMBERS),
     ],
 )
-def test_words_of_a_tool_count_what_the_tool_means_or_are_refused(tmp_path, tools, meanings):
+def test_words_of_a_tool_count_what_the_tool_means_or_are_refused(tools, meanings):
     known = [word for word in WORDS if str(word).lower() in meanings]
     others = [word for word in WORDS if str(word).lower() not in meanings]
     for tool in tools:
-        found = ratings_in_log(tmp_path, tool, known)
+        found = ratings_in_log(tool, known)
         assert found == [(2 * meanings[str(word).lower()], None) for word in known]
         for word in others:
             with pytest.raises(DataError, match=f"(?i)found '{word}', which is not a number"):
-                ratings_in_log(tmp_path, tool, [word])
+                ratings_in_log(tool, [word])
 
 
 @pytest.mark.parametrize("tool", ["inspect", "promptfoo", "phoenix label", "langfuse label"])
@@ -241,14 +242,14 @@ def test_words_of_a_tool_count_what_the_tool_means_or_are_refused(tmp_path, tool
         ({"missing": ["c", 0.5]}, "0.50", (None, "value '0.50'")),
     ],
 )
-def test_a_word_of_a_log_is_what_config_says(tmp_path, tool, settings, word, found):
+def test_a_word_of_a_log_is_what_config_says(tool, settings, word, found):
     """A number, counted as one of the words that were read, or a failure; with `values`, any other
     word is refused.
     """
     if found is None:
         with pytest.raises(DataError, match=f"found '{word}', which is not a number"):
-            ratings_in_log(tmp_path, tool, [word], **settings)
+            ratings_in_log(tool, [word], **settings)
         return
-    assert ratings_in_log(tmp_path, tool, [word], **settings) == [found]
-    read_as = f"value '{word}' read as" in (tmp_path / "i.csv").read_text("utf-8")
+    assert ratings_in_log(tool, [word], **settings) == [found]
+    read_as = f"value '{word}' read as" in Path("i.csv").read_text("utf-8")
     assert read_as == ("values" in settings)

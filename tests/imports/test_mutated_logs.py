@@ -17,6 +17,8 @@ from recuse.imports.ratings import import_ratings
 from recuse.imports.verdicts import import_verdicts
 from recuse.pairwise.table import normalise as normalise_verdicts
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 FORMATS = ROOT / "tests" / "formats"
 JUDGED = {
     "columns": {
@@ -99,12 +101,12 @@ def like(name):
     return st.one_of(bytes_like(content), changed)
 
 
-def take(folder, name, path, references=None):
+def take(name, path, references=None):
     """Import a file in the format of the fixture `name`, and normalise what comes of it; the tables
     that are made.
     """
     made = [
-        folder / each
+        Path(each)
         for each in (
             "raw.parquet",
             "raters.parquet",
@@ -118,8 +120,8 @@ def take(folder, name, path, references=None):
     raw, raters, imported, canonical, completeness = made
     *asked, human = RATED.get(name) or COMPARED[name]
     if isinstance(human, str):
-        (folder / "human.csv").write_text(human, "utf-8")
-        human = folder / "human.csv"
+        Path("human.csv").write_text(human, "utf-8")
+        human = Path("human.csv")
     of_humans = [str(references or human)] if human else []
     outputs, given_by = {"imported": str(imported)}, {"settings": asked[0]}
     names = [str(path), *([str(references)] if references else [])]
@@ -154,14 +156,14 @@ def take(folder, name, path, references=None):
 
 
 @pytest.mark.parametrize("name", [*RATED, *COMPARED])
-def test_fixtures_as_they_are(tmp_path, name):
-    assert tmp_path / "canonical.parquet" in take(tmp_path, name, FORMATS / name)
+def test_fixtures_as_they_are(name):
+    assert Path("canonical.parquet") in take(name, FORMATS / name)
 
 
 @pytest.mark.parametrize("name", [*SPOILT, *REFERENCES])
-def test_spoilt_files_are_taken_or_refused(tmp_path, name):
+def test_spoilt_files_are_taken_or_refused(name):
     """Judgments, or human scores and labels of whole judgments."""
-    path = tmp_path / f"given{Path(name).suffix}"
+    path = Path(f"given{Path(name).suffix}")
     judged = REFERENCES.get(name)
 
     @examples(25)
@@ -169,8 +171,8 @@ def test_spoilt_files_are_taken_or_refused(tmp_path, name):
     def taken_or_refused(content):
         path.write_bytes(content)
         if judged is None:
-            take(tmp_path, name, path)
+            take(name, path)
         else:
-            take(tmp_path, judged, FORMATS / judged, path)
+            take(judged, FORMATS / judged, path)
 
     taken_or_refused()

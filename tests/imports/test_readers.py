@@ -11,22 +11,24 @@ import pytest
 from recuse.base.errors import DataError
 from recuse.imports.verdicts import import_verdicts
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 FORMATS = Path(__file__).parents[1] / "formats"
 TURNS = {"turn 1": [1, 10], "turn 2": [1, 10]}
 
 
-def complaint(folder, text, name, settings, *, human=None, scales=TURNS, kind="ratings"):
+def complaint(text, name, settings, *, human=None, scales=TURNS, kind="ratings"):
     """The error about a file of this text and name."""
     if kind == "ratings":
         references = settings.get("references")
         given = {"settings": settings, "scales": scales, "references": references}
-        return importing.complaint(folder, {name: text}, human, **given)
-    (path,) = importing.paths_to(folder, text, name)
-    outputs = {key: str(folder / f"{key}.out") for key in ("verdicts", "imported")}
+        return importing.complaint({name: text}, human, **given)
+    (path,) = importing.paths_to(text, name)
+    outputs = {key: f"{key}.out" for key in ("verdicts", "imported")}
     with pytest.raises(DataError) as caught:
         import_verdicts("mine", [path], [], settings=settings, outputs=outputs)
-    assert not (folder / "imported.out").exists()
-    return str(caught.value).replace(f"{folder}/", "")
+    assert not Path("imported.out").exists()
+    return str(caught.value)
 
 
 def lines_from(name, line=None, **changes):
@@ -75,17 +77,13 @@ def entries_from(name, entry=0, **changes):
         ),
     ],
 )
-def test_wrong_format_is_recognised_and_named(tmp_path, name, declared, words):
+def test_wrong_format_is_recognised_and_named(name, declared, words):
     settings = {} if declared is None else {"format": declared}
-    assert f"{name}: {words}" in complaint(
-        tmp_path, (FORMATS / name).read_text("utf-8"), name, settings
-    )
+    assert f"{name}: {words}" in complaint((FORMATS / name).read_text("utf-8"), name, settings)
 
 
-def test_ratings_among_verdicts_are_named(tmp_path):
-    message = complaint(
-        tmp_path, lines_from("mt_bench_single.jsonl"), "a.jsonl", {}, kind="verdicts"
-    )
+def test_ratings_among_verdicts_are_named():
+    message = complaint(lines_from("mt_bench_single.jsonl"), "a.jsonl", {}, kind="verdicts")
     assert (
         "a.jsonl: found ratings of single answers (MT-Bench single judgments); move the study from"
         " `comparisons:` to `studies:`" in message
@@ -125,13 +123,13 @@ TWICE = {
 
 
 @pytest.mark.parametrize("name", TWICE)
-def test_key_that_an_object_has_twice_is_named(tmp_path, name):
+def test_key_that_an_object_has_twice_is_named(name):
     """DuckDB takes the first, Python the last."""
     piece, pieces, message = TWICE[name]
     text = (FORMATS / name).read_text("utf-8").replace(piece, pieces, 1)
     kind = "ratings" if name == SINGLE or name.startswith("inspect") else "verdicts"
     settings = {"judge": "judge", "step": 0.5} if name.startswith("inspect") else {}
-    error = complaint(tmp_path, text, name, settings, kind=kind)
+    error = complaint(text, name, settings, kind=kind)
     assert error.startswith(f"{name}, {message}, which an object has twice; keep one")
 
 
@@ -203,7 +201,7 @@ def test_key_that_an_object_has_twice_is_named(tmp_path, name):
         ),
     ],
 )
-def test_malformed_file_is_named_with_its_line(tmp_path, name, text, message):
+def test_malformed_file_is_named_with_its_line(name, text, message):
     kind, human = (
         ("ratings", "model,prompt,dimension,rating\ngpt-4,81,turn 1,9\n")
         if name == SINGLE
@@ -219,7 +217,7 @@ def test_malformed_file_is_named_with_its_line(tmp_path, name, text, message):
     }
     if text == "":
         settings = {"columns": {"judge": "judge"}}
-    error = complaint(tmp_path, text, name, settings, human=human, kind=kind)
+    error = complaint(text, name, settings, human=human, kind=kind)
     assert error.startswith(name), error
     assert message in error
 
@@ -291,8 +289,8 @@ QUALITY = {"quality": [1, 10]}
         ("", {}, "the file is empty"),
     ],
 )
-def test_faulty_table_is_named_with_line_and_the_users_column(tmp_path, text, settings, message):
-    error = complaint(tmp_path, text, "own.csv", settings, scales=QUALITY)
+def test_faulty_table_is_named_with_line_and_the_users_column(text, settings, message):
+    error = complaint(text, "own.csv", settings, scales=QUALITY)
     assert error.startswith("own.csv"), error
     assert message in error
 
@@ -331,9 +329,9 @@ def test_faulty_table_is_named_with_line_and_the_users_column(tmp_path, text, se
         ),
     ],
 )
-def test_faulty_human_scores_are_named(tmp_path, human, columns, message):
+def test_faulty_human_scores_are_named(human, columns, message):
     text = "judge,model,prompt,rating\na,b,1,7\n"
     error = complaint(
-        tmp_path, text, "own.csv", {"references": {"columns": columns}}, human=human, scales=QUALITY
+        text, "own.csv", {"references": {"columns": columns}}, human=human, scales=QUALITY
     )
     assert message in error

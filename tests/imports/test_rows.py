@@ -17,6 +17,8 @@ from recuse.base.tables import read_table
 from recuse.data.registry import files_in
 from recuse.imports.verdicts import import_verdicts
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 RATINGS = [
     {"judge": "a", "model": "b", "prompt": "1", "rating": "7", "human": "8", "length": "12"},
     {"judge": "a", "model": "c", "prompt": "1", "rating": "9", "human": "3", "length": "5"},
@@ -66,9 +68,9 @@ def written(path, rows):
     return str(path)
 
 
-def rated(folder, path, settings=None, **options):
-    import_files(folder, Path(path), settings=settings, **options)
-    return folder / "ratings.parquet"
+def rated(path, settings=None, **options):
+    import_files(Path(path), settings=settings, **options)
+    return Path("ratings.parquet")
 
 
 def rows_from(path, columns):
@@ -87,9 +89,9 @@ KEPT = ", ".join(f'"{column}"' for column in TAKEN)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
-def test_further_columns_of_ratings_have_any_name(tmp_path, suffix):
+def test_further_columns_of_ratings_have_any_name(suffix):
     """What the import calls so itself stays what it is."""
-    result = rated(tmp_path, written(tmp_path / f"own.{suffix}", further(RATINGS, (1, 2))))
+    result = rated(written(Path(f"own.{suffix}"), further(RATINGS, (1, 2))))
     assert rows_from(
         result, "judge, model, prompt_id, dimension, rating, gt, pred_length, source_record"
     ) == [
@@ -102,9 +104,9 @@ def test_further_columns_of_ratings_have_any_name(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
-def test_further_columns_of_verdicts_have_any_name(tmp_path, suffix):
-    outputs = {"verdicts": f"{tmp_path}/verdicts.parquet", "imported": f"{tmp_path}/imported.csv"}
-    path = written(tmp_path / f"own.{suffix}", further(VERDICTS, (1, 2)))
+def test_further_columns_of_verdicts_have_any_name(suffix):
+    outputs = {"verdicts": "verdicts.parquet", "imported": "imported.csv"}
+    path = written(Path(f"own.{suffix}"), further(VERDICTS, (1, 2)))
     import_verdicts("mine", [path], [], settings={"columns": {"judge": "judge"}}, outputs=outputs)
     assert rows_from(
         outputs["verdicts"], 'judge, item, model_a, model_b, "order", outcome, human, source_record'
@@ -120,14 +122,14 @@ def test_further_columns_of_verdicts_have_any_name(tmp_path, suffix):
 @pytest.mark.parametrize(
     "word", ["NaN", "inf", "-inf", "1e999", "Infinity", float("inf"), float("nan")]
 )
-def test_words_of_no_finite_number_are_failures(tmp_path, word):
+def test_words_of_no_finite_number_are_failures(word):
     """YAML reads some of them as numbers, which no file spells as SQL does."""
-    path = written(tmp_path / "own.csv", [RATINGS[0], RATINGS[1] | {"rating": str(word)}])
-    result = rated(tmp_path, path, {"missing": [word]})
+    path = written(Path("own.csv"), [RATINGS[0], RATINGS[1] | {"rating": str(word)}])
+    result = rated(path, {"missing": [word]})
     assert rows_from(result, "rating, failure is null") == [(7, True), (None, False)]
 
 
-def test_failures_of_the_human_column_of_the_same_file_are_missing(tmp_path):
+def test_failures_of_the_human_column_of_the_same_file_are_missing():
     """Ratings without a human score are counted, as they are where these have a file of their
     own.
     """
@@ -137,11 +139,11 @@ def test_failures_of_the_human_column_of_the_same_file_are_missing(tmp_path):
         for h, rating in given
     ]
     settings = {"columns": {"human": "h"}, "missing": [-1, "ERROR"]}
-    result = rated(tmp_path, written(tmp_path / "own.csv", rows), settings)
+    result = rated(written(Path("own.csv"), rows), settings)
     assert rows_from(result, "rating, gt") == [(7, 8.0), (9, None), (None, None), (5, None)]
     counts = {
         row["kind"]: (int(row["n"]), row["example"].rpartition(", ")[2])
-        for row in read_table(tmp_path / "imported.csv")
+        for row in read_table("imported.csv")
     }
     assert counts == {
         "rows": (4, "line 2"),
@@ -150,24 +152,24 @@ def test_failures_of_the_human_column_of_the_same_file_are_missing(tmp_path):
     }
 
 
-def test_blanks_about_names_are_not_part_of_them(tmp_path):
+def test_blanks_about_names_are_not_part_of_them():
     rows = [row | {"judge": " a ", "model": f" {row['model']}", "prompt": "1 "} for row in RATINGS]
     models = {"A": {"family": "X", "ids": ["a"]}}
-    result = rated(tmp_path, written(tmp_path / "own.csv", rows), models=models)
+    result = rated(written(Path("own.csv"), rows), models=models)
     assert rows_from(result, "judge, model, prompt_id") == [("A", "b", "1"), ("A", "c", "1")]
 
 
-def import_values(folder, values):
+def import_values(values):
     rows = [
         RATINGS[0] | {"prompt": str(place), "rating": value} for place, value in enumerate(values)
     ]
-    return complaint(folder, Path(written(folder / "own.csv", rows)))
+    return complaint(Path(written(Path("own.csv"), rows)))
 
 
-def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
+def test_other_faulty_values_are_named_with_the_line_for_config():
     """The most frequent first; those that YAML would read as something else are quoted."""
     message = import_values(
-        tmp_path, ["7", "ERROR", "FAIL", "timeout", "timeout", "99", "error", "ERROR", "no"]
+        ["7", "ERROR", "FAIL", "timeout", "timeout", "99", "error", "ERROR", "no"]
     )
     assert (
         "line 3, column rating: found 'ERROR', which is not a number; write a number from 1 to 10,"
@@ -178,19 +180,19 @@ def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
         "as in `missing: [ERROR, timeout, FAIL, 'no']`, or, if these are ratings, `values: "
         "{error: <number>, timeout: <number>, fail: <number>, no: <number>}`"
     )
-    many = import_values(tmp_path, ["7", "x", "x", *(f"w{chr(97 + n)}" for n in range(9))])
+    many = import_values(["7", "x", "x", *(f"w{chr(97 + n)}" for n in range(9))])
     assert (
         "(10 more rows have errors; other values: 'wa', 'wb', 'wc', 'wd', 'we' and 4 more), as in"
         " `missing: [x, wa," in many
     )
-    assert import_values(tmp_path, ["7", "ERROR"]).endswith(
+    assert import_values(["7", "ERROR"]).endswith(
         "as in `missing: [ERROR]`, or, if these are ratings, `values: {error: <number>}`"
     )
     # Which may be meant for a number
-    assert "missing: [" not in import_values(tmp_path, ["7", "8,5", "error"])
-    assert "missing: [" not in import_values(tmp_path, ["7", "x" * 41])
-    assert "missing: [" not in import_values(tmp_path, [chr(97 + n) for n in range(21)])
-    assert import_values(tmp_path, ["7", "99", "98"]).endswith(
+    assert "missing: [" not in import_values(["7", "8,5", "error"])
+    assert "missing: [" not in import_values(["7", "x" * 41])
+    assert "missing: [" not in import_values([chr(97 + n) for n in range(21)])
+    assert import_values(["7", "99", "98"]).endswith(
         "(1 more row has an error; other values: '98')"
     )
 
@@ -208,9 +210,9 @@ def test_other_faulty_values_are_named_with_the_line_for_config(tmp_path):
         ("own.xlsx", "found a name ending in '.xlsx'; import a file ending in one of .csv, .tsv"),
     ],
 )
-def test_name_of_a_file_that_is_not_read(tmp_path, name, message):
-    (tmp_path / name).write_bytes(b"\x1f\x8b")
-    assert complaint(tmp_path, tmp_path / name).startswith(f"{name}: {message}")
+def test_name_of_a_file_that_is_not_read(name, message):
+    Path(name).write_bytes(b"\x1f\x8b")
+    assert complaint(Path(name)).startswith(f"{name}: {message}")
 
 
 @pytest.mark.parametrize(
@@ -230,19 +232,19 @@ def test_name_of_a_file_that_is_not_read(tmp_path, name, message):
         ),
     ],
 )
-def test_words_may_be_ratings(tmp_path, values, lines):
+def test_words_may_be_ratings(values, lines):
     """`missing: ['False', 'True']` alone would delete every rating."""
-    assert import_values(tmp_path, values).endswith(lines)
+    assert import_values(values).endswith(lines)
 
 
-def test_file_in_utf_16_is_called_so(tmp_path):
+def test_file_in_utf_16_is_called_so():
     for name, text in {
         "own.csv": "judge,model\n",
         "own.jsonl": '{"judge": "a"}\n',
         "own.json": '[{"judge": "a"}]',
     }.items():
-        (tmp_path / name).write_text(text, "utf-16")
-        message = complaint(tmp_path, tmp_path / name, settings={"columns": {"judge": "judge"}})
+        Path(name).write_text(text, "utf-16")
+        message = complaint(Path(name), settings={"columns": {"judge": "judge"}})
         assert message.startswith(f"{name}, line 1: ")
         assert "UTF-16" in message
         assert "save it as UTF-8" in message
@@ -252,19 +254,19 @@ def test_file_in_utf_16_is_called_so(tmp_path):
     ("name", "message"),
     [("a{b}.csv", "braces mean a wildcard"), (b"a\xff.csv", "the name is not UTF-8")],
 )
-def test_name_in_a_folder_that_snakemake_cannot_take(tmp_path, name, message):
-    (tmp_path / os.fsdecode(name)).write_text("judge,model\n", "utf-8")
+def test_name_in_a_folder_that_snakemake_cannot_take(name, message):
+    Path(os.fsdecode(name)).write_text("judge,model\n", "utf-8")
     with pytest.raises(ConfigError, match=message):
-        files_in(str(tmp_path))
+        files_in(".")
 
 
-def test_long_value_is_cut(tmp_path):
-    message = import_values(tmp_path, ["7", "word " * 10_000])
+def test_long_value_is_cut():
+    message = import_values(["7", "word " * 10_000])
     assert len(message) < 600
     assert "found 'word word" in message
 
 
-def test_places_are_taken_from_imported_tables_only(tmp_path):
+def test_places_are_taken_from_imported_tables_only():
     """A user's table may have columns of these names; and the file that an imported table is from
     may be gone.
     """
@@ -280,17 +282,15 @@ def test_places_are_taken_from_imported_tables_only(tmp_path):
         "source_record",
     )
     lines = [columns, ("gpt-4o", "gpt-4o", "4", "d", "p", "x", "quality", "gone.csv", "3")]
-    (tmp_path / "own.csv").write_text("".join(",".join(line) + "\n" for line in lines), "utf-8")
-    duckdb.sql(
-        f"copy (from read_csv('{tmp_path}/own.csv', all_varchar=true)) to '{tmp_path}/raw.parquet'"
-    )
+    Path("own.csv").write_text("".join(",".join(line) + "\n" for line in lines), "utf-8")
+    duckdb.sql("copy (from read_csv('own.csv', all_varchar=true)) to 'raw.parquet'")
     models = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o"]}}
     for name, place in (
         ("own.csv", "own.csv, line 2, column rating"),
         ("raw.parquet", "gone.csv, row 3, column rating"),
     ):
         with pytest.raises(DataError) as caught:
-            normalised(tmp_path, name, scales=QUALITY, models=models, imported=False)
+            normalised(name, scales=QUALITY, models=models, imported=False)
         assert place in str(caught.value)
 
 
@@ -308,11 +308,9 @@ def test_places_are_taken_from_imported_tables_only(tmp_path):
         ),
     ],
 )
-def test_values_of_an_observed_scale_have_a_limit_in_steps(tmp_path, rating, step, message):
-    path = written(tmp_path / "own.csv", [RATINGS[0] | {"rating": rating}])
-    result = complaint(
-        tmp_path, Path(path), settings={"step": step}, scales={"quality": "observed"}
-    )
+def test_values_of_an_observed_scale_have_a_limit_in_steps(rating, step, message):
+    path = written(Path("own.csv"), [RATINGS[0] | {"rating": rating}])
+    result = complaint(Path(path), settings={"step": step}, scales={"quality": "observed"})
     assert message in result
     assert "round: true" not in result
 
@@ -322,12 +320,9 @@ LINE = '{"judge": "a", "model": "b", "prompt": "PLACE", "rating": 7, "human": 8}
 UNIT = {"quality": [0, 1]}
 
 
-def places(folder):
+def places():
     return [
-        place
-        for (place,) in duckdb.sql(
-            f"select source_record from '{folder}/ratings.parquet'"
-        ).fetchall()
+        place for (place,) in duckdb.sql("select source_record from 'ratings.parquet'").fetchall()
     ]
 
 
@@ -353,23 +348,19 @@ def lines_from(*lines):
         ((True, "[" * 100000), "line 2: lists nested too deeply"),
     ],
 )
-def test_what_is_wrong_is_in_the_line_that_is_named(tmp_path, lines, message):
-    assert complaint(tmp_path, {"own.jsonl": lines_from(*lines)}).startswith(
-        f"own.jsonl, {message}"
-    )
+def test_what_is_wrong_is_in_the_line_that_is_named(lines, message):
+    assert complaint({"own.jsonl": lines_from(*lines)}).startswith(f"own.jsonl, {message}")
 
 
-def test_line_that_is_not_utf_8_is_named(tmp_path):
-    message = complaint(
-        tmp_path, {"own.jsonl": lines_from(True, "", LINE) + b'\n{"judge": "\xff"}'}
-    )
+def test_line_that_is_not_utf_8_is_named():
+    message = complaint({"own.jsonl": lines_from(True, "", LINE) + b'\n{"judge": "\xff"}'})
     assert message.startswith("own.jsonl, line 4: not UTF-8 (invalid start byte); save it as UTF-8")
-    (tmp_path / "own.json").write_bytes(b'[{"judge":\n\n"\xff"}]')
+    Path("own.json").write_bytes(b'[{"judge":\n\n"\xff"}]')
     with pytest.raises(DataError, match=r"own\.json, line 3: not UTF-8"):
-        import_files(tmp_path, tmp_path / "own.json", settings={"columns": {"judge": "judge"}})
+        import_files(Path("own.json"), settings={"columns": {"judge": "judge"}})
 
 
-def test_blank_lines_cost_no_more_than_rows(tmp_path):
+def test_blank_lines_cost_no_more_than_rows():
     """Each row is named by its line; in a second, where looking all blank lines up for each row
     took half a minute.
     """
@@ -378,15 +369,15 @@ def test_blank_lines_cost_no_more_than_rows(tmp_path):
     text = "".join(
         LINE.replace("PLACE", str(place)) + "\n" * (1 + place % 3) for place in range(rows)
     )
-    (tmp_path / "own.jsonl").write_text(text, "utf-8")
-    with bounded("300MB", tmp_path / "spill"):
-        import_files(tmp_path, tmp_path / "own.jsonl")
+    Path("own.jsonl").write_text(text, "utf-8")
+    with bounded("300MB", Path("spill")):
+        import_files(Path("own.jsonl"))
     assert time.process_time() - begun < 10
     expected, line = [], 1
     for place in range(rows):
         expected.append(line)
         line += 1 + place % 3
-    assert places(tmp_path) == expected
+    assert places() == expected
 
 
 def log_from(samples, *, model="m"):
@@ -402,31 +393,30 @@ def log_from(samples, *, model="m"):
     return {"version": 2, "status": "success", "eval": {"model": model, "task": "t"}, "samples": of}
 
 
-def test_conversations_in_a_log_take_no_memory(tmp_path):
+def test_conversations_in_a_log_take_no_memory():
     """Twelve megabytes of them, three scorers: more than ten times that were not enough."""
     log = log_from([(place, 1, dict.fromkeys("abc", "C")) for place in range(120)])
     for sample in log["samples"]:
         sample["messages"] = [{"role": "user", "content": "x y " * 25_000}]
-    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
-    with bounded("120MB", tmp_path / "spill"):
+    Path("log.json").write_text(json.dumps(log), "utf-8")
+    with bounded("120MB", Path("spill")):
         import_files(
-            tmp_path,
-            tmp_path / "log.json",
+            Path("log.json"),
             settings={"judge": {"a": "A", "b": "B", "c": "C"}},
             scales=UNIT,
             human="model,prompt,rating\nm,1,1\n",
         )
-    assert places(tmp_path) == [place for place in range(1, 121) for _ in range(3)]
+    assert places() == [place for place in range(1, 121) for _ in range(3)]
 
 
-def import_scorers(folder, judge, scales=UNIT):
-    (folder / "log.json").write_text(
+def import_scorers(judge, scales=UNIT):
+    Path("log.json").write_text(
         json.dumps(log_from([(1, 1, {"mild": 1, "graded": 0, "strict": 1})])), "utf-8"
     )
     human = "model,prompt,dimension,rating\n" + "".join(
         f"m,1,{dimension},1\n" for dimension in scales
     )
-    import_files(folder, folder / "log.json", settings={"judge": judge}, scales=scales, human=human)
+    import_files(Path("log.json"), settings={"judge": judge}, scales=scales, human=human)
 
 
 @pytest.mark.parametrize(
@@ -445,26 +435,26 @@ def import_scorers(folder, judge, scales=UNIT):
         ),
     ],
 )
-def test_several_scorers_of_one_judge_are_named(tmp_path, judge, message):
+def test_several_scorers_of_one_judge_are_named(judge, message):
     with pytest.raises(DataError, match=r"log\.json: ") as caught:
-        import_scorers(tmp_path, judge)
+        import_scorers(judge)
     assert message in str(caught.value)
     assert str(caught.value).endswith("under `judge:` in config, as in `judge: {graded: J}`")
 
 
-def test_scorers_that_are_dimensions_may_have_one_judge(tmp_path):
-    import_scorers(tmp_path, "J", dict.fromkeys(("mild", "graded", "strict"), (0, 1)))
-    assert len(places(tmp_path)) == 3
-    import_scorers(tmp_path, {"graded": "J"})
-    assert len(places(tmp_path)) == 1
+def test_scorers_that_are_dimensions_may_have_one_judge():
+    import_scorers("J", dict.fromkeys(("mild", "graded", "strict"), (0, 1)))
+    assert len(places()) == 3
+    import_scorers({"graded": "J"})
+    assert len(places()) == 1
 
 
-def test_epochs_without_human_scores_are_named(tmp_path, capsys):
+def test_epochs_without_human_scores_are_named(capsys):
     """Another epoch is another answer: a score of the first one is not of it."""
     samples = [(name, epoch, {"a": 1}) for name in ("q1", "q2") for epoch in (1, 2, 3)]
-    (tmp_path / "log.json").write_text(json.dumps(log_from(samples)), "utf-8")
+    Path("log.json").write_text(json.dumps(log_from(samples)), "utf-8")
     human = "model,prompt,rating\nm,q1,1\nm,q2,0\n"
-    import_files(tmp_path, tmp_path / "log.json", settings={"judge": "J"}, scales=UNIT, human=human)
+    import_files(Path("log.json"), settings={"judge": "J"}, scales=UNIT, human=human)
     message = capsys.readouterr().out
     assert (
         "without a human score: 4 of 6 rated completions, the first is model 'm', dimension"
@@ -473,8 +463,6 @@ def test_epochs_without_human_scores_are_named(tmp_path, capsys):
     of_epochs = human + "".join(
         f'm,"{name}, epoch {epoch}",1\n' for name in ("q1", "q2") for epoch in (2, 3)
     )
-    import_files(
-        tmp_path, tmp_path / "log.json", settings={"judge": "J"}, scales=UNIT, human=of_epochs
-    )
+    import_files(Path("log.json"), settings={"judge": "J"}, scales=UNIT, human=of_epochs)
     assert "without a human score" not in capsys.readouterr().out
-    assert duckdb.sql(f"select count(gt) from '{tmp_path}/ratings.parquet'").fetchall() == [(6,)]
+    assert duckdb.sql("select count(gt) from 'ratings.parquet'").fetchall() == [(6,)]

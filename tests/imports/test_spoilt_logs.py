@@ -11,6 +11,7 @@ import math
 import os
 import random
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from test_tools import FIXTURES, IMPORTED, INSPECT, imported, inspect_log, packed
@@ -18,6 +19,8 @@ from test_tools import FIXTURES, IMPORTED, INSPECT, imported, inspect_log, packe
 from recuse.base.errors import RecuseError
 from recuse.imports.inspect_logs import LETTERS
 from recuse.imports.logs import YES_NO
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 SPOILT = int(os.environ.get("RECUSE_SPOILT", "36"))
 GOLD_FILES = ("lm_eval.jsonl",)
@@ -142,25 +145,23 @@ def spoilt(name, text, draw):
     return written(name, value).encode()
 
 
-def numbers(folder, name, content):
+def numbers(name, content):
     """The rows and counts of a file; what is left out is printed."""
-    path = folder / name
+    path = Path(name)
     if isinstance(content, dict):
         packed(path, content)
     else:
         path.write_bytes(content)
     if name in GOLD_FILES:
         model, prompts, human = JUDGED[name]
-        (folder / "judged.csv").write_text(
+        Path("judged.csv").write_text(
             "judge,model,prompt,rating\n"
             + "".join(f"j,{model},{prompt},1\n" for prompt in prompts),
             "utf-8",
         )
-        return imported(
-            folder, folder / "judged.csv", {}, {"q": [0, 1]}, references=[path], human=human
-        )
+        return imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[path], human=human)
     settings, scales = IMPORTED[name][:2] if name in IMPORTED else (INSPECT, {"quality": [0, 1]})
-    return imported(folder, path, {"step": 1} | settings, scales)
+    return imported(path, {"step": 1} | settings, scales)
 
 
 def said(value):
@@ -222,11 +223,11 @@ def unexplained(before, after, name, old, new):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_nothing_is_silent(tmp_path, capsys, name):
+def test_nothing_is_silent(capsys, name):
     draw, text = random.Random(name), text_from(name)
     old, outcomes = document(name, text), Counter()
     whole = inspect_log() if name == "inspect.eval" else text.encode()
-    before = (*numbers(tmp_path, name, whole), capsys.readouterr().out)
+    before = (*numbers(name, whole), capsys.readouterr().out)
     for _ in range(math.ceil(SPOILT / len(FILES))):
         content = spoilt(name, text, draw)
         try:
@@ -237,13 +238,15 @@ def test_nothing_is_silent(tmp_path, capsys, name):
             content = (
                 new
                 if packable(new)
-                else damaged(packed(tmp_path / name, inspect_log()).read_bytes(), draw)
+                else damaged(packed(Path(name), inspect_log()).read_bytes(), draw)
             )
         try:
-            after = (*numbers(tmp_path, name, content), capsys.readouterr().out)
+            after = (*numbers(name, content), capsys.readouterr().out)
         except RecuseError as error:
             words = str(error)
-            outcomes["refused" if words.startswith((str(tmp_path), "config: ")) else words] += 1
+            outcomes[
+                "refused" if words.startswith((name, "judged.csv", "config: ")) else words
+            ] += 1
             capsys.readouterr()
             continue
         wrong = [] if after == before else unexplained(before, after, name, old, new)

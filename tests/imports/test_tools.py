@@ -17,6 +17,8 @@ from recuse.base.tables import read_table
 from recuse.imports.inspect_logs import zipfile
 from recuse.imports.registry import FORMATS
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 FIXTURES = Path(__file__).parents[1] / "formats"
 SCORES = "imported_scores.csv"
 NAMED = {"columns": {"model": "metadata.model", "prompt": "metadata.prompt"}, "judge": "gpt-4o"}
@@ -48,18 +50,16 @@ IMPORTED = {  # fixture -> `import`, scales, references
 KINDS = ("human score", "gold label")
 
 
-def imported(folder, log, settings, scales=None, *, references=(), human=None):
+def imported(log, settings, scales=None, *, references=(), human=None):
     """Import a log, or the file at a path; its ratings, and how many references there are."""
     files = log if isinstance(log, Path) else {"log.json": json.dumps(log)}
     scales = scales or {"quality": [0, 1]}
-    import_files(folder, files, [*references] or None, human, settings=settings, scales=scales)
+    import_files(files, [*references] or None, human, settings=settings, scales=scales)
     columns = "judge, model, prompt_id, dimension, rating, gt, failure, source_record"
     counts = {
-        row["kind"]: int(row["n"])
-        for row in read_table(folder / "imported.csv")
-        if row["kind"] in KINDS
+        row["kind"]: int(row["n"]) for row in read_table("imported.csv") if row["kind"] in KINDS
     }
-    return duckdb.sql(f"select {columns} from '{folder}/ratings.parquet'").fetchall(), counts
+    return duckdb.sql(f"select {columns} from 'ratings.parquet'").fetchall(), counts
 
 
 INSPECT = {
@@ -73,35 +73,35 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", [*IMPORTED, *OTHERS])
-def test_scores_of_a_tool(tmp_path, name):
+def test_scores_of_a_tool(name):
     settings, scales, counts = (IMPORTED | OTHERS)[name]
-    assert imported(tmp_path, FIXTURES / name, settings, scales)[1] == counts
-    found, golden = beside_golden(tmp_path / "ratings.parquet", SCORES, name)
+    assert imported(FIXTURES / name, settings, scales)[1] == counts
+    found, golden = beside_golden(Path("ratings.parquet"), SCORES, name)
     assert found == golden
 
 
 @pytest.mark.parametrize(
     ("asked", "known"), [(0.25, {0.25}), ("metadata.drawn", {0.25, 0.5}), (None, {None})]
 )
-def test_human_scores_in_a_log_take_the_probability_of_a_score(tmp_path, asked, known):
+def test_human_scores_in_a_log_take_the_probability_of_a_score(asked, known):
     """As a number, or as a value in each record."""
     log = json.loads((FIXTURES / "langfuse.json").read_text("utf-8"))
     for trace, drawn in zip(log, (0.25, 0.5, 0.25, 0.25), strict=True):
         trace["metadata"] = {"drawn": drawn}
     settings, scales, _ = IMPORTED["langfuse.json"]
     settings = settings | {"columns": {"labelling_probability": asked} if asked else {}}
-    imported(tmp_path, log, settings, scales)
-    scored = f"from '{tmp_path}/ratings.parquet' where gt is not null"
+    imported(log, settings, scales)
+    scored = "from 'ratings.parquet' where gt is not null"
     found = duckdb.sql(f"select distinct labelling_probability {scored}").fetchall()
     assert {value for (value,) in found} == known
 
 
-def test_a_record_without_the_probability_of_its_human_score_is_named(tmp_path):
+def test_a_record_without_the_probability_of_its_human_score_is_named():
     settings, scales, _ = IMPORTED["langfuse.json"]
     settings = settings | {"columns": {"labelling_probability": "metadata.drawn"}}
     place = r"entry 1, column metadata\.drawn: found nothing, so that the probability of"
     with pytest.raises(DataError, match=place):
-        imported(tmp_path, FIXTURES / "langfuse.json", settings, scales)
+        imported(FIXTURES / "langfuse.json", settings, scales)
 
 
 def promptfoo_lines(log):
@@ -130,7 +130,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_other_shapes_of_a_format_are_the_same(tmp_path, shape):
+def test_other_shapes_of_a_format_are_the_same(shape):
     fixture, name, more = SHAPES[shape]
     settings, scales, counts = IMPORTED[fixture]
     log = shape(json.loads((FIXTURES / fixture).read_text("utf-8")))
@@ -139,9 +139,9 @@ def test_other_shapes_of_a_format_are_the_same(tmp_path, shape):
         if name.endswith(".jsonl")
         else json.dumps(log)
     )
-    (tmp_path / name).write_text(text, "utf-8")
-    assert imported(tmp_path, tmp_path / name, settings | more, scales)[1] == counts
-    found, golden = beside_golden(tmp_path / "ratings.parquet", SCORES, fixture)
+    Path(name).write_text(text, "utf-8")
+    assert imported(Path(name), settings | more, scales)[1] == counts
+    found, golden = beside_golden(Path("ratings.parquet"), SCORES, fixture)
     assert found == golden
 
 
@@ -156,20 +156,18 @@ def test_every_format_has_a_fixture():
 JUDGED = "judge,model,prompt,rating\nj,org/small,s1,1\nj,org/small,s2,1\nj,org/large,s1,0\nj,org/large,s2,1\n"
 
 
-def test_samples_of_every_eval_ever_are_a_table_of_gold_labels(tmp_path):
+def test_samples_of_every_eval_ever_are_a_table_of_gold_labels():
     """As own-data.md says."""
-    (tmp_path / "judged.csv").write_text(JUDGED, "utf-8")
+    Path("judged.csv").write_text(JUDGED, "utf-8")
     columns = {"model": "model_id", "prompt": "sample_id", "rating": "evaluation.is_correct"}
     human = {"columns": columns, "values": {True: 1, False: 0}}
     gold = FIXTURES / "every_eval_ever.jsonl"
-    rows, _ = imported(
-        tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human
-    )
+    rows, _ = imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[gold], human=human)
     assert [row[5] for row in rows] == [1.0, 0.0, 1.0, 0.0]
 
 
-def test_a_log_of_gold_labels_alone_is_no_ratings(tmp_path):
-    path = tmp_path / "deepeval.json"
+def test_a_log_of_gold_labels_alone_is_no_ratings():
+    path = Path("deepeval.json")
     path.write_bytes((FIXTURES / "deepeval.json").read_bytes())
     settings = {"step": 0.1, "judge": {"Exact Match": "Gold"}}
     words = (
@@ -177,41 +175,37 @@ def test_a_log_of_gold_labels_alone_is_no_ratings(tmp_path):
         r" under `references:`"
     )
     with pytest.raises(DataError, match=words):
-        imported(tmp_path, path, settings, {"Correctness [GEval]": [0, 1]})
+        imported(path, settings, {"Correctness [GEval]": [0, 1]})
 
 
-def test_samples_of_lm_eval_are_gold_labels(tmp_path):
+def test_samples_of_lm_eval_are_gold_labels():
     """With two filters, config names the metric; the folder is the model."""
-    (tmp_path / "judged.csv").write_text(
+    Path("judged.csv").write_text(
         "judge,model,prompt,rating\n" + "".join(f"j,my/model,{i},1\n" for i in range(3)), "utf-8"
     )
-    folder = tmp_path / "my__model"
+    folder = Path("my__model")
     folder.mkdir()
-    gold = folder / "samples_sums_2026-01-01T00-00-00.000.jsonl"
+    gold = Path("samples_sums_2026-01-01T00-00-00.000.jsonl")
     gold.write_bytes((FIXTURES / "lm_eval.jsonl").read_bytes())
     human = {"columns": {"rating": "exact_match,flexible-extract"}}
-    rows, counts = imported(
-        tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human
-    )
+    rows, counts = imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[gold], human=human)
     assert [row[5] for row in rows] == [1.0, 1.0, 0.0]
     assert counts == {"gold label": 3}
     with pytest.raises(
         DataError,
         match=r"its metrics are exact_match,strict-match, exact_match,flexible-extract; name one",
     ):
-        imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
+        imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[gold], human={})
     with (
         named_as_arguments(argument_named),
         pytest.raises(DataError, match=r"as in rating='exact_"),
     ):
-        imported(tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human={})
+        imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[gold], human={})
 
 
-def test_scorers_that_compare_with_a_key_are_gold_by_config(tmp_path):
+def test_scorers_that_compare_with_a_key_are_gold_by_config():
     settings = {"step": 0.1, "judge": {"Correctness [GEval]": "gpt-4o", "Exact Match": "Gold"}}
-    rows, counts = imported(
-        tmp_path, FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]}
-    )
+    rows, counts = imported(FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
     assert [row[4:6] for row in rows] == [(7, 10.0), (None, 0.0)]
     assert counts == {"gold label": 2}
     settings["judge"]["Answer Relevancy"] = "Human"
@@ -219,7 +213,7 @@ def test_scorers_that_compare_with_a_key_are_gold_by_config(tmp_path):
         DataError,
         match=r"deepeval\.json: found gold labels, and human scores in .*; leave one of them out",
     ):
-        imported(tmp_path, FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
+        imported(FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
 
 
 PROMPTS = ["1", "1, epoch 2", "two", "3", "4"]
@@ -247,23 +241,23 @@ def inspect_log():
 @pytest.mark.parametrize(
     "compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_ZSTANDARD]
 )
-def test_packed_inspect_log_is_the_log(tmp_path, compression):
+def test_packed_inspect_log_is_the_log(compression):
     """Also one compressed by Zstandard, as today's are, on any Python. DuckDB may open the job's
     files only, which those of an archive's entries are not.
     """
     scales = {"quality": [0, 1]}
-    whole = imported(tmp_path, FIXTURES / "inspect.json", INSPECT, scales)
-    path = packed(tmp_path / "log.eval", inspect_log(), compression)
-    outputs = [str(tmp_path / name) for name in ("ratings.parquet", "imported.csv")]
-    with bounded("1GB", tmp_path / "spilled", files=[str(path)], outputs=outputs):
-        assert imported(tmp_path, path, INSPECT, scales) == whole
+    whole = imported(FIXTURES / "inspect.json", INSPECT, scales)
+    path = packed(Path("log.eval"), inspect_log(), compression)
+    outputs = [str(Path(name)) for name in ("ratings.parquet", "imported.csv")]
+    with bounded("1GB", Path("spilled"), files=[str(path)], outputs=outputs):
+        assert imported(path, INSPECT, scales) == whole
     assert whole[1] == {"human score": 5}
     assert {row[2]: row[5] for row in whole[0]} == dict(
         zip(PROMPTS, (0.0, 2.0, 2.0, 2.0, None), strict=True)
     )
 
 
-def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one(tmp_path):
+def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one():
     log = inspect_log()
     score = log["samples"][0]["scores"]["model_graded_qa"]
     edit = {
@@ -273,7 +267,7 @@ def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one(tmp_path
     }
     score |= {"history": [{"value": "C", "provenance": None}, edit], "value": "I"}
     settings = {"judge": {"model_graded_qa": "gpt-4o"}, "step": 0.5}
-    rows, counts = imported(tmp_path, log, settings)
+    rows, counts = imported(log, settings)
     assert rows[0] == ("gpt-4o", "openai/gpt-4o-mini", "1", "quality", 2, 0.0, None, 1)
     assert counts == {"human score": 1}
     first = json.dumps(log)
@@ -284,7 +278,7 @@ def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one(tmp_path
     assert duckdb.sql(f"from '{table}' where gt is not null").fetchall()[1:]
 
 
-def test_judges_that_an_inspect_log_names_need_no_config(tmp_path):
+def test_judges_that_an_inspect_log_names_need_no_config():
     log = inspect_log()
     models = {
         "model_graded_qa": {"model": "openai/gpt-4o"},
@@ -293,18 +287,18 @@ def test_judges_that_an_inspect_log_names_need_no_config(tmp_path):
     log["eval"]["scorers"] = [
         {"name": name, "options": models.get(name, {})} for name in (*models, "includes")
     ]
-    rows, _ = imported(tmp_path, log, {"step": 0.5})
+    rows, _ = imported(log, {"step": 0.5})
     assert {row[0] for row in rows} == {"openai/gpt-4o", "google/gemini"}
     named = {
         "judge": "mine",
         "step": 0.5,
     }  # a name in config takes no ratings from the judges of the log, nor from a comparison
-    assert imported(tmp_path, log, named)[0] == rows
+    assert imported(log, named)[0] == rows
     log["eval"] |= {
         "scorers": [{"name": "model_graded_qa"}],
         "model_roles": {"grader": {"model": "openai/gpt-4.1"}},
     }
-    assert {row[0] for row in imported(tmp_path, log, {"step": 0.5})[0]} == {"openai/gpt-4.1"}
+    assert {row[0] for row in imported(log, {"step": 0.5})[0]} == {"openai/gpt-4.1"}
     del log["eval"]["model_roles"]
     with pytest.raises(
         DataError,
@@ -313,7 +307,7 @@ def test_judges_that_an_inspect_log_names_need_no_config(tmp_path):
             " known to be a judge; write `judge: <its name>`"
         ),
     ):
-        imported(tmp_path, log, {"step": 0.5})
+        imported(log, {"step": 0.5})
 
 
 DAMAGED = {
@@ -352,37 +346,37 @@ def packed_without(path, *names):
 
 @pytest.mark.parametrize("what", DAMAGED)
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_ZSTANDARD])
-def test_damaged_packed_log_is_refused(tmp_path, what, compression):
+def test_damaged_packed_log_is_refused(what, compression):
     change, words = DAMAGED[what]
     log = inspect_log()
     log["status"] = "started"  # so that only the summaries tell of a sample that is gone
-    path = packed(tmp_path / "log.eval", log, compression)
+    path = packed(Path("log.eval"), log, compression)
     change(path)
     with pytest.raises(DataError, match=words):
-        imported(tmp_path, path, INSPECT)
+        imported(path, INSPECT)
 
 
-def test_gold_labels_are_to_be_declared(tmp_path, capsys):
+def test_gold_labels_are_to_be_declared(capsys):
     """Pages that speak of humans would be wrong; config says what they are, as the files are read
     later.
     """
     judges = {"Correctness [GEval]": "gpt-4o", "Exact Match": "Gold"}
     for gold, told in (({}, True), ({"gold": True}, False)):
         settings = {"step": 0.1, "judge": judges} | gold
-        imported(tmp_path, FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
+        imported(FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
         assert (
             "its references are gold labels; write `gold: true`" in capsys.readouterr().out
         ) == told
 
 
-def test_a_category_of_langfuse_without_its_label_is_missing(tmp_path):
+def test_a_category_of_langfuse_without_its_label_is_missing():
     """Its number may be 0 whatever the label is."""
     log = json.loads((FIXTURES / "langfuse_scores.json").read_text("utf-8"))
     log["data"] = [score for score in log["data"] if score["source"] == "EVAL"]
     for score in log["data"]:
         score |= {"dataType": "CATEGORICAL", "value": 0}
         score.pop("stringValue", None)
-    rows, _ = imported(tmp_path, log, NAMED)
+    rows, _ = imported(log, NAMED)
     assert {(row[4], row[6]) for row in rows} == {(None, "a category without its label")}
 
 
@@ -394,25 +388,25 @@ def small_inspect_log(**spec):
     return {"version": 2, "status": "success", "eval": described, "samples": samples}
 
 
-def test_invalidated_samples_of_inspect_are_left_out_and_counted(tmp_path, capsys):
+def test_invalidated_samples_of_inspect_are_left_out_and_counted(capsys):
     log = small_inspect_log(scorers=[{"name": "model_graded_qa", "options": {"model": "judge"}}])
     log["samples"][1]["invalidation"] = {"author": "me", "reason": "leaked"}
-    rows, _ = imported(tmp_path, log, {})
+    rows, _ = imported(log, {})
     assert [row[2] for row in rows] == ["0"]
     assert "log.json: left out, as invalidated: 1 sample" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("models", [["a/x", "b/y"], [{"model": "a/x"}, {"model": "b/y"}]])
 @pytest.mark.parametrize("place", ["role", "scorer"])
-def test_several_graders_of_inspect_are_one_judge(tmp_path, models, place):
+def test_several_graders_of_inspect_are_one_judge(models, place):
     options = {"model": models} if place == "scorer" else {}
     roles = {"model_roles": {"grader": models}} if place == "role" else {}
     log = small_inspect_log(scorers=[{"name": "model_graded_qa", "options": options}], **roles)
-    rows, _ = imported(tmp_path, log, {})
+    rows, _ = imported(log, {})
     assert {row[0] for row in rows} == {"a/x, b/y"}
 
 
-def test_a_scorer_of_inspect_that_is_used_again_rates_the_same(tmp_path):
+def test_a_scorer_of_inspect_that_is_used_again_rates_the_same():
     """With another judge; each is a judge of the first one's dimension."""
     asked = {"model_graded_qa": "a/x", "model_graded_qa1": "b/y"}
     scorers = [{"name": name, "options": {"model": model}} for name, model in asked.items()]
@@ -420,7 +414,7 @@ def test_a_scorer_of_inspect_that_is_used_again_rates_the_same(tmp_path):
     for sample in log["samples"]:
         sample["scores"]["model_graded_qa1"] = {"value": "I", "answer": "a"}
     scales = {"model_graded_qa": [0, 1]}
-    rows, _ = imported(tmp_path, log, {}, {"default": [0, 1]})
+    rows, _ = imported(log, {}, {"default": [0, 1]})
     assert {(row[0], row[3], row[4]) for row in rows} == {
         ("a/x", *scales, 1),
         ("b/y", *scales, 0),
@@ -428,27 +422,25 @@ def test_a_scorer_of_inspect_that_is_used_again_rates_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("format", [{}, {"format": "inspect"}])
-def test_keys_that_a_format_does_not_take_are_refused(tmp_path, format):
+def test_keys_that_a_format_does_not_take_are_refused(format):
     """Also if the format is recognised, and of references."""
     path, scales = FIXTURES / "inspect.json", {"quality": [0, 1]}
     letters = {"C": 1, "P": 0.5, "I": 0, "N": 0}
-    imported(tmp_path, path, INSPECT | format | {"values": letters}, scales)
+    imported(path, INSPECT | format | {"values": letters}, scales)
     words = (
         r"inspect\.json: found an Inspect log, and decimal: only for format table; leave"
         r" `decimal` out"
     )
     with pytest.raises(DataError, match=words):
-        imported(tmp_path, path, INSPECT | format | {"decimal": ","}, scales)
+        imported(path, INSPECT | format | {"decimal": ","}, scales)
     if not format:
-        (tmp_path / "judged.csv").write_text(JUDGED, "utf-8")
+        Path("judged.csv").write_text(JUDGED, "utf-8")
         gold, human = FIXTURES / "lm_eval.jsonl", {"decimal": ","}
         with pytest.raises(
             DataError,
             match=r"eval\.jsonl: found lm-evaluation-harness samples, and decimal: only for format",
         ):
-            imported(
-                tmp_path, tmp_path / "judged.csv", {}, {"q": [0, 1]}, references=[gold], human=human
-            )
+            imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[gold], human=human)
 
 
 def scored_by_code_in_mlflow(log):
@@ -473,18 +465,18 @@ def without_a_model_in_deepeval(log):
         (by_api_in_langfuse, "source", "EVAL, ANNOTATION or API"),
     ],
 )
-def test_who_gave_a_score_is_a_word_of_the_tool(tmp_path, parts, key, words):
+def test_who_gave_a_score_is_a_word_of_the_tool(parts, key, words):
     fixture = f"{parts.__name__.rpartition('_')[2]}.json"
     log = json.loads((FIXTURES / fixture).read_text("utf-8"))
     parts(log)[0][0][key] = "OTHER"
     with pytest.raises(DataError, match=f"found 'OTHER', .*; write {words}$"):
-        imported(tmp_path, log, *IMPORTED[fixture][:2])
+        imported(log, *IMPORTED[fixture][:2])
 
 
 @pytest.mark.parametrize(
     "parts", [scored_by_code_in_mlflow, by_api_in_langfuse, without_a_model_in_deepeval]
 )
-def test_scores_by_no_judge_need_their_own_name_in_config(tmp_path, parts):
+def test_scores_by_no_judge_need_their_own_name_in_config(parts):
     """One judge for all is that of the scores that a model gave."""
     fixture = f"{parts.__name__.rpartition('_')[2]}.json"
     settings, scales = IMPORTED[fixture][:2]
@@ -495,20 +487,19 @@ def test_scores_by_no_judge_need_their_own_name_in_config(tmp_path, parts):
     with pytest.raises(
         DataError, match=r"log\.json: its scorers are .*; write `judge: {<scorer>: <its judge>}`"
     ):
-        imported(tmp_path, log, settings | {"judge": "gpt"}, scales)
+        imported(log, settings | {"judge": "gpt"}, scales)
     listed = settings | {"step": 0.05, "judge": dict.fromkeys(scales, "gpt")}
-    found, _ = imported(tmp_path, log, listed | {"repeats": "first"}, scales)
+    found, _ = imported(log, listed | {"repeats": "first"}, scales)
     assert {row[0] for row in found} == {"gpt"}
 
 
-def test_scorer_without_a_score_has_no_answer_of_another(tmp_path):
+def test_scorer_without_a_score_has_no_answer_of_another():
     log = inspect_log()
     del log["samples"][0]["scores"]["model_graded_qa1"]
-    rows, _ = imported(tmp_path, log, INSPECT)
+    rows, _ = imported(log, INSPECT)
     assert ("mine", None, "no score") in [(row[0], row[4], row[6]) for row in rows]
     kept = (
-        f"select answer, explanation from '{tmp_path}/ratings.parquet' where judge = 'mine' and"
-        " prompt_id = '1'"
+        "select answer, explanation from 'ratings.parquet' where judge = 'mine' and prompt_id = '1'"
     )
     assert duckdb.sql(kept).fetchall() == [(None, None)]
 

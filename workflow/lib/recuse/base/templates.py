@@ -1,6 +1,7 @@
 """Jinja's templates as this project writes them, and sentences from them."""
 
 import re
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,16 +39,16 @@ IN_WORDS = (
     signed,
     spoken,
 )
-FILTERS = {each.__name__: each for each in IN_WORDS}
 # Stand for a blank and a line break of a name in a sentence; no text of a study has a NUL
 OWN_BLANK, OWN_BREAK = "\0b", "\0n"
 MAY_LACK = ("subject", "label", "detail", "advice")  # what a finding has of its own, or not
 BETWEEN_CELLS = re.compile(r" \|(?: |$)")
 
 
-def environment(folder: Path, **settings) -> "Environment":
+@cache
+def environment(folder: Path, *filters: Callable, **settings) -> "Environment":
     """The templates of a folder, in which lines of tags leave no blank lines and an unknown name is
-    an error; settings: others of Jinja's environment.
+    an error; filters: its own, under their names; settings: others of Jinja's environment.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -58,7 +59,7 @@ def environment(folder: Path, **settings) -> "Environment":
         lstrip_blocks=True,
         **settings,
     )
-    found.filters |= FILTERS
+    found.filters |= {each.__name__: each for each in (*IN_WORDS, *filters)}
     return found
 
 

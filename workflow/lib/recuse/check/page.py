@@ -23,9 +23,8 @@ def check_page(
     rest = [each for each in findings if each.topic != "verdict" and not each.is_first]
     every_judge = "ceiling" if of_ratings else "orders"
     fine = [each for each in rest if each.level == FINE]
-    templates = environment(SENTENCES.parent, keep_trailing_newline=True)
-    for shown in (entry, short, share, size, with_gold_labels, wrapped):
-        templates.filters[shown.__name__] = shown
+    filters = (entry, short, share, size, with_gold_labels, wrapped)
+    templates = environment(SENTENCES.parent, *filters, keep_trailing_newline=True)
     return templates.get_template("check.txt.j2").render(
         study=study,
         of_ratings=of_ratings,

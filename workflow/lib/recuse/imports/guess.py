@@ -272,8 +272,7 @@ def guess(paths: Sequence[str], *, study: str = "mine") -> str:
     shown |= _read(main, compared)
     for part in filter(None, (main, people)):
         part.files = _as_folders(paths, part.files)
-    templates = environment(TEMPLATE.parent, keep_trailing_newline=True)
-    templates.filters["yaml"] = _yaml
+    templates = environment(TEMPLATE.parent, as_yaml, keep_trailing_newline=True)
     return templates.get_template(TEMPLATE.name).render(
         study=study,
         main=main,
@@ -517,12 +516,12 @@ def _read_words(part: Guess, compared: bool, models: Collection[str]) -> None:
             "words",
             words=words,
             compared=compared,
-            example=_yaml(dict.fromkeys(words[:5], meaning)),
-            missing=_yaml(words),
+            example=as_yaml(dict.fromkeys(words[:5], meaning)),
+            missing=as_yaml(words),
         )
         return
     if known and "order" in part.columns:
-        part.set_other("values", None, "models_or_places", read_as=_yaml(known))
+        part.set_other("values", None, "models_or_places", read_as=as_yaml(known))
     elif known:
         part.set_other("values", known, "known_words")
     if left:
@@ -647,13 +646,13 @@ def _as_references(part: Guess) -> Guess:
     return replace(part, columns={key: columns[key] for key in columns if key in taken})
 
 
-def _yaml(value: object) -> str:
+def as_yaml(value: object) -> str:
     """A value of config in one line; words that YAML reads as true and false stay as they are among
     the names of a mapping.
     """
     if isinstance(value, Mapping):
         pairs = (
-            f"{key if key in BOOLEAN_WORDS else in_yaml(key)}: {_yaml(entry)}"
+            f"{key if key in BOOLEAN_WORDS else in_yaml(key)}: {as_yaml(entry)}"
             for key, entry in value.items()
         )
         return f"{{{', '.join(pairs)}}}"

@@ -27,15 +27,18 @@ def rendered(template: str | Path, **values) -> str:
 
     What is written from right to left is isolated (`<bdi>`), so that a name leaves the numbers
     beside it in their order, and invisible characters are shown. The filter `digest` is for a
-    policy that allows one style and one script; the test `numeric` is true of texts that begin with
+    policy that allows one style and one script; `is_numeric` is true of texts that begin with
     a number.
     """
     path = Path(template)
-    templates = environment(path.parent, autoescape=True)
-    templates.filters["digest"] = digest
-    templates.tests["numeric"] = lambda text: text[:1] in "0123456789.+−▲▼–"
+    templates = environment(path.parent, digest, is_numeric, autoescape=True)
     page = visible(templates.get_template(path.name).render(**values), but="\n")
     return ISOLATED.sub(_isolated, page) if re.search(RIGHT_TO_LEFT, page) else page
+
+
+def is_numeric(text: str) -> bool:
+    """Whether a text begins with a number."""
+    return text[:1] in "0123456789.+−▲▼–"
 
 
 def _isolated(match: re.Match) -> str:

@@ -273,9 +273,8 @@ def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one():
     first = json.dumps(log)
     log["eval"]["dataset"]["name"] = "another"  # of which a sample is another prompt
     logs = {"first.json": first, "log.json": json.dumps(log)}
-    import_files(tmp_path, logs, settings=settings, scales={"quality": [0, 1]})
-    table = f"{tmp_path}/ratings.parquet"
-    assert duckdb.sql(f"from '{table}' where gt is not null").fetchall()[1:]
+    import_files(logs, settings=settings, scales={"quality": [0, 1]})
+    assert duckdb.sql("from 'ratings.parquet' where gt is not null").fetchall()[1:]
 
 
 def test_judges_that_an_inspect_log_names_need_no_config():

@@ -145,7 +145,7 @@ def test_a_number_that_may_be_a_score_is_asked_about_or_left():
         assert "mark a failure" not in text
 
 
-@pytest.mark.parametrize("failure", [-9, 99])
+@pytest.mark.parametrize("failure", [-9, 99, -9999])
 def test_beside_0_and_1_only_minus_1_may_be_a_score(failure):
     """A rare one is asked about; other numbers mark failures as they do beside other scores."""
     study, _ = guessed(ratings_with(failure, (0, 1)))

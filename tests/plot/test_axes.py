@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
-from recuse.plot.axes import bias_limits
+from recuse.plot.axes import bias_limits, numbered
 
 
 @pytest.mark.parametrize(("longest", "counts"), [(0.09, True), (0.4, False)])
@@ -18,3 +19,10 @@ def test_only_what_would_halve_the_others_is_left_out_of_the_axis(longest, count
     assert (low <= -longest and high >= longest) == counts
     assert low == pytest.approx(-0.1008 if counts else -0.0616)
     assert bias_limits(rows.assign(ci_low=np.nan, ci_high=np.nan)) == pytest.approx((-0.056, 0.056))
+    assert bias_limits(rows * np.nan, at=None) == pytest.approx((-0.06, 1.06))
+
+
+def test_numbers_stand_at_multiples_of_1_2_or_5():
+    axes = Figure().add_subplot(xlim=(0, 20))
+    numbered(axes.xaxis, 2.5)
+    assert axes.get_xticks() == pytest.approx([0, 5, 10, 15, 20])

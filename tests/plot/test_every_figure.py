@@ -132,6 +132,7 @@ def test_a_figure_fits_its_paper_and_is_repeatable_and_accessible(name, case, tm
     assert overlapping(renderer.boxes) == []
     if case == "nothing" and name != "fig01_method":
         assert figure.get_gid() == WORDS_ALONE
+        assert figure.get_size_inches()[1] < 1.5
     widths = [axes.get_position().width for axes in figure.axes]
     assert min(widths, default=1) * figure.get_size_inches()[0] >= 0.75
     if name in DIRECTED and case == "usual":

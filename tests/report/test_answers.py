@@ -131,7 +131,7 @@ def test_one_axis_holds_all_marks():
     labels = [label for _, label in answer.ticks()]
     assert labels == ["0", "+0.5"]
     assert dict(map(reversed, answer.ticks()))["0"] == pytest.approx(answer.zero)
-    wide = verdict("W", Verdict.NOT_SHOWN, 0.0) | {"ci_low": -9.0, "ci_high": 9.0}
+    wide = verdict("W", Verdict.NOT_SHOWN, 0.0) | {"ci_low": -0.42, "ci_high": 0.42}
     *_, cut = answer_from([*FOUR, wide]).verdicts
     assert (cut.places["ci_low"], cut.places["ci_high"]) == (0, 1)
 

@@ -30,7 +30,7 @@ from processes import (
     run_step_or,
     step_from,
 )
-from twin import STUDY, make_twin
+from twin import STUDY, collapse, make_twin
 
 OURS, PYTHON, TABLE, FORMULA, DENSE = (
     "ours, raw CSV",
@@ -77,13 +77,12 @@ def prepare(folder: str) -> None:
 def fit_from_table(folder: str, output: str) -> None:
     """Collapse the rows of ratings.parquet and fit, as the workflow does."""
     from recuse.base.tables import write_table
-    from recuse.data.cells import build_cells
     from recuse.data.study import StudyTables
     from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
-    build_cells(f"{folder}/ratings.parquet", f"{output}.cells.parquet")
-    found = estimate(Spec.of("main"), StudyTables(STUDY, f"{output}.cells.parquet"), confidence=0.9)
+    collapse(folder)
+    found = estimate(Spec.of("main"), StudyTables(STUDY, f"{folder}/cells.parquet"), confidence=0.9)
     write_table(output, ESTIMATES, found.estimates)
 
 

@@ -22,6 +22,7 @@ from processes import (
     run_step_or,
     step_from,
 )
+from twin import collapse
 
 FAMILIES = ("Claude", "GPT", "Llama 3", "Mistral")
 MODELS = {f"{FAMILIES[number % 4]} {number}": FAMILIES[number % 4] for number in range(9)}
@@ -92,13 +93,12 @@ def estimate(rows: str, folder: str, memory_limit: str, covariance: str) -> None
     """
     from recuse.base.database import bounded
     from recuse.base.tables import write_table
-    from recuse.data.cells import build_cells
     from recuse.data.study import StudyTables
     from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
     with bounded(memory_limit, f"{folder}/spill"):
-        build_cells(f"{folder}/ratings.parquet", f"{folder}/cells.parquet")
+        collapse(folder)
         study = StudyTables("grown", f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
         found = estimate(Spec.of("main", covariance=covariance), study, confidence=0.9)
     write_table(f"{folder}/{covariance}.csv", ESTIMATES, found.estimates)

@@ -22,14 +22,14 @@ from processes import ROOT, print_table
 from recuse.base.database import connect, footer, write_rows
 from recuse.config.load import project
 from recuse.config.studies import Study
-from recuse.data.cells import build_cells
-from recuse.data.ratings import StudyFiles, normalise_ratings
+from recuse.data.ratings import StudyFiles
 from recuse.data.registry import IMPORTED_SCALES
 from recuse.data.study import StudyTables
 from recuse.inference.idiosyncrasy import idiosyncrasies, idiosyncrasy_rows, pooled_rows
 from recuse.inference.verdict import KINDS, Reply, Verdict, verdict_rows
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
+from recuse.steps.ratings import normalise_study
 
 RAW = ROOT / "results" / "multivac" / "raw" / "ratings.parquet"
 WITHIN = {"absorb": "completion", "terms": ("judge", "same_family")}
@@ -144,10 +144,13 @@ def main():
             source = StudyFiles.from_files(
                 [raw], [None], scales={}, task_types={}, models=models, imported=True
             )
-            normalise_ratings(
-                "s", source, ratings=ratings, completeness=str(Path(folder, "completeness.csv"))
+            normalise_study(
+                study="s",
+                source=source,
+                ratings=ratings,
+                cells=cells,
+                completeness=str(Path(folder, "completeness.csv")),
             )
-            build_cells(ratings, cells)
             for method, family, p_value in p_values(StudyTables("s", cells, [ratings])):
                 excluded[method, family].append(p_value <= 0.1)
     methods = list(dict.fromkeys(method for method, _ in excluded))

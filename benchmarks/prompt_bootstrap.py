@@ -11,7 +11,7 @@ replicates.
 """
 
 from processes import in_turn, measure, medians, print_machine, print_table, run_step_or, step_from
-from twin import STUDY, make_twin
+from twin import STUDY, collapse, make_twin
 
 SEED = 1
 EQUAL = 1e-10  # largest difference of a replicate's coefficients
@@ -24,12 +24,11 @@ def bootstrap(folder: str, replicates: str) -> None:
     import time
 
     from recuse.base.tables import write_table
-    from recuse.data.cells import build_cells
     from recuse.data.study import StudyTables
     from recuse.model.estimates import ESTIMATES, estimate
     from recuse.model.spec import Spec
 
-    build_cells(f"{folder}/ratings.parquet", f"{folder}/cells.parquet")
+    collapse(folder)
     study = StudyTables(STUDY, f"{folder}/cells.parquet", [f"{folder}/ratings.parquet"])
     estimate(Spec.of("main"), study, confidence=0.9)
     start = time.perf_counter()

@@ -48,11 +48,11 @@ def study_from(folder: Path, rating, score):
     import pandas as pd
 
     from recuse.base.database import connect, text
-    from recuse.data.cells import build_cells
     from recuse.data.files import RatingsFile
-    from recuse.data.ratings import StudyFiles, normalise_ratings
+    from recuse.data.ratings import StudyFiles
     from recuse.data.registry import Registry
     from recuse.data.study import StudyTables
+    from recuse.steps.ratings import normalise_study
 
     names = [f"model {number}" for number in range(5)]
     index = pd.MultiIndex.from_product(
@@ -70,10 +70,9 @@ def study_from(folder: Path, rating, score):
     registry = Registry.from_config({name: {"family": name} for name in names})
     source = StudyFiles([RatingsFile(str(raw))], {"d": (0, 100)}, {}, registry)
     paths = {name: str(folder / f"{name}.parquet") for name in ("ratings", "cells")}
-    normalise_ratings(
-        "waves", source, ratings=paths["ratings"], completeness=str(folder / "completeness.csv")
+    normalise_study(
+        study="waves", source=source, **paths, completeness=str(folder / "completeness.csv")
     )
-    build_cells(paths["ratings"], paths["cells"])
     return StudyTables("waves", paths["cells"], [paths["ratings"]])
 
 

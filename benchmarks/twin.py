@@ -14,13 +14,13 @@ def make_twin(folder: str) -> None:
     import yaml
 
     from recuse.base.database import write_parquet
-    from recuse.data.cells import build_cells
     from recuse.data.files import RatingsFile
-    from recuse.data.ratings import StudyFiles, normalise_ratings
+    from recuse.data.ratings import StudyFiles
     from recuse.data.registry import Registry
     from recuse.papers.twin import published_world
     from recuse.papers.values import JUDGES, read_files
     from recuse.simulate.ratings import simulate
+    from recuse.steps.ratings import normalise_study
 
     config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
     settings, models = config["studies"][STUDY], config["models"]
@@ -43,10 +43,18 @@ def make_twin(folder: str) -> None:
         task_types,
         Registry.from_config(models),
     )
-    normalise_ratings(
-        STUDY,
-        source,
+    normalise_study(
+        study=STUDY,
+        source=source,
         ratings=f"{folder}/ratings.parquet",
+        cells=f"{folder}/cells.parquet",
         completeness=f"{folder}/completeness.csv",
     )
-    build_cells(f"{folder}/ratings.parquet", f"{folder}/cells.parquet")
+
+
+def collapse(folder: str) -> None:
+    """Collapse ratings.parquet of a folder into cells.parquet, as a single shard."""
+    from recuse.data.cells import count_shard, gather_cells
+
+    count_shard(f"{folder}/ratings.parquet", f"{folder}/counts.parquet")
+    gather_cells([f"{folder}/counts.parquet"], f"{folder}/cells.parquet")

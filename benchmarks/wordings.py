@@ -117,12 +117,12 @@ def library_coverage(generator, studies, *, sd, wordings):
     import duckdb
 
     from recuse.config.studies import conclusions_params
-    from recuse.data.cells import build_cells
     from recuse.data.files import RatingsFile
-    from recuse.data.ratings import StudyFiles, normalise_ratings
+    from recuse.data.ratings import StudyFiles
     from recuse.data.registry import Registry
     from recuse.data.study import StudyTables
     from recuse.inference.wordings import wording_rows
+    from recuse.steps.ratings import normalise_study
 
     config = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
     asked, names = conclusions_params(config), [f"m{number}" for number in range(JUDGES)]
@@ -155,13 +155,13 @@ def library_coverage(generator, studies, *, sd, wordings):
                 {},
                 Registry.from_config(models),
             )
-            normalise_ratings(
-                "s",
-                source,
+            normalise_study(
+                study="s",
+                source=source,
                 ratings=f"{folder}/r.parquet",
+                cells=f"{folder}/cells.parquet",
                 completeness=f"{folder}/completeness.csv",
             )
-            build_cells(f"{folder}/r.parquet", f"{folder}/cells.parquet")
             tables = StudyTables("s", f"{folder}/cells.parquet", [f"{folder}/r.parquet"])
             for row in wording_rows(study=tables, **asked):
                 if row["quantity"] == "self_bias" and row["term"] in names:

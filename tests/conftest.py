@@ -14,15 +14,15 @@ import mutations
 from recuse.base.database import write_parquet
 from recuse.base.products import register
 from recuse.cli import main
-from recuse.data.cells import build_cells
 from recuse.data.files import RatingsFile
-from recuse.data.ratings import StudyFiles, normalise_ratings
+from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from recuse.data.study import StudyTables
 from recuse.papers.twin import published_world
 from recuse.papers.values import JUDGES, read_files
 from recuse.products import PRODUCTS
 from recuse.simulate.ratings import planted, simulate
+from recuse.steps.ratings import normalise_study
 
 register(PRODUCTS)
 pytest_plugins = ["file_server", "rated_tables", "smaller_inputs", "verdict_files", "workflow_runs"]
@@ -115,10 +115,9 @@ def study_files(study, files):
 def built(folder, name, source):
     """Ratings and cells of a study, in `folder`."""
     paths = {table: str(folder / f"{table}.parquet") for table in ("ratings", "cells")}
-    normalise_ratings(
-        name, source, ratings=paths["ratings"], completeness=str(folder / "completeness.csv")
+    normalise_study(
+        study=name, source=source, **paths, completeness=str(folder / "completeness.csv")
     )
-    build_cells(paths["ratings"], paths["cells"])
     return StudyTables(name, paths["cells"], [paths["ratings"]])
 
 

@@ -13,7 +13,7 @@ from conftest import CONFIG
 from rated_tables import NINE, study_of_query
 from recuse.base.database import connect
 from recuse.base.errors import DataError
-from recuse.data.cells import AXES, FACTORS, Levels, as_metadata, build_cells, read_levels
+from recuse.data.cells import AXES, FACTORS, Levels, as_metadata, count_shard, read_levels
 from recuse.data.codes import code_checked
 from recuse.data.files import RatingsFile
 from recuse.data.moments import moments_of_rows
@@ -76,7 +76,7 @@ def test_codes_are_counted_without_a_hash_table(twin, monkeypatch, tmp_path):
             return self.connection.execute(query, *arguments)
 
     monkeypatch.setattr("recuse.data.cells.connect", lambda: Listener(connect()))
-    build_cells(twin.ratings[0], str(tmp_path / "cells.parquet"))
+    count_shard(twin.ratings[0], str(tmp_path / "counts.parquet"))
     assert len(asked) == 1
     assert "Perfect Hash" in asked[0] or "PERFECT_HASH" in asked[0]
 

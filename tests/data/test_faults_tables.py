@@ -22,13 +22,13 @@ from mutations import (
 )
 from recuse import commands
 from recuse.config.load import load
-from recuse.data.cells import build_cells
 from recuse.data.raters import check_raters, rater_agreement
 from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.study import StudyTables
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.pairwise.table import normalise as normalise_verdicts
+from recuse.steps.ratings import normalise_study
 
 SMOKE = ROOT / "tests" / "smoke"
 CONFIG = load(str(SMOKE / "config.yaml"))
@@ -102,12 +102,13 @@ def through_the_steps(path, folder):
         folder, "ratings.parquet", "completeness.csv", "cells.parquet"
     )
     with done_or_refused(str(path), made=made):
-        normalise_ratings(
-            "mine", source(path), ratings=str(ratings), completeness=str(completeness)
+        normalise_study(
+            study="mine",
+            source=source(path),
+            ratings=str(ratings),
+            cells=str(cells),
+            completeness=str(completeness),
         )
-    if ratings.exists():
-        with done_or_refused(str(cells), made=[cells]):
-            build_cells(str(ratings), str(cells))
     if cells.exists():
         estimate(
             Spec.of("main"), StudyTables("mine", str(cells), [str(ratings)]), confidence=0.9, seed=1

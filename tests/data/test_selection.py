@@ -8,11 +8,11 @@ import duckdb
 import numpy as np
 import pytest
 
+from conftest import changed_twin
 from recuse.base.reasons import Reason, code
-from recuse.data.cells import as_metadata, build_cells, cells_of_rows, read_levels
+from recuse.data.cells import cells_of_rows, read_levels
 from recuse.data.moments import Blocks, RowBlock
 from recuse.data.selection import EVERY_ROW, Selection, with_family_references
-from recuse.data.study import StudyTables
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.validation.compare import compared
@@ -173,18 +173,8 @@ def test_cells_of_no_rows(twin):
 
 
 def test_judges_of_one_family_are_no_reference(twin, tmp_path):
-    one = str(tmp_path / "one.parquet")
-    rows, levels = (
-        f"from '{twin.ratings[0]}' where judge_family = 'GPT'",
-        as_metadata(read_levels(twin.ratings[0])),
-    )
-    duckdb.sql(f"copy ({rows}) to '{one}' (format parquet, {levels})")
-    build_cells(one, str(tmp_path / "cells.parquet"))
-    result = estimate(
-        Spec.of("r", reference="family"),
-        StudyTables("one", str(tmp_path / "cells.parquet"), [one]),
-        confidence=0.9,
-    )
+    of_one = changed_twin(twin, tmp_path, "from raw where judge ilike '%gpt%'")
+    result = estimate(Spec.of("r", reference="family"), of_one, confidence=0.9)
     assert result.estimates == []
     assert [code(gap["reason"]) for gap in result.not_estimable] == [Reason.ONE_REFERENCE_FAMILY]
 

@@ -11,7 +11,6 @@ from enum import StrEnum
 import numpy as np
 
 from recuse.base.database import (
-    Connection,
     connect,
     files,
     footer,
@@ -226,59 +225,36 @@ class Cells:
         return np.bincount(self.group, weights=values)
 
 
-def build_cells(ratings: str, cells: str) -> None:
-    """Collapse the canonical ratings (parquet) into cells (parquet); DataError if there is no row.
-
-    One row per distinct (dimension, dataset, judge, model, gt) with n and count_<rating>, the
-    number of rows of each raw rating: nothing is lost for any statistic of rating and reference.
-    `group` numbers (dimension, dataset, judge, model).
-    """
-    connection, counts = _counting(ratings)
-    rows = connection.execute(counts).fetchnumpy()
-    write_cells(cells_of_counts(read_levels(ratings), rows), cells)
-
-
 def count_shard(ratings: str, counts: str) -> None:
     """Write how often each rating was given in each group with each reference, by codes (parquet),
     in a shard's ratings.
 
     Counts are additive over shards, whichever shards the rows of a cell are in.
     """
-    connection, query = _counting(ratings)
-    write_rows(
-        connection,
-        f"{query} order by all",
-        counts,
-        as_metadata(read_levels(ratings)),
-        compression="snappy",
-    )
-
-
-def gather_cells(counts: Sequence[str], cells: str) -> None:
-    """Add up the counts of all shards (parquet): the cells (parquet) that `build_cells` makes of
-    all ratings together.
-    """
-    rows = connect().execute(f"select * from {files(counts)}").fetchnumpy()
-    write_cells(cells_of_counts(read_levels(counts[0]), rows), cells)
-
-
-def _counting(ratings: str) -> tuple[Connection, str]:
-    """A connection, and SQL on it for the counts of ratings by code."""
     connection = connect()
     # Codes are few: an array of all their combinations, if it may be as large as that, is faster
     # than a hash table.
     connection.execute(f"set perfect_ht_threshold = {ARRAY_BITS}")
-    return (
-        connection,
-        (
-            f"select group_code, reference_code, rating, count(*) as n from {files([ratings])}"
-            " group by all"
-        ),
+    query = (
+        f"select group_code, reference_code, rating, count(*) as n from {files([ratings])}"
+        " group by all order by all"
     )
+    write_rows(connection, query, counts, as_metadata(read_levels(ratings)), compression="snappy")
+
+
+def gather_cells(counts: Sequence[str], cells: str) -> None:
+    """Add up the counts of all shards (parquet) to the cells (parquet) of all ratings together."""
+    rows = connect().execute(f"select * from {files(counts)}").fetchnumpy()
+    write_cells(cells_of_counts(read_levels(counts[0]), rows), cells)
 
 
 def write_cells(cells: Cells, path: str) -> None:
-    """Write cells (parquet), as `build_cells` does."""
+    """Write cells (parquet): a row for each distinct (dimension, dataset, judge, model, gt) with n
+    and count_<rating>, the number of rows of each raw rating.
+
+    Nothing is lost for any statistic of rating and reference. `group` numbers (dimension, dataset,
+    judge, model). DataError if there is no row.
+    """
     if not len(cells.n):
         raise DataError(
             f"{path}: no complete row is left for it; see completeness.csv for what is missing"

@@ -126,13 +126,16 @@ def identifiability(spec: Spec, study: StudyTables) -> Iterator[dict]:
 
 
 def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict]:
+    from scipy.sparse import csr_array
+
     layout, factors = design_layout(spec, terms, moments), moments.factors
     solution = solve(moments, layout)
     pairs = np.stack([factors["judge"], factors["model"]], axis=1)
     names, first, cell = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     cells = CellWords(*names.T, kin=(factors["judge_family"] == factors["model_family"])[first])
-    # (groups, v - 1, terms)
-    weights = layout @ solution.inverse
+    # (groups, v - 1, terms); a group carries few of all terms
+    carried = csr_array(layout.reshape(-1, len(terms)))
+    weights = (carried @ solution.inverse).reshape(layout.shape)
     squares = np.zeros((len(names), len(terms)))  # sums over the rows of each cell
     sums = moments.regressor_sums @ weights
     np.add.at(squares, cell, np.einsum("gwt,gwt->gt", weights, sums))

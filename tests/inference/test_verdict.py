@@ -87,7 +87,7 @@ def test_a_note_says_that_all_judges_contradict_an_interval_or_that_own_ratings_
     assert fields(found, "verdict note") == (ESTABLISHED, because(Reason.MISSING_OWN, share="12 %"))
     doubted = replace(ABOVE, probability_positive=0.99, missing=0.12, doubt=DOUBT)
     assert fields(only({"C": doubted}), "verdict note") == (LIKELY, DOUBT)
-    assert only({"C": replace(AROUND, probability_positive=0.6)})["note"] == ""
+    assert only({"C": replace(AROUND, probability_positive=0.6, missing=0.0)})["note"] == ""
 
 
 def test_shares_are_at_most_likely():

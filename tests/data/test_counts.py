@@ -24,6 +24,8 @@ from recuse.data.study import StudyTables
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 KEY = "judge, model, dimension, dataset, gt, rating"
 BY_ANSWER = {
     "length_control",
@@ -107,21 +109,21 @@ def test_every_spec_is_that_of_the_rows_or_refused(studies, name):
             assert [code(row["reason"]) for row in estimated.not_estimable] == [reason]
 
 
-def test_completeness_is_that_of_the_rows(few_prompts, tmp_path):
+def test_completeness_is_that_of_the_rows(few_prompts):
     raw = few_prompts.ratings[0].replace("ratings", "raw")
     lost = f"(select * replace (if(hash(judge, prompt_id) % 9 = 0, null, rating) as rating) from '{raw}')"
-    duckdb.sql(f"copy {lost} to '{tmp_path}/lost.parquet'")
-    by_prompt = count(f"{tmp_path}/lost.parquet", tmp_path / "n.csv", f"{KEY}, prompt_id")
-    built(tmp_path / "rows", source(f"{tmp_path}/lost.parquet"))
-    built(tmp_path / "counts", source(by_prompt, "n"))
-    tables = [read_table(tmp_path / each / "completeness.csv") for each in ("rows", "counts")]
+    duckdb.sql(f"copy {lost} to 'lost.parquet'")
+    by_prompt = count("lost.parquet", Path("n.csv"), f"{KEY}, prompt_id")
+    built(Path("rows"), source("lost.parquet"))
+    built(Path("counts"), source(by_prompt, "n"))
+    tables = [read_table(Path(each) / "completeness.csv") for each in ("rows", "counts")]
     for row in tables[0]:
         row["missing_length"] = "0"
     assert tables[0] == tables[1]
     assert any(row["missing_rating"] != "0" for row in tables[1])
 
 
-@settings(max_examples=8, deadline=None, phases=[Phase.generate])
+@settings(max_examples=4, deadline=None, phases=[Phase.generate])
 @given(st.integers(0, 2**32))
 def test_counts_of_random_rows_are_the_rows(tmp_path_factory, seed):
     """Rows of one answer or more to a prompt; their counts in any order, in parts."""
@@ -173,29 +175,29 @@ def queries():
     return re.findall(r"^(\w+)[^\n]*:\n\n```sql\n(.*?)```", page.read_text("utf-8"), re.M | re.S)
 
 
-def test_documented_queries_count(few_prompts, tmp_path):
+def test_documented_queries_count(few_prompts):
     """That of DuckDB runs as it is; what the others select runs in DuckDB, in its dialect."""
     raw = few_prompts.ratings[0].replace("ratings", "raw")
-    duckdb.sql(f"copy ({CALLS.format(raw)}) to '{tmp_path}/calls.parquet'")
+    duckdb.sql(f"copy ({CALLS.format(raw)}) to 'calls.parquet'")
     duckdb.sql(
-        f"copy (select {KEY}, prompt_id, count(*) as n from '{raw}' group by all) to '{tmp_path}/n.csv'"
+        f"copy (select {KEY}, prompt_id, count(*) as n from '{raw}' group by all) to 'n.csv'"
     )
     made = {}
     for engine, query in queries():
         parsed = sqlglot.parse_one(query, dialect=engine.lower())
         assert not list(parsed.find_all(sqlglot.exp.Command))
-        made[engine] = f"{tmp_path}/{engine}.parquet"
+        made[engine] = f"{engine}.parquet"
         if engine == "DuckDB":
-            query = query.replace("s3://calls/2026/*.parquet", f"{tmp_path}/calls.parquet")
+            query = query.replace("s3://calls/2026/*.parquet", "calls.parquet")
             duckdb.sql(query.replace("counts.parquet", made[engine]))
         else:
             select = parsed.find(sqlglot.exp.Select).sql(dialect="duckdb")
-            select = select.replace("calls.ratings", f"'{tmp_path}/calls.parquet'")
+            select = select.replace("calls.ratings", "'calls.parquet'")
             duckdb.sql(f"copy ({select}) to '{made[engine]}'")
     assert list(made) == ["DuckDB", "Spark", "BigQuery"]
-    study = built(tmp_path / "n", source(f"{tmp_path}/n.csv", "n"))
+    study = built(Path("n"), source("n.csv", "n"))
     for engine, path in made.items():
-        counts = built(tmp_path / engine, source(path, "n")).cells().counts
+        counts = built(Path(engine), source(path, "n")).cells().counts
         assert (counts == study.cells().counts).all()
 
 
@@ -209,11 +211,11 @@ def table(path, *lines, header=HEADER):
 
 
 @pytest.mark.parametrize("n", ["0", "-3", "2.5", "many", "", "1e16", "inf"])
-def test_an_n_that_is_no_count_is_named(tmp_path, n):
-    path = table(tmp_path / "n.csv", f"GPT-4o,Claude v2,Tone,d,p1,3,2,{n}")
+def test_an_n_that_is_no_count_is_named(n):
+    path = table(Path("n.csv"), f"GPT-4o,Claude v2,Tone,d,p1,3,2,{n}")
     found = f"found '{n}'" if n not in ("",) else "found nothing"
     with pytest.raises(DataError) as caught:
-        built(tmp_path / "built", source(path, "times", {"Tone": [1, 5]}))
+        built(Path("built"), source(path, "times", {"Tone": [1, 5]}))
     message = str(caught.value)
     assert message.startswith(f"{path}, line 3, column times: {found}")
     assert "a whole number from 1" in message
@@ -226,60 +228,58 @@ def test_an_n_that_is_no_count_is_named(tmp_path, n):
         (10**15, "the counts stand for 1,000,000,000,000,012 ratings"),
     ],
 )
-def test_what_cannot_be_repeated_is_counted_and_refused_where_it_would_be(tmp_path, n, words):
+def test_what_cannot_be_repeated_is_counted_and_refused_where_it_would_be(n, words):
     """A fit from cells takes counts of any size, as they are not repeated."""
-    path = table(tmp_path / "n.csv", f"GPT-4o,Claude v2,Tone,d,p1,3,2,{n}")
+    path = table(Path("n.csv"), f"GPT-4o,Claude v2,Tone,d,p1,3,2,{n}")
     of_counts = source(path, "times", {"Tone": [1, 5]})
-    outputs = {"ratings": f"{tmp_path}/r.parquet", "completeness": f"{tmp_path}/c.csv"}
+    outputs = {"ratings": "r.parquet", "completeness": "c.csv"}
     assert check_ratings("counts", of_counts, **outputs)[2].counts.sum() == n + 12
     with pytest.raises(DataError, match=re.escape(f"{path}: {words}")):
         normalise_ratings("counts", of_counts, **outputs)
 
 
 @pytest.mark.parametrize(("n", "occasions"), [(1, [0]), (2, [1, 2, 3, 4])])
-def test_only_several_ratings_of_one_answer_are_on_occasions_of_their_own(tmp_path, n, occasions):
-    path = tmp_path / "n.csv"
+def test_only_several_ratings_of_one_answer_are_on_occasions_of_their_own(n, occasions):
+    path = Path("n.csv")
     rows = [f"GPT-4o,{model},Tone,d,p1,3,2,{n}" for model in ("GPT-4o", "Claude v2")]
     path.write_text("\n".join([HEADER, *rows, ""]), "utf-8")
-    study = built(tmp_path / "built", source(str(path), "times", {"Tone": [1, 5]}))
+    study = built(Path("built"), source(str(path), "times", {"Tone": [1, 5]}))
     query = f"select distinct occasion_code from {files(study.ratings)} order by all"
     assert values_in(connect(), query) == occasions
 
 
-def test_counts_that_no_double_holds_are_refused(tmp_path):
+def test_counts_that_no_double_holds_are_refused():
     rows = [f"GPT-4o,Claude v2,Tone,d,p{p},3,2,{10**15}" for p in range(10)]
-    path = table(tmp_path / "n.csv", *rows)
+    path = table(Path("n.csv"), *rows)
     with pytest.raises(DataError, match="column times: found 10,000,000,000,000,012 ratings in"):
-        built(tmp_path / "built", source(path, "times", {"Tone": [1, 5]}))
+        built(Path("built"), source(path, "times", {"Tone": [1, 5]}))
 
 
-def test_human_scores_of_some_ratings_are_named(tmp_path):
-    path = table(tmp_path / "n.csv", "GPT-4o,Claude v2,Tone,d,p1,,2,7")
+def test_human_scores_of_some_ratings_are_named():
+    path = table(Path("n.csv"), "GPT-4o,Claude v2,Tone,d,p1,,2,7")
     with pytest.raises(DataError, match="line 3, column gt: found nothing; write the human score"):
-        built(tmp_path / "built", source(path, "times", {"Tone": [1, 5]}))
+        built(Path("built"), source(path, "times", {"Tone": [1, 5]}))
 
 
-def test_missing_columns_are_named(tmp_path):
-    path = table(tmp_path / "n.csv")
+def test_missing_columns_are_named():
+    path = table(Path("n.csv"))
     with pytest.raises(DataError, match="line 1, column count: missing; found judge, model"):
         source(path, "count", {"Tone": [1, 5]}).files[0].stored()
-    short = tmp_path / "short.csv"
+    short = Path("short.csv")
     short.write_text("judge,model,dimension,dataset,gt,rating,times\na,b,Tone,d,1,1,2\n", "utf-8")
     with pytest.raises(DataError, match="line 1, column prompt_id: missing; count by prompt_id"):
-        built(tmp_path / "built", source(str(short), "times", {"Tone": [1, 5]}))
+        built(Path("built"), source(str(short), "times", {"Tone": [1, 5]}))
 
 
-def test_failed_judgments_are_counted(tmp_path):
-    path = table(
-        tmp_path / "n.csv", "GPT-4o,GPT-4o,Tone,d,p1,4,,3", "GPT-4o,GPT-4o,Tone,d,p2,4,2,1"
-    )
-    study = built(tmp_path / "built", source(path, "times", {"Tone": [1, 5]}))
-    (row,) = read_table(tmp_path / "built" / "completeness.csv")
+def test_failed_judgments_are_counted():
+    path = table(Path("n.csv"), "GPT-4o,GPT-4o,Tone,d,p1,4,,3", "GPT-4o,GPT-4o,Tone,d,p2,4,2,1")
+    study = built(Path("built"), source(path, "times", {"Tone": [1, 5]}))
+    (row,) = read_table(Path("built") / "completeness.csv")
     assert (row["missing_rating"], row["used"], row["absent"]) == ("3", "13", "0")
     assert study.cells().n.sum() == 13
 
 
-def in_python(folder, n, monkeypatch):
+def in_python(n):
     """A random table of ratings, each n times, as rows and as counts, in Python."""
     draw = random.Random(1)
     names, lines = [*CONFIG["models"]][:4], []
@@ -288,22 +288,21 @@ def in_python(folder, n, monkeypatch):
         lines.append(f"{judge},{model},Tone,d,p{prompt:02},{1 + prompt % 5},{score}")
     header = "judge,model,dimension,dataset,prompt_id,gt,rating"
     rows = [f"{line},{time}" for line in lines for time in range(n)]
-    (folder / "rows.csv").write_text("\n".join([f"{header},occasion", *rows, ""]), "utf-8")
+    Path("rows.csv").write_text("\n".join([f"{header},occasion", *rows, ""]), "utf-8")
     counts = [f"{line},{n}" for line in lines]
-    (folder / "counts.csv").write_text("\n".join([f"{header},n", *counts, ""]), "utf-8")
+    Path("counts.csv").write_text("\n".join([f"{header},n", *counts, ""]), "utf-8")
     study = "scales: {Tone: [1, 5]}"
-    (folder / "mine.yaml").write_text(
+    Path("mine.yaml").write_text(
         f"studies:\n  rows: {{title: r, files: rows.csv, {study}}}\n"
         f"  counts: {{title: c, files: counts.csv, counts: n, {study}}}\n",
         "utf-8",
     )
-    monkeypatch.chdir(folder)
     return [recuse.ratings("mine.yaml", study=name) for name in ("rows", "counts")]
 
 
 @pytest.mark.parametrize("n", [1, 3])
-def test_counts_in_python_are_the_ratings(tmp_path, monkeypatch, n):
-    of_rows, of_counts = in_python(tmp_path, n, monkeypatch)
+def test_counts_in_python_are_the_ratings(n):
+    of_rows, of_counts = in_python(n)
     assert len(of_counts) == len(of_rows) == n * 4 * 4 * 12
     # What reads rows first, and what reads cells
     for spec in ("clustered", "main"):
@@ -321,8 +320,8 @@ def test_counts_in_python_are_the_ratings(tmp_path, monkeypatch, n):
     assert "on 12 prompts" in repr(of_counts)
 
 
-def test_counts_without_prompts_are_shown_without_their_number(tmp_path, monkeypatch):
-    in_python(tmp_path, 2, monkeypatch)
+def test_counts_without_prompts_are_shown_without_their_number():
+    in_python(2)
     rows = pd.read_csv("counts.csv").drop(columns="prompt_id")
     rows.to_csv("counts.csv", index=False)
     counts = recuse.ratings("mine.yaml", study="counts")

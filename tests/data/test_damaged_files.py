@@ -32,6 +32,8 @@ from recuse.imports.readers import count_rows
 from recuse.imports.verdicts import import_verdicts
 from recuse.pairwise import table
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 # By pyarrow 26: two row groups, pages not compressed, with checksums (`write_page_checksum=True`).
 CHECKSUMS = Path(__file__).with_name("checksums.parquet")
 COLUMNS = ("judge", "model", "gt", "dataset", "prompt_id", "rating", "dimension")
@@ -39,36 +41,34 @@ ROWS = duckdb.sql(f"select {', '.join(COLUMNS)} from '{CHECKSUMS}'").fetchall()
 LINES = [",".join(map(str, row)) for row in (COLUMNS, *ROWS)]
 TABLE = "\n".join([*LINES, ""]).encode()
 OBJECTS = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
-FLIPS = int(os.environ.get("RECUSE_FLIPS", "12"))
+FLIPS = int(os.environ.get("RECUSE_FLIPS", "6"))
 
 
-def ratings(folder, name, content):
+def ratings(name, content):
     """The canonical ratings of a file with this content; one of JSON is imported first."""
-    path = folder / name
+    path = Path(name)
     path.write_bytes(content)
     models, scales = CONFIG["models"], {"A": [0, 4]}
     if ".json" in name:
-        outputs = {"ratings": f"{folder}/imported.parquet", "imported": f"{folder}/imported.csv"}
+        outputs = {"ratings": "imported.parquet", "imported": "imported.csv"}
         import_ratings(
             "mine", [str(path)], [], settings={}, scales=scales, models=models, outputs=outputs
         )
-        path = folder / "imported.parquet"
+        path = Path("imported.parquet")
     source = StudyFiles([RatingsFile(str(path))], scales, {}, Registry.from_config(models))
     normalise_ratings(
         "mine",
         source,
-        ratings=f"{folder}/ratings.parquet",
-        completeness=f"{folder}/completeness.csv",
+        ratings="ratings.parquet",
+        completeness="completeness.csv",
     )
-    return duckdb.sql(
-        f"select {', '.join(COLUMNS)} from '{folder}/ratings.parquet' order by all"
-    ).fetchall()
+    return duckdb.sql(f"select {', '.join(COLUMNS)} from 'ratings.parquet' order by all").fetchall()
 
 
-def complaint(folder, name, content):
+def complaint(name, content):
     with pytest.raises(DataError) as caught:
-        ratings(folder, name, content)
-    return str(caught.value).removeprefix(f"{folder}/")
+        ratings(name, content)
+    return str(caught.value)
 
 
 CONTENTS = {
@@ -81,9 +81,9 @@ CONTENTS = {
 
 
 @pytest.mark.parametrize("name", CONTENTS)
-def test_damage_is_an_error_or_changes_nothing_where_the_format_has_checksums(tmp_path, name):
+def test_damage_is_an_error_or_changes_nothing_where_the_format_has_checksums(name):
     content = CONTENTS[name]
-    whole = ratings(tmp_path, name, content)
+    whole = ratings(name, content)
     for what, number in (("flipped", FLIPS), ("cut", FLIPS // 3)):
         draw, counts = random.Random(name), {"error": 0, "same": 0, "other": 0}
         for _ in range(number):
@@ -91,7 +91,7 @@ def test_damage_is_an_error_or_changes_nothing_where_the_format_has_checksums(tm
             damaged[place] ^= 1 << draw.randrange(8)
             given = bytes(damaged) if what == "flipped" else content[:place]
             try:
-                same = ratings(tmp_path, name, given) == whole
+                same = ratings(name, given) == whole
             except DataError:  # any other exception is a bug
                 counts["error"] += 1
             else:
@@ -102,25 +102,22 @@ def test_damage_is_an_error_or_changes_nothing_where_the_format_has_checksums(tm
             assert counts["other"] == 0
 
 
-def test_page_with_another_number_of_values_is_named(tmp_path):
+def test_page_with_another_number_of_values_is_named():
     damaged = bytearray(CHECKSUMS.read_bytes())
     # Of the data page of datasets: 40 values, by dictionary
     header = damaged.index(b"\x1c\x15\x50\x15\x10", 1191)
     damaged[header + 2] = 0x40  # 32; no checksum covers a header
     message = "column dataset, row group 2: the pages hold 32 values, the footer says 40"
-    assert message in complaint(tmp_path, "raw.parquet", bytes(damaged))
+    assert message in complaint("raw.parquet", bytes(damaged))
 
 
-def test_gzip_of_several_members_and_padding(tmp_path):
+def test_gzip_of_several_members_and_padding():
     half = TABLE.index(b"\n", len(TABLE) // 2) - 3  # within a line
-    whole = ratings(tmp_path, "raw.csv", TABLE)
-    assert (
-        ratings(tmp_path, "raw.csv.gz", gzip.compress(TABLE[:half]) + gzip.compress(TABLE[half:]))
-        == whole
-    )
-    assert "gzip" in complaint(tmp_path, "raw.csv.gz", gzip.compress(TABLE) + b"more")
+    whole = ratings("raw.csv", TABLE)
+    assert ratings("raw.csv.gz", gzip.compress(TABLE[:half]) + gzip.compress(TABLE[half:])) == whole
+    assert "gzip" in complaint("raw.csv.gz", gzip.compress(TABLE) + b"more")
     # DuckDB takes none
-    assert "cannot be read" in complaint(tmp_path, "raw.csv.gz", gzip.compress(TABLE) + bytes(100))
+    assert "cannot be read" in complaint("raw.csv.gz", gzip.compress(TABLE) + bytes(100))
 
 
 @pytest.mark.parametrize(
@@ -135,33 +132,31 @@ def test_gzip_of_several_members_and_padding(tmp_path):
         (lambda packed: packed[:40] + bytes(20) + packed[60:], "Error -3 while decompressing data"),
     ],
 )
-def test_damaged_gzip_is_named(tmp_path, change, message):
-    error = complaint(tmp_path, "raw.csv.gz", change(gzip.compress(TABLE)))
+def test_damaged_gzip_is_named(change, message):
+    error = complaint("raw.csv.gz", change(gzip.compress(TABLE)))
     assert error.startswith(f"raw.csv.gz: not a whole gzip file ({message}")
     assert error.endswith("; the file is damaged; copy or write it again")
 
 
-def test_page_that_fails_its_checksum_is_named(tmp_path):
+def test_page_that_fails_its_checksum_is_named():
     content = CHECKSUMS.read_bytes()
-    error = complaint(tmp_path, "raw.parquet", content.replace(b"gpt-4o", b"gpt-4p", 1))
+    error = complaint("raw.parquet", content.replace(b"gpt-4o", b"gpt-4p", 1))
     assert re.match(
         r"raw\.parquet, column judge, row group 1: .* CRC checksum .* the file is damaged", error
     )
 
 
-def test_checksums_that_nobody_verifies_are_said(tmp_path, monkeypatch, capsys):
+def test_checksums_that_nobody_verifies_are_said(monkeypatch, capsys):
     monkeypatch.setattr("recuse.data.intact.find_spec", lambda name: None)
-    ratings(tmp_path, "raw.parquet", CHECKSUMS.read_bytes())
+    ratings("raw.parquet", CHECKSUMS.read_bytes())
     assert "which are verified only where pyarrow is installed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", [0, -1])  # of the name, in the schema and in the last column
-def test_damaged_name_of_a_column_is_no_bug(tmp_path, place):
+def test_damaged_name_of_a_column_is_no_bug(place):
     content = CHECKSUMS.read_bytes()
     first = [match.start() for match in re.finditer(b"prompt_id", content)][place]
-    error = complaint(
-        tmp_path, "raw.parquet", content[:first] + b"pro\xedpt_id" + content[first + 9 :]
-    )
+    error = complaint("raw.parquet", content[:first] + b"pro\xedpt_id" + content[first + 9 :])
     assert re.match("raw.parquet(: cannot be read|, column)", error)
 
 
@@ -180,67 +175,60 @@ def quoted(lines, first, last, column):
 @pytest.mark.parametrize(
     ("column", "mark"), [*((column, "\n") for column in range(len(COLUMNS))), (0, "\r\n")]
 )
-def test_rows_within_a_quoted_field_are_named(tmp_path, column, mark):
+def test_rows_within_a_quoted_field_are_named(column, mark):
     content = quoted(LINES, 20, 59, column).replace(b"\n", mark.encode())
-    error = complaint(tmp_path, "raw.csv", content)
+    error = complaint("raw.csv", content)
     assert error.startswith(
         f"raw.csv, line 21, column {COLUMNS[column]}: found rows of the file within a field"
     )
     kept = [f"{line},note" for line in LINES]
     assert "line 21, column note: found rows" in complaint(
-        tmp_path, "raw.csv", quoted(kept, 20, 59, len(COLUMNS))
+        "raw.csv", quoted(kept, 20, 59, len(COLUMNS))
     )
 
 
 @pytest.mark.parametrize("last", [1, 39])
-def test_rows_within_the_header_are_named(tmp_path, last):
+def test_rows_within_the_header_are_named(last):
     noted = [f"{line},note" for line in LINES]
-    error = complaint(tmp_path, "raw.csv", quoted(noted, 0, last, len(COLUMNS)))
+    error = complaint("raw.csv", quoted(noted, 0, last, len(COLUMNS)))
     assert error.startswith(
         "raw.csv, line 1: found lines of the file in the name of a column, 'note"
     )
-    whole = ratings(tmp_path, "raw.csv", TABLE)
+    whole = ratings("raw.csv", TABLE)
     assert (
-        ratings(tmp_path, "raw.csv", "\n".join([LINES[0] + ',"a\nnote"', *noted[1:], ""]).encode())
-        == whole
+        ratings("raw.csv", "\n".join([LINES[0] + ',"a\nnote"', *noted[1:], ""]).encode()) == whole
     )
 
 
 @pytest.mark.parametrize("column", [0, 1, 2, 3, 5, 6])
-def test_line_break_in_a_name_or_a_number_is_named(tmp_path, column):
-    error = complaint(tmp_path, "raw.csv", quoted(LINES, 20, 21, column))
+def test_line_break_in_a_name_or_a_number_is_named(column):
+    error = complaint("raw.csv", quoted(LINES, 20, 21, column))
     assert error.startswith(
         f"raw.csv, line 21, column {COLUMNS[column]}: found a line break within a field that a"
         " double quote"
     )
 
 
-def test_texts_of_several_lines_are_read_and_counted(tmp_path, capsys):
-    whole = ratings(tmp_path, "raw.csv", TABLE)
-    assert ratings(tmp_path, "raw.csv", TABLE + b"\n") == whole
+def test_texts_of_several_lines_are_read_and_counted(capsys):
+    whole = ratings("raw.csv", TABLE)
+    assert ratings("raw.csv", TABLE + b"\n") == whole
     texts = [
         LINES[0] + ",answer",
         *(f'{line},"one, two\n\nthree ""{place}"""' for place, line in enumerate(LINES[1:])),
     ]
-    assert (
-        ratings(tmp_path, "raw.csv", "\n".join([*texts[:9], "", "", *texts[9:], ""]).encode())
-        == whole
-    )
-    path = f"{tmp_path}/raw.csv"
+    assert ratings("raw.csv", "\n".join([*texts[:9], "", "", *texts[9:], ""]).encode()) == whole
+    path = "raw.csv"
     assert capsys.readouterr().err.splitlines() == [
         f"warning: {path}, line 2, column answer: the first of 80 fields that contain 160 line"
         " breaks; if these are not texts, close the double quote"
     ]
 
 
-def test_last_line_without_a_line_break_is_said(tmp_path, capsys):
-    assert ratings(tmp_path, "raw.csv", TABLE[:-1]) == ratings(tmp_path, "whole.csv", TABLE)
-    warning = (
-        f"warning: {tmp_path}/raw.csv, line 81: ends without a line break, as in a file that was"
-        " cut off"
-    )
+def test_last_line_without_a_line_break_is_said(capsys):
+    assert ratings("raw.csv", TABLE[:-1]) == ratings("whole.csv", TABLE)
+    warning = "warning: raw.csv, line 81: ends without a line break, as in a file that was cut off"
     assert capsys.readouterr().err == f"{warning}; add one if this is whole\n"
-    assert "line 81" in complaint(tmp_path, "raw.csv", TABLE[: TABLE.rindex(b",")])
+    assert "line 81" in complaint("raw.csv", TABLE[: TABLE.rindex(b",")])
 
 
 NUMBERS = {
@@ -296,7 +284,7 @@ def test_one_definition_of_a_number():
 
 @pytest.mark.parametrize("name", ["raw.csv", "raw.parquet", "raw.jsonl"])
 @pytest.mark.parametrize("column", ["rating", "gt"])
-def test_digits_with_an_underscore_are_no_number(tmp_path, name, column):
+def test_digits_with_an_underscore_are_no_number(name, column):
     rows = [row | {column: "0_3"} if place == 5 else row for place, row in enumerate(OBJECTS)]
     if name.endswith("csv"):
         content = (
@@ -308,14 +296,10 @@ def test_digits_with_an_underscore_are_no_number(tmp_path, name, column):
     else:
         values = {key: [str(row[key]) for row in rows] for key in COLUMNS}
         picked = ", ".join(f"unnest(?::varchar[]) as {key}" for key in COLUMNS)
-        connect().execute(
-            f"copy (select {picked}) to '{tmp_path}/made.parquet'", [*values.values()]
-        )
+        connect().execute(f"copy (select {picked}) to 'made.parquet'", [*values.values()])
         content = None
-    content = (tmp_path / "made.parquet").read_bytes() if content is None else content.encode()
-    assert f"column {column}: found '0_3', which is not a number" in complaint(
-        tmp_path, name, content
-    )
+    content = Path("made.parquet").read_bytes() if content is None else content.encode()
+    assert f"column {column}: found '0_3', which is not a number" in complaint(name, content)
 
 
 def declared(path, content, **values):
@@ -323,10 +307,10 @@ def declared(path, content, **values):
 
 
 @pytest.mark.parametrize("name", CONTENTS)
-def test_file_that_is_not_the_declared_one_is_named_with_both(tmp_path, name):
-    content, path = CONTENTS[name], tmp_path / name
+def test_file_that_is_not_the_declared_one_is_named_with_both(name):
+    content, path = CONTENTS[name], Path(name)
     path.write_bytes(content)
-    right = declared(f"{tmp_path}/./{name}", content)
+    right = declared(f"./{name}", content)
     check_declared([str(path), "unnamed.csv"], right, rows_in=count_rows)
     right[next(iter(right))]["sha256"] = right[next(iter(right))]["sha256"].upper()
     check_declared([str(path)], right, rows_in=count_rows)
@@ -348,24 +332,22 @@ def test_file_that_is_not_the_declared_one_is_named_with_both(tmp_path, name):
             check_declared([str(path)], declared(path, content))
 
 
-def test_every_kind_of_file_is_compared_with_what_is_declared(tmp_path):
+def test_every_kind_of_file_is_compared_with_what_is_declared():
     for name in ("raw.csv", "human.csv", "verdicts.csv", "raters.csv"):
-        (tmp_path / name).write_text("a\n", "utf-8")
+        Path(name).write_text("a\n", "utf-8")
     raw, human, verdicts, raters = (
-        str(tmp_path / name) for name in ("raw.csv", "human.csv", "verdicts.csv", "raters.csv")
+        str(Path(name)) for name in ("raw.csv", "human.csv", "verdicts.csv", "raters.csv")
     )
     registry, outputs = (
         Registry.from_config(CONFIG["models"]),
-        dict.fromkeys(("ratings", "imported", "verdicts"), f"{tmp_path}/x"),
+        dict.fromkeys(("ratings", "imported", "verdicts"), "x"),
     )
     source = StudyFiles([RatingsFile(raw)], {"A": [0, 4]}, {}, registry, {raw: {"rows": 1}})
     of_import = {"settings": {}, "outputs": outputs}
     of_ratings = of_import | {"scales": {"A": [0, 4]}, "models": {}}
     for read in (
-        lambda: normalise_ratings(
-            "mine", source, ratings=f"{tmp_path}/r", completeness=f"{tmp_path}/c"
-        ),
-        lambda: check_files(source, checked=f"{tmp_path}/r", summary=f"{tmp_path}/s"),
+        lambda: normalise_ratings("mine", source, ratings="r", completeness="c"),
+        lambda: check_files(source, checked="r", summary="s"),
         lambda: import_ratings("mine", [raw], [human], **of_ratings, declared={raw: {"rows": 1}}),
         lambda: import_ratings("mine", [raw], [human], **of_ratings, declared={human: {"rows": 1}}),
         lambda: import_verdicts("mine", [raw], [human], **of_import, declared={human: {"rows": 1}}),
@@ -386,10 +368,9 @@ def test_every_kind_of_file_is_compared_with_what_is_declared(tmp_path):
             read()
 
 
-def test_rules_give_what_is_declared_to_each_job_that_reads_a_users_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_rules_give_what_is_declared_to_each_job_that_reads_a_users_file():
     for name in ("raw.csv", "human.csv", "raters.csv"):
-        (tmp_path / name).write_bytes(TABLE)
+        Path(name).write_bytes(TABLE)
     values = {"rows": 1}
     study = {"title": "t", "scales": {"A": [0, 4]}}
     comparisons = {"of_verdicts": {"title": "t", "files": "raw.csv", "verify": {"raw.csv": values}}}

@@ -5,12 +5,14 @@ naive twins.
 import re
 from dataclasses import replace
 from itertools import combinations, permutations
+from pathlib import Path
 
 import duckdb
 import numpy as np
 import pytest
 
 from conftest import CONFIG, DATA
+from picked_rows import fields, keyed
 from recuse.base.database import write_parquet
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table, write_table
@@ -29,59 +31,56 @@ GOOD = [
 ]
 
 
-@pytest.fixture
-def ratings(tmp_path):
-    """Canonical ratings of a study of two dimensions and two datasets, in two shards, as far as
-    they are read.
+pytestmark = pytest.mark.usefixtures("own_folder")
+
+
+def write_ratings(path, *rows):
+    """Canonical ratings, as far as they are read: dimension, dataset, prompt, model, occasion and
+    the ends of the scale.
     """
-    paths = [str(tmp_path / f"ratings {shard}.parquet") for shard in range(2)]
+    names = ("dimension", "dataset", "prompt_id", "model", "occasion", "scale_low", "scale_high")
     columns = {
-        "dimension": ["Tone", "Style"],
-        "dataset": ["tickets", "mails"],
-        "prompt_id": ["t0", "m1"],
+        name: np.array(values, dtype=None if "scale" in name else object)
+        for name, values in zip(names, zip(*rows, strict=True), strict=True)
     }
-    columns |= {
-        "model": ["GPT-4o", "Claude v2"],
-        "occasion": ["", ""],
-        "scale_low": [1, 0],
-        "scale_high": [5, 4],
-    }
-    for row, path in enumerate(paths):
-        shard = {
-            name: np.array([values[row]], dtype=None if "scale" in name else object)
-            for name, values in columns.items()
-        }
-        write_parquet(shard, path)
-    return paths
+    write_parquet(columns, path)
+    return path
 
 
-def check(tmp_path, ratings, lines, header=HEADER):
-    path, output = tmp_path / "raters.csv", tmp_path / "out.parquet"
-    path.write_text("\n".join([header, *lines]) + "\n", "utf-8")
-    check_raters(
-        str(path), Registry.from_config(CONFIG["models"]), ratings=ratings, output=str(output)
-    )
-    return duckdb.sql(f"select * from '{output}'").fetchall()
+@pytest.fixture
+def ratings():
+    """A study of two dimensions and two datasets, in two shards."""
+    return [
+        write_ratings("one.parquet", ("Tone", "tickets", "t0", "GPT-4o", "", 1, 5)),
+        write_ratings("other.parquet", ("Style", "mails", "m1", "Claude v2", "", 0, 4)),
+    ]
 
 
-def test_canonical_rows(tmp_path, ratings):
-    rows = check(tmp_path, ratings, GOOD)
+def check(ratings, lines, header=HEADER):
+    Path("raters.csv").write_text("\n".join([header, *lines, ""]), "utf-8")
+    registry = Registry.from_config(CONFIG["models"])
+    check_raters("raters.csv", registry, ratings=ratings, output="out.parquet")
+    return duckdb.sql("from 'out.parquet'").fetchall()
+
+
+def test_canonical_rows(ratings):
+    rows = check(ratings, GOOD)
     assert rows == [
         ("Claude v2", "Style", "mails", "m1", "raters", "1", 0),
         ("GPT-4o", "Tone", "tickets", "t0", "raters", "ann", 5),
         ("GPT-4o", "Tone", "tickets", "t0", "raters", "bob", 4),
     ]
-    names = duckdb.sql(f"select * from '{tmp_path / 'out.parquet'}' limit 0").columns
+    names = duckdb.sql("from 'out.parquet' limit 0").columns
     assert names == ["model", "dimension", "dataset", "prompt_id", "team", "rater", "rating"]
 
 
-def test_teams_missing_ratings_and_other_columns(tmp_path, ratings):
+def test_teams_missing_ratings_and_other_columns(ratings):
     lines = [
         "gold,gpt-4o,Tone,tickets,t0,ann,5,x",
         ",gpt-4o,Tone,tickets,t0,ann,4,",
         "raters,gpt-4o,Tone,tickets,t0,bob,NA,",
     ]
-    rows = check(tmp_path, ratings, lines, header=f"team,{HEADER},Team")
+    rows = check(ratings, lines, header=f"team,{HEADER},Team")
     assert [(row[4], row[5], row[6]) for row in rows] == [("gold", "ann", 5), ("raters", "ann", 4)]
 
 
@@ -116,13 +115,13 @@ gpt-4o,Tone,tickets,t0,ann,good
 """
     ),
 )
-def test_fault_is_named_with_its_place(tmp_path, ratings, line, message):
+def test_fault_is_named_with_its_place(ratings, line, message):
     with pytest.raises(DataError, match=re.escape(message)):
-        check(tmp_path, ratings, [GOOD[1], line])
-    assert not (tmp_path / "out.parquet").exists()
+        check(ratings, [GOOD[1], line])
+    assert not Path("out.parquet").exists()
 
 
-def test_rater_who_rates_twice(tmp_path, ratings):
+def test_rater_who_rates_twice(ratings):
     again = "gpt-4o,Tone,tickets,t0,bob,3"
     message = (
         r"line 5, column rater: rater 'bob' of team 'raters' has already rated model 'GPT-4o',"
@@ -130,50 +129,35 @@ def test_rater_who_rates_twice(tmp_path, ratings):
         r"'tickets' and prompt 't0' in .*raters\.csv, line 3; keep one"
     )
     with pytest.raises(DataError, match=message):
-        check(tmp_path, ratings, [*GOOD, again])
-    assert not (tmp_path / "out.parquet").exists()
+        check(ratings, [*GOOD, again])
+    assert not Path("out.parquet").exists()
     both_teams = [*(f"{line}," for line in GOOD), f"{again},gold"]
-    assert len(check(tmp_path, ratings, both_teams, header=f"{HEADER},team")) == 4
+    assert len(check(ratings, both_teams, header=f"{HEADER},team")) == 4
 
 
-def test_raters_of_answers_on_several_occasions(tmp_path):
+def test_raters_of_answers_on_several_occasions():
     """One rater may rate each answer of a model to a prompt, which their agreement keeps apart."""
-    answers = [("first", 5, 4), ("again", 1, 1)]
-    given = {
-        "occasion": [name for name, *_ in answers],
-        "model": ["GPT-4o"] * 2,
-        "dimension": ["Tone"] * 2,
-    }
-    given |= {"dataset": ["tickets"] * 2, "prompt_id": ["t0"] * 2}
-    columns = {name: np.array(values, dtype=object) for name, values in given.items()}
-    write_parquet(
-        columns | {"scale_low": np.array([1, 1]), "scale_high": np.array([5, 5])},
-        str(tmp_path / "ratings.parquet"),
-    )
-    ratings = [str(tmp_path / "ratings.parquet")]
-    lines = [
-        f"gpt-4o,Tone,tickets,t0,{rater},{rating},{name}"
-        for name, *rated in answers
-        for rater, rating in zip(("ann", "bob"), rated, strict=True)
-    ]
-    rows = check(tmp_path, ratings, lines, header=f"{HEADER},occasion")
+    answers = [("Tone", "tickets", "t0", "GPT-4o", name, 1, 5) for name in ("first", "again")]
+    ratings = [write_ratings("ratings.parquet", *answers)]
+    header = f"{HEADER},occasion"
+    given = "ann,5,first bob,4,first ann,1,again bob,1,again"
+    lines = [f"gpt-4o,Tone,tickets,t0,{each}" for each in given.split()]
+    rows = check(ratings, lines, header=header)
     assert [row[4] for row in rows] == ["first", "first", "again", "again"]
-    n = {
-        row["statistic"]: row["n"]
-        for row in rater_agreement(str(tmp_path / "out.parquet"))
-        if row["dimension"]
-    }
-    assert n["full_agreement"] == 2  # completions
-    with pytest.raises(
-        DataError,
-        match="'GPT-4o' answers prompt 't0' on several occasions; add a column `occasion`",
-    ):
-        check(tmp_path, ratings, [line.rpartition(",")[0] for line in lines[:2]])
+    (completions,) = (
+        row["n"]
+        for row in rater_agreement("out.parquet")
+        if (row["dimension"], row["statistic"]) == ("Tone", "full_agreement")
+    )
+    assert completions == 2
+    message = "'GPT-4o' answers prompt 't0' on several occasions; add a column `occasion`"
+    with pytest.raises(DataError, match=message):
+        check(ratings, [line.rpartition(",")[0] for line in lines[:2]])
     with pytest.raises(DataError, match=r"prompt 't0', occasion 'first' in .*line 2; keep one"):
-        check(tmp_path, ratings, [lines[0], lines[0]], header=f"{HEADER},occasion")
+        check(ratings, [lines[0], lines[0]], header=header)
 
 
-def test_prompts_that_are_all_others(tmp_path, ratings):
+def test_prompts_that_are_all_others(ratings):
     others = [line.replace(",t0,", ",p0,").replace(",m1,", ",p1,") for line in GOOD]
     message = (
         r"raters\.csv, column prompt_id: found no prompt that the study rates: its first is 'p0' in"
@@ -181,19 +165,19 @@ def test_prompts_that_are_all_others(tmp_path, ratings):
         r"study's 'm1' in 'mails'; write the same ids and datasets"
     )
     with pytest.raises(DataError, match=message):
-        check(tmp_path, ratings, others)
-    assert not (tmp_path / "out.parquet").exists()
-    assert len(check(tmp_path, ratings, [*others, GOOD[0]])) == 4
+        check(ratings, others)
+    assert not Path("out.parquet").exists()
+    assert len(check(ratings, [*others, GOOD[0]])) == 4
 
 
-def test_unknown_team_and_columns(tmp_path, ratings):
+def test_unknown_team_and_columns(ratings):
     with pytest.raises(
         DataError,
         match=(
             r"column team: found 'expert', which is not a team; write raters or gold; empty means"
         ),
     ):
-        check(tmp_path, ratings, [f"{GOOD[0]},expert"], header=f"{HEADER},team")
+        check(ratings, [f"{GOOD[0]},expert"], header=f"{HEADER},team")
     with pytest.raises(
         DataError,
         match=(
@@ -201,96 +185,79 @@ def test_unknown_team_and_columns(tmp_path, ratings):
             r" optional"
         ),
     ):
-        check(tmp_path, ratings, GOOD, header=HEADER.replace("rater,", "annotator,"))
+        check(ratings, GOOD, header=HEADER.replace("rater,", "annotator,"))
     with pytest.raises(DataError, match=r"line 1, column team: found twice; keep one"):
-        check(tmp_path, ratings, GOOD, header=f"{HEADER},team,team")
+        check(ratings, GOOD, header=f"{HEADER},team,team")
     with pytest.raises(DataError, match=r"the file holds no rows"):
-        check(tmp_path, ratings, [])
+        check(ratings, [])
 
 
-def test_one_job_writes_raters_and_agreement(tmp_path, ratings):
-    check(
-        tmp_path, ratings, [*GOOD, "gpt-4o,Tone,tickets,t1,ann,2", "gpt-4o,Tone,tickets,t1,bob,2"]
-    )
-    raters, output = str(tmp_path / "raters.parquet"), str(tmp_path / "agreement.csv")
-    outputs = {"raters": raters, "agreement": output}
-    raw = [str(tmp_path / "raters.csv")]
+def test_one_job_writes_raters_and_agreement(ratings):
+    check(ratings, [*GOOD, "gpt-4o,Tone,tickets,t1,ann,2", "gpt-4o,Tone,tickets,t1,bob,2"])
+    outputs = {"raters": "raters.parquet", "agreement": "agreement.csv"}
     raters_tables(
         study="mine",
-        raw=raw,
+        raw=["raters.csv"],
         ratings=ratings,
         models=CONFIG["models"],
         imported=False,
         declared={},
         outputs=outputs,
     )
-    rows = {(row["dimension"], row["statistic"]): row for row in read_table(output)}
-    tone = {
-        "study": "mine",
-        "dimension": "Tone",
-        "statistic": "observed_agreement",
-        "value": "0.5",
-        "n": "2",
-    }
-    assert rows["Tone", "observed_agreement"] == tone
+    rows = keyed(read_table("agreement.csv"), "dimension statistic")
+    tone = ["mine", "Tone", "observed_agreement", "0.5", "2"]
+    assert [*rows["Tone", "observed_agreement"].values()] == tone
     assert rows["Style", "full_agreement"]["value"] == ""
-    assert duckdb.sql(f"select count(*) from '{raters}'").fetchall() == [(5,)]
+    assert duckdb.sql("select count(*) from 'raters.parquet'").fetchall() == [(5,)]
 
 
-def table(tmp_path, rows):
+def table(rows):
     """The agreement of rows (prompt, team, rater, rating[, dimension]), as {(dimension, statistic):
     (value, n)}.
     """
-    names = ("prompt_id", "team", "rater", "rating", "dimension")
-    columns = dict(zip(names, zip(*((*row, "Tone")[:5] for row in rows), strict=True), strict=True))
-    arrays = {
+    names = ("prompt_id", "team", "rater", "rating", "dimension", "model", "dataset")
+    full = [(*(*row, "Tone")[:5], "GPT-4o", "tickets") for row in rows]
+    columns = {
         name: np.array(values, dtype=None if name == "rating" else object)
-        for name, values in columns.items()
+        for name, values in zip(names, zip(*full, strict=True), strict=True)
     }
-    path = str(tmp_path / "raters.parquet")
-    same = {"model": "GPT-4o", "dataset": "tickets"}
-    write_parquet(
-        arrays | {name: np.full(len(rows), value, dtype=object) for name, value in same.items()},
-        path,
-    )
-    return {
-        (row["dimension"], row["statistic"]): (row["value"], row["n"])
-        for row in rater_agreement(path)
-    }
+    write_parquet(columns, "raters.parquet")
+    found = keyed(rater_agreement("raters.parquet"), "dimension statistic")
+    return {key: fields(row, "value n") for key, row in found.items()}
 
 
 def scored(prompt, team, *ratings):
     return [(prompt, team, f"r{number}", rating) for number, rating in enumerate(ratings)]
 
 
-def test_what_cannot_be_computed_is_empty(tmp_path):
-    alone = table(tmp_path, scored("a", "raters", 3) + scored("b", "raters", 4))
+def test_what_cannot_be_computed_is_empty():
+    alone = table(scored("a", "raters", 3) + scored("b", "raters", 4))
     assert alone == {
         (dimension, name): (None, 0) for dimension in ("Tone", "") for name in STATISTICS
     }
     alike = table(
-        tmp_path, scored("a", "raters", 3, 3) + scored("b", "raters", 3, 3) + scored("a", "gold", 3)
+        scored("a", "raters", 3, 3) + scored("b", "raters", 3, 3) + scored("a", "gold", 3)
     )
     assert alike["Tone", "observed_agreement"] == (1.0, 2)
     assert alike["Tone", "krippendorff_alpha"] == (None, 4)
     assert alike["Tone", "gold_correlation"] == (None, 1)
     assert alike["Tone", "accuracy"] == (1.0, 2)
-    only_gold = table(tmp_path, scored("a", "gold", 3, 4))
+    only_gold = table(scored("a", "gold", 3, 4))
     assert set(only_gold.values()) == {(None, 0)}
     write_table(
-        tmp_path / "t.csv",
+        "t.csv",
         AGREEMENT,
         [{"dimension": "", "statistic": "accuracy", "value": None, "n": 0}],
     )
-    assert (tmp_path / "t.csv").read_text("utf-8").splitlines()[1] == ",,accuracy,,0"
+    assert Path("t.csv").read_text("utf-8").splitlines()[1] == ",,accuracy,,0"
 
 
-def test_average_is_the_plain_mean_of_the_dimensions_that_have_a_value(tmp_path):
+def test_average_is_the_plain_mean_of_the_dimensions_that_have_a_value():
     rows = [(*row, "Tone") for row in scored("a", "raters", 1, 1) + scored("b", "raters", 1, 2)]
     rows += [(*row, "Style") for row in scored("a", "raters", 3, 3, 3)] + [
         (*row, "Wit") for row in scored("a", "raters", 3)
     ]
-    result = table(tmp_path, rows)
+    result = table(rows)
     assert result["", "observed_agreement"] == (pytest.approx((1 / 2 + 1) / 2), 5)
     assert result["Wit", "observed_agreement"] == (None, 0)
 
@@ -307,7 +274,7 @@ def naive_alpha(units):
     return 1 - observed / expected
 
 
-def test_uneven_raters_against_naive_twins(tmp_path):
+def test_uneven_raters_against_naive_twins():
     from scipy.stats import spearmanr
 
     generator = np.random.default_rng(5)
@@ -319,7 +286,7 @@ def test_uneven_raters_against_naive_twins(tmp_path):
         for i, unit in enumerate(units)
         for row in scored(i, team, *unit)
     ]
-    result = table(tmp_path, rows)
+    result = table(rows)
     raters = [unit for unit in teams["raters"] if len(unit) > 1]
     both = [
         (unit, gold)
@@ -344,7 +311,7 @@ def test_uneven_raters_against_naive_twins(tmp_path):
     assert result["Tone", "gold_correlation"] == (pytest.approx(rho, abs=1e-12), len(both))
 
 
-def test_ordinal_alpha_of_the_published_example(tmp_path):
+def test_ordinal_alpha_of_the_published_example():
     # Krippendorff (2011), page 8: four observers, twelve units.
     observers = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
     rows = [
@@ -353,7 +320,7 @@ def test_ordinal_alpha_of_the_published_example(tmp_path):
         for unit, x in enumerate(given)
         if x != "."
     ]
-    result = table(tmp_path, rows)
+    result = table(rows)
     assert result["Tone", "krippendorff_alpha_ordinal"][0] == pytest.approx(0.815, abs=5e-4)
     assert result["Tone", "krippendorff_alpha"][0] == pytest.approx(0.849, abs=5e-4)
 
@@ -364,10 +331,9 @@ def table_4():
     return {(row["dimension"], row["statistic"]): float(row["value"]) for row in rows}
 
 
-def measured(world, folder, prompts=596):
-    path = str(folder / "raters.parquet")
-    write_parquet(simulate(world, prompts=prompts, seed=20250809).raters, path)
-    return {(row["dimension"], row["statistic"]): row for row in rater_agreement(path)}
+def measured(world):
+    write_parquet(simulate(world, prompts=596, seed=20250809).raters, "raters.parquet")
+    return keyed(rater_agreement("raters.parquet"), "dimension statistic")
 
 
 def expected(world, d):
@@ -388,9 +354,9 @@ def test_gold_team_is_expected_near_table_4(world, table_4):
         assert correlation == pytest.approx(table_4[dimension, "gold_correlation"], abs=0.04)
 
 
-def test_gold_scores_have_the_expected_agreement(world, tmp_path):
+def test_gold_scores_have_the_expected_agreement(world):
     """Were all completions scored by the gold team, chance would leave little."""
-    result = measured(replace(world, gold_share=1.0), tmp_path)
+    result = measured(replace(world, gold_share=1.0))
     for d, dimension in enumerate(world.dimensions):
         accuracy, correlation = expected(world, d)
         assert result[dimension, "accuracy"]["value"] == pytest.approx(accuracy, abs=0.015)
@@ -399,8 +365,8 @@ def test_gold_scores_have_the_expected_agreement(world, tmp_path):
         )
 
 
-def test_gold_team_of_the_twin(world, table_4, tmp_path):
-    result = measured(world, tmp_path)
+def test_gold_team_of_the_twin(world, table_4):
+    result = measured(world)
     for dimension in world.dimensions:
         n = result[dimension, "gold_correlation"]["n"]
         assert 55 < n < 90 if dimension == "Faithfulness" else 200 < n <= 210

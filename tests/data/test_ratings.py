@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -14,6 +15,8 @@ from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
 from text_tables import cases
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length"
 GOOD = [
     "gpt-4o,gpt-4o,3.667,cnn,cnn_0,4,120",
@@ -23,32 +26,31 @@ GOOD = [
 
 
 def write(path, lines, header=HEADER):
-    path.write_text("\n".join([header, *lines]) + "\n", "utf-8")
-    return RatingsFile(str(path), None if "dimension" in header else "Faithfulness")
+    Path(path).write_text("\n".join([header, *lines]) + "\n", "utf-8")
+    return RatingsFile(path, None if "dimension" in header else "Faithfulness")
 
 
-def run(tmp_path, files, scales=None, task_types=None):
+def run(files, scales=None, task_types=None):
     types = {"cnn": "summarization", "xsum": "summarization"} if task_types is None else task_types
     source = StudyFiles(
         files, scales or {"Faithfulness": [0, 4]}, types, Registry.from_config(CONFIG["models"])
     )
-    ratings, completeness = tmp_path / "ratings.parquet", tmp_path / "completeness.csv"
-    normalise_ratings("mine", source, ratings=str(ratings), completeness=str(completeness))
-    table = duckdb.sql(f"select * from '{ratings}'")
+    normalise_ratings("mine", source, ratings="ratings.parquet", completeness="completeness.csv")
+    table = duckdb.sql("from 'ratings.parquet'")
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.fetchall()]
-    return rows, read_table(completeness)
+    return rows, read_table("completeness.csv")
 
 
-def complaint(tmp_path, files, **settings):
+def complaint(files, **settings):
     with pytest.raises(DataError) as caught:
-        run(tmp_path, files, **settings)
-    assert not (tmp_path / "ratings.parquet").exists()
-    assert not (tmp_path / "completeness.csv").exists()
+        run(files, **settings)
+    assert not Path("ratings.parquet").exists()
+    assert not Path("completeness.csv").exists()
     return str(caught.value)
 
 
-def test_canonical_row(tmp_path):
-    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", GOOD)])
+def test_canonical_row():
+    rows, _ = run([write("f.csv", GOOD)])
     assert len(rows) == 3
     assert rows[1] == {
         "judge": "GPT-4o",
@@ -78,44 +80,42 @@ def test_canonical_row(tmp_path):
     assert rows[0]["model"] == "Claude v2"
 
 
-def test_scale_that_does_not_start_at_zero(tmp_path):
+def test_scale_that_does_not_start_at_zero():
     rows, _ = run(
-        tmp_path,
-        [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,4,9"])],
+        [write("f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,4,9"])],
         {"Faithfulness": [1, 5]},
     )
     assert (rows[0]["rating_unit"], rows[0]["gt_unit"]) == (0.75, 0.375)
 
 
-def test_observed_scale_takes_the_highest_value(tmp_path):
+def test_observed_scale_takes_the_highest_value():
     rows, _ = run(
-        tmp_path,
-        [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,2,9"])],
+        [write("f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,2,9"])],
         {"Faithfulness": "observed"},
     )
     assert (rows[0]["scale_low"], rows[0]["scale_high"]) == (0, 3)
     assert rows[0]["rating_unit"] == pytest.approx(2 / 3)
 
 
-def test_one_file_with_a_dimension_column_gzipped_or_parquet(tmp_path):
+def test_one_file_with_a_dimension_column_gzipped_or_parquet():
     lines = [f"{line},Faithfulness" for line in GOOD]
-    plain = write(tmp_path / "f.csv", lines, HEADER + ",dimension")
-    zipped = tmp_path / "f.csv.gz"
-    zipped.write_bytes(gzip.compress((tmp_path / "f.csv").read_bytes()))
-    duckdb.sql(f"copy (select * from '{plain.path}') to '{tmp_path}/f.parquet'")
-    first = run(tmp_path, [plain])
-    assert run(tmp_path, [RatingsFile(str(zipped))]) == first
-    assert run(tmp_path, [RatingsFile(str(tmp_path / "f.parquet"))]) == first
+    plain = write("f.csv", lines, HEADER + ",dimension")
+    zipped = Path("f.csv.gz")
+    zipped.write_bytes(gzip.compress(Path("f.csv").read_bytes()))
+    duckdb.sql(f"copy (select * from '{plain.path}') to 'f.parquet'")
+    first = run([plain])
+    assert run([RatingsFile(str(zipped))]) == first
+    assert run([RatingsFile("f.parquet")]) == first
 
 
-def test_missing_values_leave_and_are_counted(tmp_path):
+def test_missing_values_leave_and_are_counted():
     lines = [
         *GOOD,
         "gpt-4o,Claude v2,NA,cnn,cnn_1,3,95",
         "gpt-4o,Claude v2,2,cnn,cnn_2,,95",
         "gpt-4o,Claude v2,2,xsum,x,1,nan",
     ]
-    rows, completeness = run(tmp_path, [write(tmp_path / "f.csv", lines)])
+    rows, completeness = run([write("f.csv", lines)])
     assert len(rows) == 5  # without a human score or a length, a row counts where it needs none
     assert sum(row["gt"] is None for row in rows) == 1
     claude = next(row for row in completeness if row["model"] == "Claude v2")
@@ -135,14 +135,14 @@ def test_missing_values_leave_and_are_counted(tmp_path):
     }
 
 
-def test_lengths_may_be_absent_altogether(tmp_path):
+def test_lengths_may_be_absent_altogether():
     lines = [line.rpartition(",")[0] for line in GOOD]
-    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", lines, HEADER.removesuffix(",pred_length"))])
+    rows, _ = run([write("f.csv", lines, HEADER.removesuffix(",pred_length"))])
     assert len(rows) == 3
 
 
-def test_any_dataset_without_declared_task_types(tmp_path):
-    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", GOOD)], task_types={})
+def test_any_dataset_without_declared_task_types():
+    rows, _ = run([write("f.csv", GOOD)], task_types={})
     assert {row["task_type"] for row in rows} == {""}
 
 
@@ -189,13 +189,13 @@ gpt-4o,gpt-4o,4,cnn,p,4
         ),
     ],
 )
-def test_faulty_row_is_named(tmp_path, line, message):
-    text = complaint(tmp_path, [write(tmp_path / "f.csv", [*GOOD, line])])
-    assert text.startswith(str(tmp_path / "f.csv"))
+def test_faulty_row_is_named(line, message):
+    text = complaint([write("f.csv", [*GOOD, line])])
+    assert text.startswith("f.csv")
     assert re.search(message, text), text
 
 
-def test_line_is_that_of_the_file_and_row_that_of_the_parquet(tmp_path):
+def test_line_is_that_of_the_file_and_row_that_of_the_parquet():
     """Blank lines and line breaks within quotes count as lines, as an editor counts them."""
     lines = [
         GOOD[0],
@@ -205,52 +205,47 @@ def test_line_is_that_of_the_file_and_row_that_of_the_parquet(tmp_path):
         "",
         "gpt-4o,gpt-4o,4,xsum,xsum_1,9,80",
     ]
-    file = write(tmp_path / "f.csv", lines)
-    assert "f.csv, line 7, column rating: found '9'" in complaint(tmp_path, [file])
+    file = write("f.csv", lines)
+    assert "f.csv, line 7, column rating: found '9'" in complaint([file])
     lines = [f"{line},Faithfulness" for line in [*GOOD, "gpt-4o,gpt-4o,4,xsum,b,9,80"]]
-    plain = write(tmp_path / "g.csv", lines, HEADER + ",dimension")
-    duckdb.sql(f"copy (select * from '{plain.path}') to '{tmp_path}/g.parquet'")
-    assert "g.parquet, row 4, column rating" in complaint(
-        tmp_path, [RatingsFile(str(tmp_path / "g.parquet"))]
-    )
+    plain = write("g.csv", lines, HEADER + ",dimension")
+    duckdb.sql(f"copy (select * from '{plain.path}') to 'g.parquet'")
+    assert "g.parquet, row 4, column rating" in complaint([RatingsFile("g.parquet")])
 
 
-def test_line_is_found_beside_very_long_fields(tmp_path):
+def test_line_is_found_beside_very_long_fields():
     lines = [*(f"{line},{'prompt ' * 30_000}" for line in GOOD), "gpt-4o,gpt-4o,4,cnn,p,9,9,short"]
     assert "line 5, column rating: found '9'" in complaint(
-        tmp_path, [write(tmp_path / "f.csv", lines, HEADER + ",text")]
+        [write("f.csv", lines, HEADER + ",text")]
     )
 
 
-def test_columns_that_are_not_read_may_have_any_name(tmp_path):
+def test_columns_that_are_not_read_may_have_any_name():
     lines = [f"{place},{line},x,y" for place, line in enumerate(GOOD)]
-    rows, _ = run(tmp_path, [write(tmp_path / "f.csv", lines, f",{HEADER},RATING,")])
+    rows, _ = run([write("f.csv", lines, f",{HEADER},RATING,")])
     assert [row["rating"] for row in rows] == [3, 4, 0]
 
 
-def test_separator_is_recognised(tmp_path):
-    file = write(
-        tmp_path / "f.csv", [line.replace(",", ";") for line in GOOD], HEADER.replace(",", ";")
-    )
-    assert [row["rating"] for row in run(tmp_path, [file])[0]] == [3, 4, 0]
+def test_separator_is_recognised():
+    file = write("f.csv", [line.replace(",", ";") for line in GOOD], HEADER.replace(",", ";"))
+    assert [row["rating"] for row in run([file])[0]] == [3, 4, 0]
 
 
-def test_spelling_of_the_header_is_recognised(tmp_path):
-    file = write(tmp_path / "g.csv", GOOD, HEADER.replace("rating", " Rating"))
-    assert "rename ' Rating' to 'rating'" in complaint(tmp_path, [file])
+def test_spelling_of_the_header_is_recognised():
+    file = write("g.csv", GOOD, HEADER.replace("rating", " Rating"))
+    assert "rename ' Rating' to 'rating'" in complaint([file])
 
 
-def test_names_that_look_like_missing_numbers_are_names(tmp_path):
+def test_names_that_look_like_missing_numbers_are_names():
     rows, _ = run(
-        tmp_path,
-        [write(tmp_path / "f.csv", ["gpt-4o,gpt-4o,4,cnn,None,3,9", "gpt-4o,gpt-4o,4,cnn,NA,3,9"])],
+        [write("f.csv", ["gpt-4o,gpt-4o,4,cnn,None,3,9", "gpt-4o,gpt-4o,4,cnn,NA,3,9"])],
     )
     assert [row["prompt_id"] for row in rows] == ["NA", "None"]
 
 
-def test_file_whose_rows_name_another_dimension_than_config(tmp_path):
-    write(tmp_path / "f.csv", [f"{line},Tone" for line in GOOD], HEADER + ",dimension")
-    text = complaint(tmp_path, [RatingsFile(str(tmp_path / "f.csv"), "Faithfulness")])
+def test_file_whose_rows_name_another_dimension_than_config():
+    write("f.csv", [f"{line},Tone" for line in GOOD], HEADER + ",dimension")
+    text = complaint([RatingsFile("f.csv", "Faithfulness")])
     assert (
         "line 2, column dimension: found 'Tone', which is not the dimension that config gives this"
         " file" in text
@@ -258,53 +253,53 @@ def test_file_whose_rows_name_another_dimension_than_config(tmp_path):
 
 
 @pytest.mark.parametrize("rating", ["1e12", "100000", "0"])
-def test_observed_scale_that_is_none(tmp_path, rating):
-    file = write(tmp_path / "f.csv", [f"gpt-4o,gpt-4o,0,cnn,p,{rating},9"])
-    text = complaint(tmp_path, [file], scales={"Faithfulness": "observed"})
+def test_observed_scale_that_is_none(rating):
+    file = write("f.csv", [f"gpt-4o,gpt-4o,0,cnn,p,{rating},9"])
+    text = complaint([file], scales={"Faithfulness": "observed"})
     assert "line 2: scales: Faithfulness: observed: the highest rating or gt found is" in text
 
 
-def test_observed_scale_passes_over_what_is_not_finite(tmp_path):
-    file = write(tmp_path / "f.csv", [*GOOD, "gpt-4o,gpt-4o,inf,cnn,p,4,9"])
+def test_observed_scale_passes_over_what_is_not_finite():
+    file = write("f.csv", [*GOOD, "gpt-4o,gpt-4o,inf,cnn,p,4,9"])
     assert "line 5, column gt: found 'inf'" in complaint(
-        tmp_path, [file], scales={"Faithfulness": "observed"}
+        [file], scales={"Faithfulness": "observed"}
     )
 
 
-def test_faults_and_duplicates_of_several_files(tmp_path):
+def test_faults_and_duplicates_of_several_files():
     other = GOOD[0].replace("cnn_0", "cnn_9")
     good, bad = other.replace("cnn_9", "cnn_8"), other.replace(",4,", ",x,")
-    files = [write(tmp_path / "b.csv", [good, bad, bad]), write(tmp_path / "a.csv", [*GOOD, bad])]
-    text = complaint(tmp_path, files)
+    files = [write("b.csv", [good, bad, bad]), write("a.csv", [*GOOD, bad])]
+    text = complaint(files)
     assert "a.csv, line 5, column rating: found 'x'" in text
     assert "(2 more rows have errors)" in text
-    files = [write(tmp_path / "b.csv", [good, other]), write(tmp_path / "a.csv", [*GOOD, other])]
+    files = [write("b.csv", [good, other]), write("a.csv", [*GOOD, other])]
     assert re.search(
         r"b\.csv, line 3, column prompt_id: .* are already in .*a\.csv, line 5; keep",
-        complaint(tmp_path, files),
+        complaint(files),
     )
 
 
-def test_same_row_under_two_ids_of_one_model_is_a_duplicate(tmp_path):
+def test_same_row_under_two_ids_of_one_model_is_a_duplicate():
     lines = ["gpt-4o,Claude v2,2,cnn,p,1,9", "gpt-4o,anthropic.claude-v2:1,2,cnn,p,1,9"]
-    assert "are already in" in complaint(tmp_path, [write(tmp_path / "f.csv", lines)])
+    assert "are already in" in complaint([write("f.csv", lines)])
 
 
-def test_dimension_without_scale(tmp_path):
-    file = write(tmp_path / "f.csv", [f"{GOOD[0]},Charm"], HEADER + ",dimension")
+def test_dimension_without_scale():
+    file = write("f.csv", [f"{GOOD[0]},Charm"], HEADER + ",dimension")
     assert "column dimension: found 'Charm', a dimension without a declared scale" in complaint(
-        tmp_path, [file]
+        [file]
     )
 
 
 @pytest.mark.parametrize("name", ["rating", "judge", "gt", "prompt_id"])
-def test_missing_column(tmp_path, name):
-    text = complaint(tmp_path, [write(tmp_path / "f.csv", GOOD, HEADER.replace(name, "other"))])
+def test_missing_column(name):
+    text = complaint([write("f.csv", GOOD, HEADER.replace(name, "other"))])
     assert f"f.csv, line 1, column {name}: missing" in text
 
 
-def test_column_twice(tmp_path):
-    text = complaint(tmp_path, [write(tmp_path / "f.csv", [f"{GOOD[0]},4"], HEADER + ",rating")])
+def test_column_twice():
+    text = complaint([write("f.csv", [f"{GOOD[0]},4"], HEADER + ",rating")])
     assert "column rating: found twice" in text
 
 
@@ -324,18 +319,16 @@ def test_column_twice(tmp_path):
         ),
     ],
 )
-def test_file_that_is_no_table(tmp_path, content, message):
-    (tmp_path / "f.csv").write_bytes(content)
-    text = complaint(tmp_path, [RatingsFile(str(tmp_path / "f.csv"), "Faithfulness")])
-    assert str(tmp_path / "f.csv") in text
+def test_file_that_is_no_table(content, message):
+    Path("f.csv").write_bytes(content)
+    text = complaint([RatingsFile("f.csv", "Faithfulness")])
+    assert "f.csv" in text
     assert message in text
 
 
-def test_absent_file_and_broken_parquet(tmp_path):
-    assert "no such file" in complaint(
-        tmp_path, [RatingsFile(str(tmp_path / "none.csv"), "Faithfulness")]
-    )
-    (tmp_path / "f.parquet").write_bytes(b"PAR1 not really")
-    text = complaint(tmp_path, [RatingsFile(str(tmp_path / "f.parquet"), "Faithfulness")])
+def test_absent_file_and_broken_parquet():
+    assert "no such file" in complaint([RatingsFile("none.csv", "Faithfulness")])
+    Path("f.parquet").write_bytes(b"PAR1 not really")
+    text = complaint([RatingsFile("f.parquet", "Faithfulness")])
     assert "f.parquet" in text
     assert "cannot be read" in text

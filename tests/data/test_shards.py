@@ -31,6 +31,8 @@ from recuse.inference.leaderboard import SHRUNK, Removed, write_debiased
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 SPECS = Spec.from_config(CONFIG["specs"])
 NEWS = {"dataset": ["cnn", "xsum"]}
 KINDS = {
@@ -91,9 +93,9 @@ def mine(paths):
     )
 
 
-def written(folder, *parts):
+def written(*parts):
     """A file for each of `parts`, of rows; the paths."""
-    paths = [folder / f"part {number}.csv" for number in range(len(parts))]
+    paths = [Path(f"part {number}.csv") for number in range(len(parts))]
     for path, lines in zip(paths, parts, strict=True):
         path.write_text("\n".join([HEADER, *lines]) + "\n", "utf-8")
     return paths
@@ -171,17 +173,17 @@ def test_every_estimate_is_the_same(twin, scattered, spec):
         assert any("boot_ci_low" in row for row in result.estimates)
 
 
-def test_debiased_ratings_are_the_same(twin, scattered, tmp_path):
+def test_debiased_ratings_are_the_same(twin, scattered):
     removed, written = Removed(SHRUNK, {"": {("self_bias", "GPT-4o"): (0.1, 0.01)}}), []
     for number, study in enumerate((twin, scattered)):
-        path = f"{tmp_path}/{number}.parquet"
+        path = f"{number}.parquet"
         write_debiased(SPECS["main"], study, removed, path)
         written.append(duckdb.sql(f"from '{path}'").fetchall())
     assert len(written[0]) > 1000
     assert written[0] == written[1]
 
 
-def test_shards_without_prompts_or_without_complete_rows(tmp_path):
+def test_shards_without_prompts_or_without_complete_rows():
     """Three prompts in eight shards; of the first, nothing is complete, and it is in the
     completeness table all the same.
     """
@@ -190,19 +192,17 @@ def test_shards_without_prompts_or_without_complete_rows(tmp_path):
         f"{judge},{model},{prompt[1]},cnn,{prompt},{'' if prompt == 'p0' else n % 4},{30 + n * n}"
         for n, (prompt, judge, model) in enumerate(rows)
     ]
-    paths = written(tmp_path, lines[::2], lines[1::2])
-    (tmp_path / "whole").mkdir()
-    whole = built(tmp_path / "whole", "mine", mine(paths))
-    study = sharded(tmp_path / "shards", "mine", [mine([path]) for path in paths], shards=8)
+    paths = written(lines[::2], lines[1::2])
+    Path("whole").mkdir()
+    whole = built(Path("whole"), "mine", mine(paths))
+    study = sharded(Path("shards"), "mine", [mine([path]) for path in paths], shards=8)
     assert rows_from(study) == rows_from(whole)
     assert [
         duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings
     ].count(0) == 6
     assert [(span.first, span.last) for span in prompt_ranges(study.ratings)] == [(0, 0), (1, 1)]
     for table in ("cells.parquet", "completeness.csv"):
-        assert (tmp_path / "shards" / table).read_bytes() == (
-            tmp_path / "whole" / table
-        ).read_bytes()
+        assert (Path("shards") / table).read_bytes() == (Path("whole") / table).read_bytes()
     spec = Spec.of("", length="prompt", covariance="CR1", terms=("intercept",))
     result, wanted = (estimate(spec, each, confidence=0.9).estimates for each in (study, whole))
     assert [row["estimate"] for row in result] == pytest.approx(
@@ -218,31 +218,31 @@ def test_a_prompt_without_ratings_has_no_number(tmp_path):
         for n in range(4)
         for model in ("gpt-4o", "Claude v2")
     ]
-    (path,) = written(tmp_path, lines)
+    (path,) = written(lines)
     whole, study = (
         built(tmp_path, "mine", mine([path])),
-        sharded(tmp_path / "shards", "mine", [mine([path])], shards=2),
+        sharded(Path("shards"), "mine", [mine([path])], shards=2),
     )
     assert rows_from(study) == rows_from(whole)
     assert [(span.first, span.last) for span in prompt_ranges(study.ratings)] == [(0, 0), (1, 2)]
 
 
-def test_shards_are_alike_in_rows_and_not_in_prompts(tmp_path):
+def test_shards_are_alike_in_rows_and_not_in_prompts():
     many = product(("gpt-4o", "gpt-3.5-turbo", "Claude v2"), repeat=2)
     lines = [
         *(f"{judge},{model},2,cnn,p0,3,9" for judge, model in many),
         *(f"gpt-4o,gpt-4o,2,cnn,q{n},3,9" for n in range(9)),
     ]
-    study = sharded(tmp_path / "shards", "mine", [mine(written(tmp_path, lines))], shards=2)
+    study = sharded(Path("shards"), "mine", [mine(written(lines))], shards=2)
     assert [
         duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings
     ] == [9, 9]
 
 
-def test_nothing_complete_in_any_shard(tmp_path):
-    paths = written(tmp_path, ["gpt-4o,gpt-4o,1,cnn,p,,"], ["gpt-4o,gpt-4o,,cnn,q,,9"])
+def test_nothing_complete_in_any_shard():
+    paths = written(["gpt-4o,gpt-4o,1,cnn,p,,"], ["gpt-4o,gpt-4o,,cnn,q,,9"])
     with pytest.raises(DataError, match="no complete row is left"):
-        sharded(tmp_path / "shards", "mine", [mine([path]) for path in paths], shards=2)
+        sharded(Path("shards"), "mine", [mine([path]) for path in paths], shards=2)
 
 
 GOOD = ["gpt-4o,gpt-4o,1,cnn,p,1,9", "gpt-4o,Claude v2,1,cnn,p,1,9", "gpt-4o,gpt-4o,2,cnn,q,1,9"]
@@ -257,28 +257,28 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_are_named_as_without_shards(tmp_path, fault):
-    paths = written(tmp_path, GOOD, FAULTS[fault])
+    paths = written(GOOD, FAULTS[fault])
     with pytest.raises(DataError) as wanted:
         built(tmp_path, "mine", mine(paths))
     with pytest.raises(DataError) as result:
-        sharded(tmp_path / "shards", "mine", [mine([path]) for path in paths], shards=2)
+        sharded(Path("shards"), "mine", [mine([path]) for path in paths], shards=2)
     assert str(result.value) == str(wanted.value)
     assert "part 1.csv" in str(result.value)
 
 
-def test_each_job_names_the_first_fault_of_its_own_files(tmp_path):
-    paths = written(tmp_path, [*GOOD, "gpt-4o,gpt-4o,9,cnn,r,1,9"], ["gpt-4o,gpt-4o,1,cnn,r,9,9"])
+def test_each_job_names_the_first_fault_of_its_own_files():
+    paths = written([*GOOD, "gpt-4o,gpt-4o,9,cnn,r,1,9"], ["gpt-4o,gpt-4o,1,cnn,r,9,9"])
     for path, message in zip(
         paths, ("part 0.csv, line 5, column gt", "part 1.csv, line 2, column rating"), strict=True
     ):
         with pytest.raises(DataError, match=message) as result:
             check_files(
                 mine([path]),
-                checked=str(tmp_path / "rows.parquet"),
-                summary=str(tmp_path / "summary.parquet"),
+                checked="rows.parquet",
+                summary="summary.parquet",
             )
         assert "more row" not in str(result.value)
-        assert not [*tmp_path.glob("*.parquet*")]
+        assert not [*Path().glob("*.parquet*")]
 
 
 def test_one_path_is_no_list_of_ratings():
@@ -286,18 +286,18 @@ def test_one_path_is_no_list_of_ratings():
         StudyTables("mine", "cells.parquet", "ratings.parquet")
 
 
-def test_plan_reads_back_as_it_was_written(scattered, tmp_path):
+def test_plan_reads_back_as_it_was_written(scattered):
     plan = ShardPlan.read(str(Path(scattered.cells_from).with_name("plan.json")))
-    plan.write(str(tmp_path / "again.json"))
-    assert ShardPlan.read(str(tmp_path / "again.json")) == plan
+    plan.write("again.json")
+    assert ShardPlan.read("again.json") == plan
     assert [shard.number for shard in plan.shards] == sorted(
         {shard.number for shard in plan.shards}
     )
 
 
-def canonical(folder, paths, study="twin"):
+def canonical(paths, study="twin"):
     """The bytes of the canonical ratings and of the completeness table of a study's files."""
-    ratings, completeness = folder / "ratings.parquet", folder / "completeness.csv"
+    ratings, completeness = Path("ratings.parquet"), Path("completeness.csv")
     normalise_ratings(
         study,
         study_files(study, [RatingsFile(str(path)) for path in paths]),
@@ -323,9 +323,9 @@ def test_rows_rise_by_prompt_and_group(rows):
     assert (np.unique(rows["prompt_id"], return_inverse=True)[1] == rows["prompt"]).all()
 
 
-def test_order_and_form_of_the_raw_files_change_nothing(raw, tmp_path):
-    whole = canonical(tmp_path, [raw])
-    paths = [tmp_path / "part 2.parquet", tmp_path / "part 1.csv", tmp_path / "part 3.csv.gz"]
+def test_order_and_form_of_the_raw_files_change_nothing(raw):
+    whole = canonical([raw])
+    paths = [Path("part 2.parquet"), Path("part 1.csv"), Path("part 3.csv.gz")]
     for part, path in enumerate(paths):
         rows = (
             f"from '{raw}' where hash(prompt_id, judge) % 3 = {part} order by hash(model, judge,"
@@ -335,16 +335,16 @@ def test_order_and_form_of_the_raw_files_change_nothing(raw, tmp_path):
         duckdb.sql(f"copy ({rows}) to '{plain}'")
         if plain != path:
             path.write_bytes(gzip.compress(plain.read_bytes()))
-    assert canonical(tmp_path, paths) == whole
-    assert not list(tmp_path.glob("*.unsorted"))
+    assert canonical(paths) == whole
+    assert not [*Path().glob("*.unsorted")]
 
 
-def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
+def test_more_threads_and_little_memory_change_nothing(monkeypatch):
     """Over 120,000 rows, which is where DuckDB divides its work."""
     models = [
         name for name, model in CONFIG["models"].items() if model["family"] in ("GPT", "Claude")
     ][:5]
-    raw = tmp_path / "raw.parquet"
+    raw = Path("raw.parquet")
     duckdb.sql(f"""
         copy (select {models}[1 + i % 5] as judge, {models}[1 + i // 5 % 5] as model, i % 4 as gt, 'd' as dataset,
                      'Tone' as dimension, 'prompt ' || hash(i // 25) as prompt_id, hash(i) % 5 as rating,
@@ -355,36 +355,34 @@ def test_more_threads_and_little_memory_change_nothing(tmp_path, monkeypatch):
     )
 
     def bytes_from():
-        normalise_ratings(
-            "t", source, ratings=str(tmp_path / "r.parquet"), completeness=str(tmp_path / "c.csv")
-        )
-        return (tmp_path / "r.parquet").read_bytes()
+        normalise_ratings("t", source, ratings="r.parquet", completeness="c.csv")
+        return Path("r.parquet").read_bytes()
 
-    with bounded("2GB", tmp_path / "spill"):
+    with bounded("2GB", Path("spill")):
         plenty = bytes_from()
-    with bounded("60MB", tmp_path / "spill"):  # sorting takes more: 13 MB go to files
+    with bounded("60MB", Path("spill")):  # sorting takes more: 13 MB go to files
         assert bytes_from() == plenty
     monkeypatch.setitem(recuse.base.database.SETTINGS, "threads", 3)
-    with bounded("2GB", tmp_path / "spill"):
+    with bounded("2GB", Path("spill")):
         assert bytes_from() == plenty
     with (
         pytest.raises(ConfigError, match="memory_limit: 10MB: too little") as message,
-        bounded("10MB", tmp_path / "spill"),
+        bounded("10MB", Path("spill")),
     ):
         bytes_from()
     assert str(message.value).endswith("); write a larger value")
     assert "\n" not in str(message.value)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "r.parquet", "raw.parquet"]
+    assert sorted(path.name for path in Path().iterdir()) == ["c.csv", "r.parquet", "raw.parquet"]
 
 
-def test_ratings_are_in_order_though_a_join_mixes_them(tmp_path, monkeypatch):
+def test_ratings_are_in_order_though_a_join_mixes_them(monkeypatch):
     """A join keeps the order of its rows only as long as DuckDB plans it so. Here the first write
     mixes them, and they are sorted a second time.
     """
     models = [
         name for name, model in CONFIG["models"].items() if model["family"] in ("GPT", "Claude")
     ][:3]
-    raw, ratings, written = tmp_path / "raw.parquet", str(tmp_path / "r.parquet"), []
+    raw, ratings, written = Path("raw.parquet"), "r.parquet", []
     duckdb.sql(f"""
         copy (select {models}[1 + i % 3] as judge, {models}[1] as model, i % 4 as gt, 'd' as dataset, 'Tone' as dimension,
                      'prompt ' || hash(i // 3) as prompt_id, hash(i) % 5 as rating
@@ -401,7 +399,7 @@ def test_ratings_are_in_order_though_a_join_mixes_them(tmp_path, monkeypatch):
         return write_rows(connection, query, path, *options)
 
     monkeypatch.setattr(recuse.data.shards, "write_rows", mixed)
-    normalise_ratings("t", source, ratings=ratings, completeness=str(tmp_path / "c.csv"))
+    normalise_ratings("t", source, ratings=ratings, completeness="c.csv")
     assert len(written) == 2  # the ratings, and these again
     rows = duckdb.sql(f"select prompt_id, judge, model, gt, rating from '{ratings}'").fetchall()
     raw_rows = (
@@ -431,7 +429,7 @@ def test_prompts_are_counted_in_each_dimension(tmp_path):
                2 as gt
         from (values {listed}) t(dimension, m, p)""",
     )
-    table = read_table(tmp_path / "completeness.csv")
+    table = read_table("completeness.csv")
     result = {
         (row["dimension"], row["model"]): (row["prompts"], row["absent"], row["used"])
         for row in table
@@ -452,8 +450,7 @@ def test_a_judge_without_any_length_in_a_study_with_lengths(tmp_path):
         from range(3) judges(j), range(4) prompts(p)""",
     )
     used = {
-        row["judge"]: (row["missing_length"], row["used"])
-        for row in read_table(tmp_path / "completeness.csv")
+        row["judge"]: (row["missing_length"], row["used"]) for row in read_table("completeness.csv")
     }
     assert used == {NINE[0]: ("0", "4"), NINE[1]: ("4", "4"), NINE[2]: ("4", "4")}
     assert study.cells().n.sum() == 12

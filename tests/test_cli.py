@@ -31,25 +31,30 @@ from recuse.inputs import inputs_from_files
 from recuse.model.estimates import ESTIMATES, estimate
 from recuse.model.spec import Spec
 from recuse.workflow.start import copy_example
+from text_tables import cases
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length,dimension"
 ROWS = (ROOT / "tests" / "smoke" / "ratings.csv").read_text("utf-8").splitlines()[1:]
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
 STRAIGHT = [name for name, spec in Spec.from_config(CONFIG["specs"]).items() if not spec.needs]
+# With --long: each is in what others do, by another name
+ALIKE = "by_dataset ordinal_as_coded weak_models_dropped weak_models_and_claude_v2_dropped"
 
 
 @pytest.fixture
-def fit(tmp_path, run_command):
+def fit(run_command):
     """Run the command on a study `mine`; returns status, table (None if there is none) and standard
     error.
     """
 
     def fit(*files, spec="main", scales=SCALES, added=(), **settings):
-        output = tmp_path / "estimates.csv"
+        output = Path("estimates.csv")
         output.unlink(missing_ok=True)
         study = {"title": "mine", "files": "ratings.csv", "scales": scales, **settings}
         config = {"studies": {"mine": study}, **dict(added)}
-        (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
+        Path("mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
         options = {"study": "mine", "spec": spec, "config": "mine.yaml", "output": output.name}
         words = [word for name, value in options.items() for word in (f"--{name}", value)]
         status, _, error = run_command("fit", *files, *words)
@@ -67,19 +72,19 @@ def expected(tmp_path):
         source = StudyFiles(files, scales, types, Registry.from_config(CONFIG["models"]))
         try:
             study = built(tmp_path, "mine", source)
-            return table_of_estimates(tmp_path, study, spec, settings)
+            return table_of_estimates(study, spec, settings)
         except RecuseError as error:
             return f"error: {error}\n"
 
     return steps
 
 
-def table_of_estimates(folder, study, spec, settings=CONFIG):
+def table_of_estimates(study, spec, settings=CONFIG):
     """What the workflow's step writes."""
     of_spec = Spec.of(spec, **settings["specs"][spec])
     estimated = estimate(of_spec, study, confidence=settings["confidence"], seed=settings["seed"])
-    write_table(folder / "expected.csv", ESTIMATES, estimated.estimates)
-    return (folder / "expected.csv").read_bytes()
+    write_table("expected.csv", ESTIMATES, estimated.estimates)
+    return Path("expected.csv").read_bytes()
 
 
 @pytest.fixture
@@ -89,23 +94,27 @@ def straight(monkeypatch):
 
 
 def write(path, rows=ROWS, header=HEADER):
-    with (gzip.open if path.suffix == ".gz" else open)(path, "wt", encoding="utf-8") as file:
-        file.write("\n".join([header, *rows]) + "\n")
-    return str(path)
+    with (gzip.open if path.endswith(".gz") else open)(path, "wt", encoding="utf-8") as file:
+        file.write("\n".join([header, *rows, ""]))
+    return path
 
 
 def swapped(row, **fields):
     """A row with other values in some columns."""
-    return ",".join(
-        {**dict(zip(HEADER.split(","), row.split(","), strict=True)), **fields}.values()
-    )
+    return ",".join((dict(zip(HEADER.split(","), row.split(","), strict=True)) | fields).values())
 
 
-@pytest.mark.parametrize("spec", STRAIGHT)
-def test_every_spec_of_cells(spec, twin, fit, straight, tmp_path):
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(name, marks=pytest.mark.long) if name in ALIKE.split() else name
+        for name in STRAIGHT
+    ],
+)
+def test_every_spec_of_cells(spec, twin, fit, straight):
     raw, settings = twin.cells_from.replace("cells", "raw"), CONFIG["studies"]["twin"]
     shared = {"spec": spec, "scales": settings["scales"], "task_types": settings["task_types"]}
-    want = table_of_estimates(tmp_path, replace(twin, name="mine"), spec)
+    want = table_of_estimates(replace(twin, name="mine"), spec)
     straight()
     status, table, _ = fit(raw, **shared)
     assert (status, table) == (0, want)
@@ -113,23 +122,19 @@ def test_every_spec_of_cells(spec, twin, fit, straight, tmp_path):
 
 
 @pytest.mark.parametrize("spec", ["length_control", "llm_reference"])
-def test_specs_that_read_rows_use_tables(spec, fit, expected, tmp_path):
-    path = write(tmp_path / "ratings.csv")
+def test_specs_that_read_rows_use_tables(spec, fit, expected):
+    path = write("ratings.csv")
     assert fit(path, spec=spec)[:2] == (0, expected(RatingsFile(path), spec=spec))
 
 
 @pytest.mark.parametrize("covariance", ["CR1", "HC0"])
-def test_a_copied_judge_is_left_out_as_in_the_workflow(
-    fit, expected, straight, tmp_path, covariance
-):
+def test_a_copied_judge_is_left_out_as_in_the_workflow(fit, expected, straight, covariance):
     rows = rated()
-    given = {
-        (row["prompt_id"], row["model"]): row["rating"] for row in rows if row["judge"] == FIVE[0]
-    }
-    for row in rows:
-        if row["judge"] == FIVE[1]:
-            row["rating"] = given[row["prompt_id"], row["model"]]
-    path, shared = str(tmp_path / "copied.csv"), {"spec": "copied", "scales": {"Tone": [1, 5]}}
+    first, second = ([row for row in rows if row["judge"] == judge] for judge in FIVE[:2])
+    for row, copied in zip(second, first, strict=True):
+        assert (row["prompt_id"], row["model"]) == (copied["prompt_id"], copied["model"])
+        row["rating"] = copied["rating"]
+    path, shared = "copied.csv", {"spec": "copied", "scales": {"Tone": [1, 5]}}
     specs = {"copied": {**CONFIG["specs"]["model_effects"], "covariance": covariance}}
     write_rows(path, rows)
     want = expected(RatingsFile(path), **shared, settings={**CONFIG, "specs": specs})
@@ -141,8 +146,8 @@ def test_a_copied_judge_is_left_out_as_in_the_workflow(
 
 
 @pytest.mark.parametrize("spec", ["main", "drawn"])
-def test_level_and_seed_are_those_of_config(spec, fit, expected, tmp_path):
-    path = write(tmp_path / "ratings.csv")
+def test_level_and_seed_are_those_of_config(spec, fit, expected):
+    path = write("ratings.csv")
     added = {
         "specs": {"main": {}, "drawn": {"covariance": "CR1", "bootstrap": 100}},
         "confidence": 0.5,
@@ -156,8 +161,8 @@ def test_level_and_seed_are_those_of_config(spec, fit, expected, tmp_path):
     assert fit(path, spec=spec, added=added)[:2] == (0, want)
 
 
-def test_too_many_rows_for_memory(fit, tmp_path):
-    status, table, error = fit(write(tmp_path / "ratings.csv"), added={"memory_limit": "3MB"})
+def test_too_many_rows_for_memory(fit):
+    status, table, error = fit(write("ratings.csv"), added={"memory_limit": "3MB"})
     assert (status, table) == (1, None)
     assert error.startswith("error: config: memory_limit: 3MB: too little for this study")
 
@@ -185,8 +190,8 @@ FORMS = {
 
 
 @pytest.mark.parametrize("rows", FORMS.values(), ids=FORMS)
-def test_rows_in_every_form(rows, fit, expected, straight, tmp_path):
-    path = write(tmp_path / "ratings.csv.gz", rows)
+def test_rows_in_every_form(rows, fit, expected, straight):
+    path = write("ratings.csv.gz", rows)
     want = expected(RatingsFile(path))
     if (
         rows is not INCOMPLETE
@@ -195,21 +200,19 @@ def test_rows_in_every_form(rows, fit, expected, straight, tmp_path):
     assert fit(path)[:2] == (0, want)
 
 
-def test_a_file_for_each_dimension_in_any_order_of_rows(fit, expected, straight, tmp_path):
+def test_a_file_for_each_dimension_in_any_order_of_rows(fit, expected, straight):
     header, files = HEADER.removesuffix(",dimension"), []
     for dimension in ("Usefulness", "Tone"):
         rows = sorted(row.removesuffix(f",{dimension}") for row in ROWS if row.endswith(dimension))
-        files.append(
-            RatingsFile(write(tmp_path / f"{dimension}.csv", rows[::-1], header), dimension)
-        )
+        files.append(RatingsFile(write(f"{dimension}.csv", rows[::-1], header), dimension))
     want = expected(*files)
-    assert want == expected(RatingsFile(write(tmp_path / "ratings.csv")))
+    assert want == expected(RatingsFile(write("ratings.csv")))
     straight()
     assert fit(*(f"{file.dimension}={file.path}" for file in files))[:2] == (0, want)
 
 
-def test_observed_scale(fit, expected, straight, tmp_path):
-    path, scales = write(tmp_path / "ratings.csv"), {"Tone": "observed", "Usefulness": [1, 5]}
+def test_observed_scale(fit, expected, straight):
+    path, scales = write("ratings.csv"), {"Tone": "observed", "Usefulness": [1, 5]}
     want = expected(RatingsFile(path), scales=scales)
     straight()
     assert fit(path, scales=scales)[:2] == (0, want)
@@ -242,31 +245,31 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("rows", FAULTS.values(), ids=FAULTS)
-def test_faults_are_named_as_by_the_workflow(rows, fit, expected, tmp_path):
-    path = write(tmp_path / "ratings.csv", rows)
+def test_faults_are_named_as_by_the_workflow(rows, fit, expected):
+    path = write("ratings.csv", rows)
     want = expected(RatingsFile(path))
     assert want.startswith(f"error: {path}")
     assert fit(path) == (1, None, want)
 
 
-def test_faults_of_several_files(fit, expected, tmp_path):
-    one, other = write(tmp_path / "a.csv", ROWS[:70]), write(tmp_path / "b.csv", ROWS[69:])
+def test_faults_of_several_files(fit, expected):
+    one, other = write("a.csv", ROWS[:70]), write("b.csv", ROWS[69:])
     want = expected(RatingsFile(one), RatingsFile(other))
     assert "are already in" in want
     assert fit(one, other) == (1, None, want)
-    empty = write(tmp_path / "b.csv", [])
+    empty = write("b.csv", [])
     assert fit(one, empty) == (1, None, expected(RatingsFile(one), RatingsFile(empty)))
     other, missing = (
-        write(tmp_path / "b.csv", ROWS[70:], HEADER.replace("gt", "human")),
-        str(tmp_path / "c.csv"),
+        write("b.csv", ROWS[70:], HEADER.replace("gt", "human")),
+        "c.csv",
     )
     assert fit(one, other) == (1, None, expected(RatingsFile(one), RatingsFile(other)))
     assert fit(one, missing) == (1, None, expected(RatingsFile(one), RatingsFile(missing)))
 
 
 @pytest.mark.parametrize("spec", ["main", "length_control"])
-def test_no_complete_row(spec, fit, tmp_path):
-    path = write(tmp_path / "ratings.csv", [swapped(row, rating="") for row in ROWS])
+def test_no_complete_row(spec, fit):
+    path = write("ratings.csv", [swapped(row, rating="") for row in ROWS])
     status, table, error = fit(path, spec=spec)
     assert (status, table) == (1, None)
     assert error.startswith(f"error: {path}: no complete row: ")
@@ -312,7 +315,7 @@ def test_file_is_replaced_as_a_whole(run_command, tmp_path):
     status, table, error = run_command("fit", *MINE)
     assert status == 0
     assert "main: not estimable: family_bias of " in error
-    output = tmp_path / "main.csv"
+    output = Path("main.csv")
     output.write_text("of before", "utf-8")
     assert run_command("fit", *MINE, "--output", "main.csv")[:2] == (0, "")
     assert output.read_text("utf-8") == table
@@ -333,7 +336,7 @@ def test_file_is_unchanged_if_the_write_fails(tmp_path):
         yield {"study": "mine"}
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    output = tmp_path / "main.csv"
+    output = Path("main.csv")
     output.write_text("of before", "utf-8")
     with pytest.raises(
         ConfigError,
@@ -368,7 +371,7 @@ def test_standard_output_that_cannot_be_written(redirected, status, message):
 
 def test_invalid_files_are_named(tmp_path):
     config = ("--config", str(SMOKE / "config.yaml"), "--study", "mine")
-    os.mkfifo(tmp_path / "pipe")
+    os.mkfifo("pipe")
     name = b"\xff.csv"
     with open(os.path.join(os.fsencode(tmp_path), name), "wb") as file:
         file.write(b"judge\n")
@@ -388,8 +391,7 @@ def test_invalid_files_are_named(tmp_path):
 def test_no_temporary_folder(tmp_path):
     """As under `ulimit -f 0`, which forbids every file."""
     command = (
-        f"ulimit -f 0; exec {sys.executable} -m recuse fit {write(tmp_path / 'ratings.csv')}"
-        " --study twin"
+        f"ulimit -f 0; exec {sys.executable} -m recuse fit {write('ratings.csv')} --study twin"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
     result = subprocess.run(
@@ -408,21 +410,20 @@ def test_no_temporary_folder(tmp_path):
     assert result.stderr.count("\n") == 1
 
 
-def test_settings_are_checked_before_any_row_is_read(run_command, tmp_path):
-    (tmp_path / "mine.yaml").write_text("specs: {mine: {slise: dimension}}\n", "utf-8")
-    for arguments, message in (
-        (
-            ("none.csv", "--study", "twin", "--spec", "mian"),
-            "config: --spec: 'mian' is not one of specs; did you mean 'main'?",
-        ),
-        (
-            ("none.csv", "--config", "mine.yaml"),
-            "mine.yaml, line 1: specs: mine: slise: unknown key; did you mean 'slice'?",
-        ),
-    ):
-        status, written, error = run_command("fit", *arguments)
-        assert (status, written) == (1, "")
-        assert error.startswith(f"error: {message}")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    cases("""
+none.csv --study twin --spec mian
+    config: --spec: 'mian' is not one of specs; did you mean 'main'?
+none.csv --config mine.yaml
+    mine.yaml, line 1: specs: mine: slise: unknown key; did you mean 'slice'?
+"""),
+)
+def test_settings_are_checked_before_any_row_is_read(run_command, arguments, message):
+    Path("mine.yaml").write_text("specs: {mine: {slise: dimension}}\n", "utf-8")
+    status, written, error = run_command("fit", *arguments.split())
+    assert (status, written) == (1, "")
+    assert error.startswith(f"error: {message}")
 
 
 STUDY = "{title: t, scales: {Tone: [1, 5], Usefulness: [1, 5]}, files: "
@@ -437,124 +438,117 @@ studies:
 
 
 @pytest.fixture
-def config(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "studies.yaml").write_text(STUDIES, "utf-8")
-    for path in (
-        "parts/1.parquet",
-        "parts/2.parquet",
-        "parts/.hidden.parquet",
-        "tones/1.parquet",
-        "tones/notes.txt",
-    ):
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        (tmp_path / path).touch()
-    (tmp_path / "empty").mkdir()
+def config():
+    Path("studies.yaml").write_text(STUDIES, "utf-8")
+    files = "parts/1.parquet parts/2.parquet parts/.hidden.parquet tones/1.parquet tones/notes.txt"
+    for path in map(Path, files.split()):
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    Path("empty").mkdir()
     return load("studies.yaml")
 
 
-def found(config, name, named):
+def named(text):
+    """The files of a text, each with its dimension, if it is named before it."""
+    files = [word.rpartition("=") for word in text.split()]
+    return [(path, dimension if equals else None) for dimension, equals, path in files]
+
+
+def found(config, name, files):
     """The name of the study, and its files."""
-    inputs = inputs_from_files(studies_in(config), named, name)
+    inputs = inputs_from_files(studies_in(config), files, name)
     return inputs.study.name, [(file.path, file.dimension) for file in inputs.files]
 
 
-PARTS = [("parts/1.parquet", None), ("parts/2.parquet", None)]
-TWO = [("tone.csv", "Tone"), ("usefulness.csv", "Usefulness")]
-BOTH = [("tones/1.parquet", "Tone"), ("usefulness.csv", "Usefulness")]
+# Files on the command line, and below them the study and its files
+FOUND = """
+one.csv
+    one one.csv
+./one.csv
+    one ./one.csv
+parts
+    parts parts/1.parquet parts/2.parquet
+parts/1.parquet parts/2.parquet
+    parts parts/1.parquet parts/2.parquet
+parts/2.parquet parts/1.parquet
+    parts parts/2.parquet parts/1.parquet
+tone.csv usefulness.csv
+    two Tone=tone.csv Usefulness=usefulness.csv
+usefulness.csv tone.csv
+    two Usefulness=usefulness.csv Tone=tone.csv
+Tone=tone.csv usefulness.csv
+    two Tone=tone.csv Usefulness=usefulness.csv
+tones usefulness.csv
+    both Tone=tones/1.parquet Usefulness=usefulness.csv
+Tone=tones usefulness.csv
+    both Tone=tones/1.parquet Usefulness=usefulness.csv
+"""
 
 
-@pytest.mark.parametrize(
-    ("named", "study", "files"),
-    [
-        ([("one.csv", None)], "one", [("one.csv", None)]),
-        ([("./one.csv", None)], "one", [("./one.csv", None)]),
-        ([("parts", None)], "parts", PARTS),
-        (PARTS, "parts", PARTS),
-        (PARTS[::-1], "parts", PARTS[::-1]),
-        ([(path, None) for path, _ in TWO], "two", TWO),
-        ([(path, None) for path, _ in TWO[::-1]], "two", TWO[::-1]),
-        ([TWO[0], ("usefulness.csv", None)], "two", TWO),
-        ([("tones", None), ("usefulness.csv", None)], "both", BOTH),
-        ([("tones", "Tone"), ("usefulness.csv", None)], "both", BOTH),
-    ],
-)
-def test_study_is_the_one_with_the_files_and_gives_their_dimensions(config, named, study, files):
-    assert found(config, None, named) == (study, files)
-    assert found(config, study, named) == (study, files)
+@pytest.mark.parametrize(("given", "expected"), cases(FOUND))
+def test_study_is_the_one_with_the_files_and_gives_their_dimensions(config, given, expected):
+    study, _, files = expected.partition(" ")
+    assert found(config, None, named(given)) == (study, named(files))
+    assert found(config, study, named(given)) == (study, named(files))
 
 
 def test_other_files_belong_to_the_study_that_is_named(config):
-    assert found(config, "two", [("other.csv", None), ("tone.csv", None)]) == (
-        "two",
-        [("other.csv", None), TWO[0]],
-    )
-    assert found(config, "one", [("tones", "Usefulness")]) == (
-        "one",
-        [("tones/1.parquet", "Usefulness")],
-    )
+    files = named("other.csv Tone=tone.csv")
+    assert found(config, "two", named("other.csv tone.csv")) == ("two", files)
+    files = named("Usefulness=tones/1.parquet")
+    assert found(config, "one", named("Usefulness=tones")) == ("one", files)
 
 
-@pytest.mark.parametrize(
-    ("name", "named", "message"),
-    [
-        (None, PARTS[:1], "studies: none has the files parts/1.parquet; name by --study"),
-        (
-            None,
-            [*PARTS, ("one.csv", None)],
-            "studies: none has the files parts/1.parquet, parts/2.parquet, one.csv",
-        ),
-        ("ones", [("one.csv", None)], "--study: 'ones' is not one of studies; did you mean 'one'?"),
-        (None, [("empty", None)], "'empty': the folder holds no *.parquet; put the parts into it"),
-        ("one", [("empty", None)], "'empty': the folder holds no *.parquet; put the parts into it"),
-        (
-            "one",
-            [("one.csv", "Tne")],
-            "studies: one: Tne=one.csv: 'Tne' is not one of its scales; did you mean 'Tone'?",
-        ),
-        (
-            "one",
-            [("one.csv", "")],
-            "studies: one: =one.csv: '' is not one of its scales; known: Tone, Usefulness",
-        ),
-        (
-            None,
-            [("tone.csv", "Usefulness"), TWO[1]],
-            "two: files: tone.csv is of Tone; found Usefulness=tone.csv, write Tone=",
-        ),
-    ],
-)
-def test_files_and_dimensions_that_do_not_fit_are_named(config, name, named, message):
-    with pytest.raises(ConfigError) as error:
-        found(config, name, named)
-    assert message in str(error.value)
+# The study, `-` if none is named, and files; below them the error
+UNFIT = """
+- parts/1.parquet
+    studies: none has the files parts/1.parquet; name by --study
+- parts/1.parquet parts/2.parquet one.csv
+    studies: none has the files parts/1.parquet, parts/2.parquet, one.csv
+ones one.csv
+    --study: 'ones' is not one of studies; did you mean 'one'?
+- empty
+    'empty': the folder holds no *.parquet; put the parts into it
+one empty
+    'empty': the folder holds no *.parquet; put the parts into it
+one Tne=one.csv
+    studies: one: Tne=one.csv: 'Tne' is not one of its scales; did you mean 'Tone'?
+one =one.csv
+    studies: one: =one.csv: '' is not one of its scales; known: Tone, Usefulness
+- Usefulness=tone.csv Usefulness=usefulness.csv
+    two: files: tone.csv is of Tone; found Usefulness=tone.csv, write Tone=
+"""
 
 
-def test_a_path_from_the_root_is_that_of_config(config, tmp_path):
+@pytest.mark.parametrize(("given", "message"), cases(UNFIT))
+def test_files_and_dimensions_that_do_not_fit_are_named(config, given, message):
+    study, _, files = given.partition(" ")
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        found(config, None if study == "-" else study, named(files))
+
+
+def test_a_path_from_the_root_is_that_of_config(config):
     """Relative on the command line and from the root in config, or the reverse, also of a folder or
     of what is declared.
     """
-    places = {"relative": "a.csv", "absolute": str(tmp_path / "a.csv")}
-    for written, other in (places.values(), list(places.values())[::-1]):
-        study = {"title": "t", "import": {"files": written}, "scales": {"Tone": [1, 5]}}
-        both = with_study(config.as_written(), studies={"imported": study})
-        assert inputs_from_files(studies_in(both), [(other, None)]).study.name == "imported"
+    Path("a.csv").write_text("judge\n1\n", "utf-8")
+    ways = ("a.csv", os.path.abspath("a.csv"))
+    for written, other in (ways, ways[::-1]):
         arena = {"title": "t", "import": {"files": written}}
-        both = with_study(config.as_written(), comparisons={"arena": arena})
-        assert (
-            inputs_from_files(studies_in(both), [(other, None)], compared=True).study.name
-            == "arena"
-        )
-        (tmp_path / "a.csv").write_text("judge\n1\n", "utf-8")
-        with pytest.raises(
-            DataError, match=re.escape(f"{other}: it holds 1 row, but config declares 2")
-        ):
+        study = arena | {"scales": {"Tone": [1, 5]}}
+        for kind, described in (("studies", study), ("comparisons", arena)):
+            both = with_study(config.as_written(), **{kind: {"own": described}})
+            compared = kind == "comparisons"
+            inputs = inputs_from_files(studies_in(both), [(other, None)], compared=compared)
+            assert inputs.study.name == "own"
+        words = re.escape(f"{other}: it holds 1 row, but config declares 2")
+        with pytest.raises(DataError, match=words):
             check_declared([other], {written: {"rows": 2}})
-    assert found(config, None, [(str(tmp_path / "parts"), None)])[0] == "parts"
-    assert found(config, None, [(str(tmp_path / "tone.csv"), None), TWO[1]])[1][0] == (
-        str(tmp_path / "tone.csv"),
-        "Tone",
-    )
+    parts, tone = map(os.path.abspath, ("parts", "tone.csv"))
+    assert found(config, None, [(parts, None)])[0] == "parts"
+    files = named("tone.csv Usefulness=usefulness.csv")
+    files[0] = (tone, None)
+    assert found(config, None, files)[1][0] == (tone, "Tone")
 
 
 def test_settings_are_guessed_written_once_and_checked(run_command):
@@ -616,28 +610,28 @@ def test_what_a_guess_prints_is_printed_once(run_command):
 
 
 @pytest.fixture
-def alone(tmp_path, run_command):
+def alone(run_command):
     """Run a command on a YAML file of two studies, `a` and `b`, and comparisons; status, standard
     output and error.
     """
-    write(tmp_path / "a.csv"), write(tmp_path / "b.csv", ROWS[:72])
+    write("a.csv"), write("b.csv", ROWS[:72])
     shutil.copy(SMOKE / "verdicts.csv", "v.csv")
     studies = {
         name: {"title": "t", "files": f"{name}.csv", "scales": SCALES} for name in ("a", "b")
     }
 
     def alone(*arguments, studies=studies, **added):
-        (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"studies": studies, **added}), "utf-8")
+        Path("mine.yaml").write_text(yaml.safe_dump({"studies": studies, **added}), "utf-8")
         return run_command(*arguments)
 
     return alone
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_imported_rows_are_in_the_units_of_the_files(alone, tmp_path, suffix):
+def test_imported_rows_are_in_the_units_of_the_files(alone, suffix):
     """Also where steps are fractions, and scores between two of them."""
     rows = ["j,m,1,1.5,2.5,half", "j,m,2,3.5,2.75,half", "j,m,1,2,1,whole", "j,m,2,0.3,0.1,tenth"]
-    (tmp_path / "h.csv").write_text(
+    Path("h.csv").write_text(
         "\n".join(["judge,model,prompt,rating,human,dimension", *rows]), "utf-8"
     )
     scales = {"half": [1, 5], "whole": [1, 5], "tenth": [0, 1]}
@@ -650,7 +644,7 @@ def test_imported_rows_are_in_the_units_of_the_files(alone, tmp_path, suffix):
 ARENA = {"comparisons": {"v": {"title": "t", "files": "v.csv"}}}
 
 
-def test_a_configuration_alone_names_its_studies(alone, tmp_path):
+def test_a_configuration_alone_names_its_studies(alone):
     """`check` writes a page for each, `fit` takes one; both as with the files named once more."""
     pages = [alone("check", f"{name}.csv", "--config", "mine.yaml", **ARENA) for name in "abv"]
     assert [page.splitlines()[0].split(":")[0] for _, page, _ in pages] == ["a", "b", "v"]
@@ -660,8 +654,8 @@ def test_a_configuration_alone_names_its_studies(alone, tmp_path):
         "\n".join(page for _, page, _ in pages),
         "".join(error for *_, error in pages),
     )
-    assert {row["study"] for row in read_table(tmp_path / "check.csv")} == {"a", "b", "v"}
-    assert alone("check", str(tmp_path / "mine.yaml"), "--study", "v", **ARENA) == pages[2]
+    assert {row["study"] for row in read_table("check.csv")} == {"a", "b", "v"}
+    assert alone("check", os.path.abspath("mine.yaml"), "--study", "v", **ARENA) == pages[2]
     fitted = alone("fit", "b.csv", "--config", "mine.yaml", **ARENA)
     assert fitted[0] == 0
     assert alone("fit", "mine.yaml", "--study", "b", **ARENA) == fitted
@@ -669,36 +663,25 @@ def test_a_configuration_alone_names_its_studies(alone, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (
-            ("fit", "mine.yaml"),
-            "--study: mine.yaml has several studies; name one by --study: a, b\n",
-        ),
-        (
-            ("fit", "mine.yaml", "--study", "v"),
-            "config: comparisons: v: these are verdicts on pairs of answers, and `fit` is ",
-        ),
-        (
-            ("check", "mine.yaml", "--study", "c"),
-            "config: --study: 'c' is not one of studies and comparisons",
-        ),
-        (
-            ("check", "mine.yaml", "--study", "twin"),
-            "config: studies: twin: has no files of its own; name the files ",
-        ),
-        (
-            ("check", "mine.yaml", "a.csv"),
-            "mine.yaml: a configuration; name it alone, or name files of a study and pass it by",
-        ),
-        (
-            ("check", "mine.yaml", "--config", "mine.yaml"),
-            "mine.yaml: a configuration; name it alone, or name ",
-        ),
-        (("check", "none.yaml"), "none.yaml: no such file; name an existing YAML file\n"),
-    ],
+    cases("""
+fit mine.yaml
+    --study: mine.yaml has several studies; name one by --study: a, b
+fit mine.yaml --study v
+    config: comparisons: v: these are verdicts on pairs of answers, and `fit` is
+check mine.yaml --study c
+    config: --study: 'c' is not one of studies and comparisons
+check mine.yaml --study twin
+    config: studies: twin: has no files of its own; name the files
+check mine.yaml a.csv
+    mine.yaml: a configuration; name it alone, or name files of a study and pass it by
+check mine.yaml --config mine.yaml
+    mine.yaml: a configuration; name it alone, or name
+check none.yaml
+    none.yaml: no such file; name an existing YAML file
+"""),
 )
 def test_a_configuration_alone_that_does_not_say_enough(alone, arguments, message):
-    status, page, error = alone(*arguments, **ARENA)
+    status, page, error = alone(*arguments.split(), **ARENA)
     assert (status, page) == (1, "")
     assert error.startswith(f"error: {message}")
 
@@ -729,18 +712,17 @@ def test_a_run_stops_before_it_starts_with_the_line_of_check(
     setting, message, tmp_path, run_command
 ):
     copy_example(str(tmp_path))
-    mine = (tmp_path / "mine.yaml").read_text("utf-8")
-    (tmp_path / "mine.yaml").write_text(mine.replace(*setting), "utf-8")
+    mine = Path("mine.yaml").read_text("utf-8")
+    Path("mine.yaml").write_text(mine.replace(*setting), "utf-8")
     status, output, errors = run_command("run", "mine.yaml")
     assert (status, output) == (1, "")
     (line,) = errors.splitlines()
     assert line.startswith(f"error: {message}")
-    assert not (tmp_path / "results").exists()
+    assert not Path("results").exists()
 
 
 def test_a_study_with_large_files_is_left_to_the_run(tmp_path, monkeypatch):
     copy_example(str(tmp_path))
-    monkeypatch.chdir(tmp_path)
     mine = Path("mine.yaml").read_text("utf-8").replace("second]", "secnd]")
     Path("mine.yaml").write_text(mine, "utf-8")
     check_limit(monkeypatch, "ours", sum(map(os.path.getsize, ("judged.csv", "human.csv"))))

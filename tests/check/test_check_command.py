@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -16,21 +17,22 @@ from recuse.cli import main
 from recuse.commands import write_page
 from recuse.steps.describe import findings
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 FILE = "made up.csv"
 STUDY = {"title": "mine", "files": FILE, "scales": {"Tone": [1, 5]}}
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capfd):
+def run(monkeypatch, capfd):
     """Run the command on rows in a folder of its own; returns status, standard output and standard
     error.
     """
 
     def run(rows, *arguments, added=None, **settings):
-        monkeypatch.chdir(tmp_path)
-        write_rows(tmp_path / FILE, rows)
+        write_rows(Path(FILE), rows)
         config = {"studies": {"mine": STUDY | settings}, **(added or {})}
-        (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
+        Path("mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
         monkeypatch.setattr(
             sys, "argv", ["recuse", "check", FILE, "--config", "mine.yaml", *arguments]
         )
@@ -47,7 +49,7 @@ def test_page_and_table(run, tmp_path):
     assert page.startswith(
         "mine: what these ratings support\n\n  supports: self-bias of 5 of 5 judges (A, B, C); "
     )
-    rows = read_table(tmp_path / "check.csv")
+    rows = read_table("check.csv")
     assert list(rows[0]) == list(CHECK)
     assert [row["topic"] for row in rows[:2]] == ["verdict", "verdict"]
     assert {row["study"] for row in rows} == {"mine"}
@@ -74,14 +76,14 @@ def test_the_rule_writes_the_same_table(run, tmp_path):
         raters=[],
         alphas=[],
         of_alpha=3,
-        completeness=str(tmp_path / "completeness.csv"),
+        completeness="completeness.csv",
         imports={},
         named={},
         power=power,
         confidence=0.9,
     )
-    write_table(tmp_path / "of_rule.csv", CHECK, (each.row for each in found), study="mine")
-    assert (tmp_path / "of_rule.csv").read_bytes() == (tmp_path / "check.csv").read_bytes()
+    write_table("of_rule.csv", CHECK, (each.row for each in found), study="mine")
+    assert Path("of_rule.csv").read_bytes() == Path("check.csv").read_bytes()
 
 
 def test_settings_are_those_of_config(run):
@@ -96,7 +98,7 @@ def test_settings_are_those_of_config(run):
     assert page.partition(below)[2][:5] != other.partition(below)[2][:5]
 
 
-def test_if_nothing_can_be_estimated_the_status_is_1_and_all_is_written(run, tmp_path):
+def test_if_nothing_can_be_estimated_the_status_is_1_and_all_is_written(run):
     status, page, error = run(rated(FIVE[3:], FIVE[:2]), "--output", "check.csv")
     assert status == 1
     assert error.startswith(
@@ -104,10 +106,10 @@ def test_if_nothing_can_be_estimated_the_status_is_1_and_all_is_written(run, tmp
         " judge rate its own answers; if it is there by another name, write one for both"
     )
     assert "By judge" in page
-    assert read_table(tmp_path / "check.csv")[0]["level"] == "stop"
+    assert read_table("check.csv")[0]["level"] == "stop"
 
 
-def test_a_refused_file_writes_nothing(run, tmp_path):
+def test_a_refused_file_writes_nothing(run):
     rows = rated()
     rows[3]["rating"] = 94
     status, page, error = run(rows, "--output", "check.csv")
@@ -116,7 +118,7 @@ def test_a_refused_file_writes_nothing(run, tmp_path):
         error == f"error: {FILE}, line 5, column rating: found '94', which is off the scale of the"
         " dimension; write an integer from 1 to 5\n"
     )
-    assert not (tmp_path / "check.csv").exists()
+    assert not Path("check.csv").exists()
     status, _, error = run([*rated(), rated()[0]])
     assert status == 1
     assert "are already in" in error
@@ -168,10 +170,10 @@ def test_an_unknown_name_is_no_command_to_the_terminal_and_its_line_is_read_back
         assert run(rows, added=added)[0] == 0
 
 
-def test_a_file_without_dimensions_needs_one_named(run, tmp_path):
+def test_a_file_without_dimensions_needs_one_named(run):
     rows = rated()
     run(rows)
-    (tmp_path / "one.csv").write_text(
+    Path("one.csv").write_text(
         "\n".join(
             ",".join(str(row.get(name, name)) for name in COLUMNS[:-1]) for row in [{}, *rows]
         )
@@ -185,12 +187,12 @@ def test_a_file_without_dimensions_needs_one_named(run, tmp_path):
     assert main() == 0
 
 
-def test_verdicts_for_fit_and_files_of_no_study_are_refused_with_advice(run, tmp_path, capfd):
+def test_verdicts_for_fit_and_files_of_no_study_are_refused_with_advice(run, capfd):
     """Files of comparisons are not ratings, not in a folder either; without a configuration, the
     message asks for one.
     """
-    (tmp_path / "verdicts").mkdir()
-    (tmp_path / "verdicts" / "gpt-4_pair.jsonl").write_text("{}\n", "utf-8")
+    Path("verdicts").mkdir()
+    Path("verdicts/gpt-4_pair.jsonl").write_text("{}\n", "utf-8")
     added = {"comparisons": {"arena": {"title": "t", "import": {"files": "verdicts"}}}}
     assert run(rated(), added=added)[0] == 0
     for file in ("verdicts", "verdicts/gpt-4_pair.jsonl"):
@@ -218,14 +220,14 @@ def test_verdicts_for_fit_and_files_of_no_study_are_refused_with_advice(run, tmp
     )
 
 
-def test_points_of_an_import_are_those_of_its_files(run, tmp_path, capfd):
+def test_points_of_an_import_are_those_of_its_files(run, capfd):
     """The step and the families of config reach the check."""
     lines = ["judge,model,prompt,rating,human"]
     lines += [
         f"{r['judge']},{r['model']},{r['prompt_id']},{r['rating'] / 5},{r['gt'] / 5}"
         for r in rated()
     ]
-    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    Path("log.csv").write_text("\n".join(lines) + "\n", "utf-8")
     imports = {"files": "log.csv", "columns": {"human": "human"}, "step": 0.1}
     study = {
         "title": "t",
@@ -251,7 +253,7 @@ def test_points_of_an_import_are_those_of_its_files(run, tmp_path, capfd):
     assert float(points) == pytest.approx(float(size), rel=0.1)
 
 
-def test_raters_of_config_give_the_reliability(run, tmp_path):
+def test_raters_of_config_give_the_reliability(run):
     rows = rated()
     scores = {(row["model"], row["prompt_id"]): row["gt"] for row in rows}
     lines = [
@@ -259,7 +261,7 @@ def test_raters_of_config_give_the_reliability(run, tmp_path):
         for (model, prompt), gt in scores.items()
         for rater in "xy"
     ]
-    (tmp_path / "raters.csv").write_text(
+    Path("raters.csv").write_text(
         "\n".join(["model,dimension,dataset,prompt_id,rater,rating", *lines]) + "\n", "utf-8"
     )
     page = run(rows, raters="raters.csv")[1]
@@ -315,18 +317,17 @@ def verdict_lines(questions, *, judge="gpt-4-0613", human="b"):
 
 
 @pytest.fixture
-def compare(tmp_path, monkeypatch, capfd):
+def compare(monkeypatch, capfd):
     """Run the command on lines of verdicts; returns status, standard output and standard error."""
 
     def run(lines, *arguments, **settings):
-        monkeypatch.chdir(tmp_path)
-        (tmp_path / "v.csv").write_text("\n".join([VERDICTS, *lines]) + "\n", "utf-8")
+        Path("v.csv").write_text("\n".join([VERDICTS, *lines]) + "\n", "utf-8")
         models = {"GPT-4": {"family": "GPT", "ids": ["gpt-4-0613"]}}
         config = {
             "models": models,
             "comparisons": {"arena": {"title": "t", "files": "v.csv"} | settings},
         }
-        (tmp_path / "mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
+        Path("mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
         monkeypatch.setattr(
             sys, "argv", ["recuse", "check", "v.csv", "--config", "mine.yaml", *arguments]
         )
@@ -335,7 +336,7 @@ def compare(tmp_path, monkeypatch, capfd):
     return run
 
 
-def test_check_of_verdicts(compare, tmp_path):
+def test_check_of_verdicts(compare):
     status, page, error = compare(verdict_lines(20), "--output", "check.csv")
     assert (status, error) == (0, "")
     assert page.startswith(
@@ -346,7 +347,7 @@ def test_check_of_verdicts(compare, tmp_path):
     assert "judge more questions, 30 or more" in words
     assert "20 comparisons by 1 judge of 2 models on 20 questions; 0 with an error" in words
     assert "GPT-4 20 0%" in words  # by judge: under its name in config, with its answers and draws
-    rows = read_table(tmp_path / "check.csv")
+    rows = read_table("check.csv")
     assert "self-bias of GPT-4 (with a single judge" in rows[1]["words"]
     sizes = {row["subject"]: row["finding"] for row in rows if row["topic"] == "detectable"}
     (line,) = (line for line in page.splitlines() if line.startswith("GPT-4 "))

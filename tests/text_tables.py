@@ -14,6 +14,12 @@ def lines(text):
     return [line.split() for line in text.strip().splitlines()]
 
 
+def words(rows):
+    """Rows of values as `lines` has those of a text; what is missing is a dash."""
+    texts = (" ".join("-" if value is None else str(value) for value in row) for row in rows)
+    return [text.split() for text in texts]
+
+
 def csv_rows(text):
     """The rows of a CSV text as dicts."""
     return list(csv.DictReader(text.strip().splitlines()))

@@ -12,6 +12,7 @@ from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.data.raters import check_raters
 from recuse.data.registry import Registry
+from text_tables import lines, words
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -20,25 +21,12 @@ MODELS = {
     "GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "openai/gpt-4o"]},
     "GPT-4": {"family": "GPT", "ids": ["gpt-4"]},
 }
+NAMED = {"model": "candidate", "prompt": "item", "dimension": "metric"}
 TABLE = {
-    "columns": {
-        "judge": "grader",
-        "model": "candidate",
-        "prompt": "item",
-        "dimension": "metric",
-        "rating": "score",
-    },
+    "columns": NAMED | {"judge": "grader", "rating": "score"},
     "missing": [-1, "error"],
 }
-HUMAN = {
-    "columns": {
-        "model": "candidate",
-        "prompt": "item",
-        "dimension": "metric",
-        "rating": "mark",
-        "rater": "who",
-    }
-}
+HUMAN = {"columns": NAMED | {"rating": "mark", "rater": "who"}}
 SCALE = {"quality": [1, 10]}
 
 
@@ -49,14 +37,15 @@ def imported(names, settings, *, references=(), human=None, **options):
 
 
 def rows_from(columns, table="ratings"):
-    return duckdb.sql(f"select {columns} from '{table}.parquet'").fetchall()
+    return words(duckdb.sql(f"select {columns} from '{table}.parquet'").fetchall())
 
 
 def counted():
-    return [
-        (Path(row["file"]).name, row["kind"], int(row["n"]), row["example"].rpartition(", ")[2])
+    """File, number and place of the first of each kind, which ends the line."""
+    return words(
+        (Path(row["file"]).name, row["n"], row["example"].rpartition(", ")[2], row["kind"])
         for row in read_table("imported.csv")
-    ]
+    )
 
 
 CANONICAL = "judge, model, prompt_id, dimension, dataset, rating, gt, failure, source_record"
@@ -74,57 +63,51 @@ def with_humans():
 
 
 def test_table_in_columns_of_other_names(with_humans):
-    assert rows_from(CANONICAL) == [
-        ("GPT-4o", "GPT-4o", "q1", "quality", "all", 9, 8.5, None, 1),
-        ("GPT-4o", "my-model", "q1", "quality", "all", 7, 6.0, None, 2),
-        ("my-judge", "GPT-4o", "q1", "quality", "all", 8, 8.5, None, 3),
-        ("my-judge", "my-model", "q1", "quality", "all", None, 6.0, "value 'ERROR'", 4),
-        ("GPT-4o", "GPT-4o", "q2", "quality", "all", None, 7.0, "value '-1.0'", 5),
-        ("GPT-4o", "my-model", "q2", "quality", "all", 10, None, None, 6),
-        ("my-judge", "GPT-4o", "q2", "quality", "all", None, 7.0, "no value", 7),
-        ("my-judge", "my-model", "q2", "quality", "all", 5, None, None, 8),
-    ]
+    assert rows_from(CANONICAL) == lines("""
+        GPT-4o   GPT-4o   q1 quality all 9  8.5 -            1
+        GPT-4o   my-model q1 quality all 7  6.0 -            2
+        my-judge GPT-4o   q1 quality all 8  8.5 -            3
+        my-judge my-model q1 quality all -  6.0 value 'ERROR' 4
+        GPT-4o   GPT-4o   q2 quality all -  7.0 value '-1.0' 5
+        GPT-4o   my-model q2 quality all 10 -   -            6
+        my-judge GPT-4o   q2 quality all -  7.0 no value     7
+        my-judge my-model q2 quality all 5  -   -            8
+    """)
 
 
 def test_table_without_human_scores_is_imported_with_a_message(capsys):
     imported(["judged.csv"], TABLE, scales=SCALE)
-    ratings = (9, 7, 8, None, None, 10, None, 5)
-    assert rows_from("gt, rating") == [(None, rating) for rating in ratings]
-    assert (
-        "no rating has a human score: judges are compared only with other judges"
-        in capsys.readouterr().out
-    )
+    assert rows_from("gt, rating") == lines("- 9\n- 7\n- 8\n- -\n- -\n- 10\n- -\n- 5")
+    message = "no rating has a human score: judges are compared only with other judges"
+    assert message in capsys.readouterr().out
 
 
 def test_failures_are_counted_each_with_the_place_of_its_first(with_humans):
-    assert counted() == [
-        ("judged.csv", "rows", 8, "line 2"),
-        ("judged.csv", "no value", 1, "line 9"),
-        ("judged.csv", "value '-1.0'", 1, "line 7"),
-        ("judged.csv", "value 'ERROR'", 1, "line 5"),
-        ("judged.csv", "rating without a human score", 2, "line 8"),
-        ("human.csv", "rows", 6, "line 2"),
-        ("human.csv", "no value", 1, "line 5"),
-        ("human.csv", "human score without a rating", 1, "line 7"),
-    ]
+    assert counted() == lines("""
+        judged.csv 8 line 2 rows
+        judged.csv 1 line 9 no value
+        judged.csv 1 line 7 value '-1.0'
+        judged.csv 1 line 5 value 'ERROR'
+        judged.csv 2 line 8 rating without a human score
+        human.csv  6 line 2 rows
+        human.csv  1 line 5 no value
+        human.csv  1 line 7 human score without a rating
+    """)
 
 
 def test_columns_that_are_not_read_are_kept(with_humans):
     """Also one whose name the imported table has."""
-    assert rows_from('run, "rating (2)", tokens')[3] == (
-        "r1",
-        "timed out,\ntwice",
-        "80",
-    )
+    (kept,) = lines("r1 timed out, twice 80")
+    assert rows_from('run, "rating (2)", tokens')[3] == kept
 
 
 def test_raters_of_rated_completions_are_separate(with_humans):
-    assert rows_from("*", "raters") == [
-        ("GPT-4o", "quality", "all", "q1", "ann", 8),
-        ("GPT-4o", "quality", "all", "q1", "bob", 9),
-        ("my-model", "quality", "all", "q1", "ann", 6),
-        ("GPT-4o", "quality", "all", "q2", "ann", 7),
-    ]
+    assert rows_from("*", "raters") == lines("""
+        GPT-4o   quality all q1 ann 8
+        GPT-4o   quality all q1 bob 9
+        my-model quality all q1 ann 6
+        GPT-4o   quality all q2 ann 7
+    """)
 
 
 def test_imported_tables_are_what_the_next_steps_read(with_humans):
@@ -133,13 +116,13 @@ def test_imported_tables_are_what_the_next_steps_read(with_humans):
     """
     table = normalised(scales=SCALE, models=MODELS)
     columns = "judge, model, judge_family, model_family, rating, gt"
-    assert rows_from(columns, "canonical") == [
-        ("GPT-4o", "GPT-4o", "GPT", "GPT", 9, 8.5),
-        ("GPT-4o", "my-model", "GPT", "my-model", 7, 6.0),
-        ("my-judge", "GPT-4o", "my-judge", "GPT", 8, 8.5),
-        ("GPT-4o", "my-model", "GPT", "my-model", 10, None),
-        ("my-judge", "my-model", "my-judge", "my-model", 5, None),
-    ]
+    assert rows_from(columns, "canonical") == lines("""
+        GPT-4o   GPT-4o   GPT      GPT      9  8.5
+        GPT-4o   my-model GPT      my-model 7  6.0
+        my-judge GPT-4o   my-judge GPT      8  8.5
+        GPT-4o   my-model GPT      my-model 10 -
+        my-judge my-model my-judge my-model 5  -
+    """)
     raters, read = "raters.parquet", {"ratings": [table], "output": "r.parquet"}
     with pytest.raises(DataError, match=r"human\.csv|raters\.parquet"):
         check_raters(raters, Registry.from_config(MODELS), **read)
@@ -162,33 +145,18 @@ def test_answers_of_one_model_to_one_prompt_on_several_occasions():
     """Ratings of each answer are its own, with or without repeated ones, and so is its human
     score.
     """
-    rows = ["j,m,p,first,1,2", "j,m,p,first,3,2", "j,m,p,again,5,4"]
-    Path("a.csv").write_text(
-        "\n".join(["judge,model,prompt,run,rating,human", *rows]), encoding="utf-8"
-    )
-    imported(
-        [Path("a.csv")],
-        {"columns": {"occasion": "run"}, "repeats": "mean"},
-        scales={"Tone": [1, 5]},
-    )
-    assert sorted(rows_from("occasion, rating, gt")) == [
-        ("again", 5, 4.0),
-        ("first", 2, 2.0),
-    ]
-    Path("b.csv").write_text("model,prompt,rating\nm,p,3\n", encoding="utf-8")
-    Path("c.csv").write_text(
-        "judge,model,prompt,occasion,rating\nj,m,p,first,1\nj,m,p,again,5\n", encoding="utf-8"
-    )
-    joined = {
-        "scales": {"Tone": [1, 5]},
-        "references": [Path("b.csv")],
-        "human": {"columns": {}},
-    }
-    with pytest.raises(
-        DataError,
-        match="model 'm' answers prompt 'p' on several occasions; write the scores in a column",
-    ):
-        imported([Path("c.csv")], {}, **joined)
+    rows = "judge,model,prompt,run,rating,human/j,m,p,first,1,2/j,m,p,first,3,2/j,m,p,again,5,4"
+    Path("a.csv").write_text(rows.replace("/", "\n"), "utf-8")
+    settings, scales = {"columns": {"occasion": "run"}, "repeats": "mean"}, {"Tone": [1, 5]}
+    imported([Path("a.csv")], settings, scales=scales)
+    assert sorted(rows_from("occasion, rating, gt")) == lines("again 5 4.0\nfirst 2 2.0")
+    Path("b.csv").write_text("model,prompt,rating\nm,p,3\n", "utf-8")
+    rows = "judge,model,prompt,occasion,rating/j,m,p,first,1/j,m,p,again,5/"
+    Path("c.csv").write_text(rows.replace("/", "\n"), "utf-8")
+    human = {"references": [Path("b.csv")], "human": {"columns": {}}}
+    message = "model 'm' answers prompt 'p' on several occasions; write the scores in a column"
+    with pytest.raises(DataError, match=message):
+        imported([Path("c.csv")], {}, scales=scales, **human)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl", "json", "csv.gz"])
@@ -210,61 +178,47 @@ def test_table_is_the_same_in_any_kind_of_file(with_humans, suffix):
     assert rows_from(columns) == theirs[:3] + theirs[4:]
 
 
-def test_steps_between_whole_numbers():
+@pytest.mark.parametrize(
+    ("rows", "step", "high", "steps"),
+    [
+        ("a,b,1,7.5,8.25/a,b,2,10,1", 0.5, 10, "15 16.5\n20 2.0"),
+        ("a,b,1,0.7,0.3/a,b,2,1,0", 0.1, 1, "7 3.0\n10 0.0"),
+    ],
+)
+def test_steps_between_whole_numbers(rows, step, high, steps):
     """Ratings are whole numbers of steps in the table, human scores in the same unit."""
-    Path("halves.csv").write_text(
-        "judge,model,prompt,rating,human\na,b,1,7.5,8.25\na,b,2,10,1\n", "utf-8"
-    )
-    imported([Path("halves.csv")], {"step": 0.5}, scales=SCALE)
-    assert rows_from("rating, gt, dimension") == [
-        (15, 16.5, "quality"),
-        (20, 2.0, "quality"),
-    ]
-    Path("tenths.csv").write_text(
-        "judge,model,prompt,rating,human\na,b,1,0.7,0.3\na,b,2,1,0\n", "utf-8"
-    )
-    imported([Path("tenths.csv")], {"step": 0.1}, scales={"quality": [0, 1]})
-    assert rows_from("rating, gt") == [(7, 3.0), (10, 0.0)]
+    text = f"judge,model,prompt,rating,human/{rows}/".replace("/", "\n")
+    Path("own.csv").write_text(text, "utf-8")
+    imported([Path("own.csv")], {"step": step}, scales={"quality": [int(high > 1), high]})
+    assert rows_from("rating, gt") == lines(steps)
 
 
 def test_human_scores_in_several_columns_are_raters():
     Path("judged.csv").write_text("judge,model,prompt,rating\na,b,1,7\na,b,2,9\n", "utf-8")
     Path("human.csv").write_text("model,prompt,first,second\nb,1,6,7\nb,2,,8\n", "utf-8")
     human = {"columns": {"rating": ["first", "second"]}}
-    imported(
-        [Path("judged.csv")],
-        {},
-        scales=SCALE,
-        references=[Path("human.csv")],
-        human=human,
-        raters=True,
-    )
-    assert rows_from("gt") == [(6.5,), (8.0,)]
-    assert rows_from("prompt_id, rater, rating", "raters") == [
-        ("1", "first", 6),
-        ("1", "second", 7),
-        ("2", "second", 8),
-    ]
+    given = {"references": [Path("human.csv")], "human": human, "raters": True}
+    imported([Path("judged.csv")], {}, scales=SCALE, **given)
+    assert rows_from("gt") == lines("6.5\n8.0")
+    assert rows_from("prompt_id, rater, rating", "raters") == lines("""
+        1 first  6
+        1 second 7
+        2 second 8
+    """)
 
 
 def test_inspect_score_of_several_names_is_of_several_dimensions():
-    Path("human.csv").write_text(
-        "model,prompt,dimension,rating\nopenai/gpt-4o-mini,1,tone,4\n", "utf-8"
-    )
+    text = "model,prompt,dimension,rating\nopenai/gpt-4o-mini,1,tone,4\n"
+    Path("human.csv").write_text(text, "utf-8")
+    given = {"references": [Path("human.csv")], "human": {"columns": {}}}
     scales = {"facts": [0, 5], "tone": [0, 5]}
-    imported(
-        ["inspect_rubric.json"],
-        {"judge": "J"},
-        scales=scales,
-        references=[Path("human.csv")],
-        human={"columns": {}},
-    )
-    assert rows_from("prompt_id, dimension, rating, gt, failure") == [
-        ("1", "facts", 2, None, None),
-        ("1", "tone", 4, 4.0, None),
-        ("2", "facts", None, None, "no score"),
-        ("2", "tone", 5, None, None),
-    ]
+    imported(["inspect_rubric.json"], {"judge": "J"}, scales=scales, **given)
+    assert rows_from("prompt_id, dimension, rating, gt, failure") == lines("""
+        1 facts 2 -   -
+        1 tone  4 4.0 -
+        2 facts - -   no score
+        2 tone  5 -   -
+    """)
 
 
 def test_names_that_config_does_not_list_are_printed(with_humans, capsys):

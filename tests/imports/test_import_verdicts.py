@@ -3,6 +3,7 @@ counted as an error.
 """
 
 import json
+import re
 from pathlib import Path
 
 import duckdb
@@ -13,19 +14,14 @@ from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.imports.verdicts import import_verdicts
 from recuse.pairwise.table import normalise
+from text_tables import cases, lines, words
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
 FORMATS = Path(__file__).parents[1] / "formats"
 CANONICAL = 'judge, item, model_a, model_b, "order", outcome, failure, source_record'
-COLUMNS = {
-    "judge": "grader",
-    "item": "question",
-    "model_a": "left",
-    "model_b": "right",
-    "outcome": "winner",
-    "order": "first",
-}
+NAMES = "judge item model_a model_b outcome order", "grader question left right winner first"
+COLUMNS = dict(zip(*map(str.split, NAMES), strict=True))
 
 
 def imported(name, settings, *, references=(), human=None):
@@ -94,38 +90,34 @@ def test_a_baseline_that_neither_file_nor_config_names_is_asked_for():
         imported("arena_hard_v0.1.jsonl", {})
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('"label": "B>A"', '"label": "B"', "line 2, column label: found 'B', which is not a key"),
-        (
-            '"decision": "A=B"',
-            '"decision": "C"',
-            "line 2, column decision: found 'C', which is not",
-        ),
-        ("[null, null]", "[]", "line 4, column judgments: found .*which is not one or two"),
-        ('"decision": "A=B"', '"decision": 1, "decision": 2', "line 2, column key: found 'dec"),
-    ],
-)
-def test_faults_in_judge_bench_judgments_are_named(old, new, message):
-    text = (FORMATS / "judge_bench.jsonl").read_text("utf-8").replace(old, new)
+# What is replaced, and by what; below it the error
+SPOILT = """
+"label": "B>A" | "label": "B"
+    line 2, column label: found 'B', which is not a key
+"decision": "A=B" | "decision": "C"
+    line 2, column decision: found 'C', which is not
+[null, null] | []
+    line 4, column judgments: found .*which is not one or two
+"decision": "A=B" | "decision": 1, "decision": 2
+    line 2, column key: found 'dec
+"""
+
+
+@pytest.mark.parametrize(("change", "message"), cases(SPOILT))
+def test_faults_in_judge_bench_judgments_are_named(change, message):
+    text = (FORMATS / "judge_bench.jsonl").read_text("utf-8").replace(*change.split(" | "))
     Path("own.jsonl").write_text(text, "utf-8")
     with pytest.raises(DataError, match=message):
         imported(Path("own.jsonl"), {})
 
 
 def test_judge_bench_judgments_in_one_order():
-    lines = (FORMATS / "judge_bench.jsonl").read_text("utf-8").splitlines()
-    pairs = [json.loads(line) for line in lines]
+    text = (FORMATS / "judge_bench.jsonl").read_text("utf-8")
+    pairs = [*map(json.loads, text.splitlines())]
     single = [pair | {"judgments": pair["judgments"][:1]} for pair in pairs]
     Path("own.jsonl").write_text("\n".join(map(json.dumps, single)), "utf-8")
     imported(Path("own.jsonl"), {})
-    assert rows_from('"order", outcome') == [
-        ("ab", "a"),
-        ("ab", "tie"),
-        ("ab", "error"),
-        ("ab", "error"),
-    ]
+    assert words(rows_from('"order", outcome')) == lines("ab a\nab tie\nab error\nab error")
     assert len(canonical(both_orders=False)) == 4
 
 
@@ -144,7 +136,17 @@ def test_what_the_next_step_finds_is_named_in_the_users_file():
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [("b", "a"), ("x", "A"), ("B", "x"), ("x", "model_a")]
+    ("first", "second"),
+    cases("""
+b
+    a
+x
+    A
+B
+    x
+x
+    model_a
+"""),
 )
 def test_model_that_is_called_like_the_other_answer_is_refused(first, second):
     """An outcome of this name would stand for either answer."""
@@ -165,23 +167,22 @@ BY_ORDER = {"ab": "winner_ab", "ba": "winner_ba"}
 
 def spread(header, rows, outcome, **settings):
     """Judge, item, order and outcome of each verdict of a table with several columns of them."""
-    Path("own.csv").write_text("\n".join((f"{PAIR},{header}", *rows, "")), "utf-8")
-    columns = {"outcome": outcome}
-    imported(Path("own.csv"), {"columns": columns, **settings})
+    Path("own.csv").write_text("\n".join((f"{PAIR},{header}", *rows.split("/"), "")), "utf-8")
+    imported(Path("own.csv"), {"columns": {"outcome": outcome}, **settings})
     assert canonical(both_orders=False)
     shown = duckdb.sql("""select judge, item, "order", outcome from 'c.parquet'""")
-    return shown.fetchall()
+    return words(shown.fetchall())
 
 
 def test_a_column_of_verdicts_for_each_judge(capsys):
     """Named like the judge, or otherwise; an empty cell is an error of this judge alone."""
-    rows = ["q1,x,y,a,b", "q2,y,x,tie,"]
-    expected = [
-        ("claude", "q1", "ab", "b"),
-        ("claude", "q2", "ab", "error"),
-        ("gpt", "q1", "ab", "a"),
-        ("gpt", "q2", "ab", "tie"),
-    ]
+    rows = "q1,x,y,a,b/q2,y,x,tie,"
+    expected = lines("""
+        claude q1 ab b
+        claude q2 ab error
+        gpt    q1 ab a
+        gpt    q2 ab tie
+    """)
     assert spread("gpt,claude", rows, ["gpt", "claude"]) == expected
     assert "each of the columns gpt and claude is one judge" in capsys.readouterr().out
     assert counted() == [("rows", 4, "line 2"), ("no value", 1, "line 3")]
@@ -190,77 +191,53 @@ def test_a_column_of_verdicts_for_each_judge(capsys):
 
 def test_a_column_of_verdicts_for_each_order():
     """In both, `a` is the answer of model_a; the name of a model is that model."""
-    rows = ["q1,x,y,j,a,y", "q2,x,y,j,b,b"]
-    assert spread("judge,winner_ab,winner_ba", rows, BY_ORDER) == [
-        ("j", "q1", "ab", "a"),
-        ("j", "q1", "ba", "b"),
-        ("j", "q2", "ab", "b"),
-        ("j", "q2", "ba", "b"),
-    ]
+    rows = "q1,x,y,j,a,y/q2,x,y,j,b,b"
+    assert spread("judge,winner_ab,winner_ba", rows, BY_ORDER) == lines("""
+        j q1 ab a
+        j q1 ba b
+        j q2 ab b
+        j q2 ba b
+    """)
 
 
 def test_a_column_of_verdicts_for_each_judge_and_order():
     outcome = {"gpt": {"ab": "g1", "ba": "g2"}, "claude": {"ab": "c1", "ba": "c2"}}
-    assert spread("g1,g2,c1,c2", ["q1,x,y,a,b,tie,a"], outcome) == [
-        ("claude", "q1", "ab", "tie"),
-        ("claude", "q1", "ba", "a"),
-        ("gpt", "q1", "ab", "a"),
-        ("gpt", "q1", "ba", "b"),
-    ]
+    assert spread("g1,g2,c1,c2", "q1,x,y,a,b,tie,a", outcome) == lines("""
+        claude q1 ab tie
+        claude q1 ba a
+        gpt    q1 ab a
+        gpt    q1 ba b
+    """)
 
 
 def test_verdicts_as_numbers():
-    rows = ["q1,x,y,j,1", "q2,x,y,j,-1.0", "q3,x,y,j,0"]
     values = {1: "a", -1: "b", 0: "tie"}
-    shown = spread("judge,score", rows, "score", values=values)
+    shown = spread("judge,score", "q1,x,y,j,1/q2,x,y,j,-1.0/q3,x,y,j,0", "score", values=values)
     assert [row[-1] for row in shown] == ["a", "b", "tie"]
 
 
-@pytest.mark.parametrize(
-    ("header", "rows", "outcome", "message"),
-    [
-        (
-            "gpt,claude",
-            ["q1,x,y,a,b"],
-            ["gpt", "clade"],
-            "line 1, column clade: missing; found item, model_a, model_b, gpt, claude",
-        ),
-        (
-            "judge,gpt,claude",
-            ["q1,x,y,j,a,b"],
-            ["gpt", "claude"],
-            "line 1, columns of outcomes: found a column for judge, too; leave out the column",
-        ),
-        (
-            "judge,order,winner_ab,winner_ba",
-            ["q1,x,y,j,ab,a,b"],
-            BY_ORDER,
-            "line 1, columns of outcomes: found a column for order, too",
-        ),
-        (
-            "winner_ab,winner_ba",
-            ["q1,x,y,a,b"],
-            BY_ORDER,
-            "line 1, column judge: missing",
-        ),
-        (
-            "gpt,claude",
-            ["q1,x,y,a,b", "q1,x,y,a,b"],
-            ["gpt", "claude"],
-            "line 3, column judge: the verdict of 'claude' on item 'q1'",
-        ),
-        (
-            "gpt,claude",
-            ["q1,x,y,a,b", "q2,x,y,a,left"],
-            ["gpt", "claude"],
-            "line 3, column outcome: found 'left', which is none of a, b, tie or error",
-        ),
-    ],
-)
-def test_faults_in_several_columns_of_verdicts(header, rows, outcome, message):
-    with pytest.raises(DataError) as caught:
-        spread(header, rows, outcome)
-    assert f"own.csv, {message}" in str(caught.value)
+# Columns after the pair, rows, and how the outcomes are named; below them the error
+FAULTS = """
+gpt,claude | q1,x,y,a,b | ["gpt", "clade"]
+    line 1, column clade: missing; found item, model_a, model_b, gpt, claude
+judge,gpt,claude | q1,x,y,j,a,b | ["gpt", "claude"]
+    line 1, columns of outcomes: found a column for judge, too; leave out the column
+judge,order,winner_ab,winner_ba | q1,x,y,j,ab,a,b | {"ab": "winner_ab", "ba": "winner_ba"}
+    line 1, columns of outcomes: found a column for order, too
+winner_ab,winner_ba | q1,x,y,a,b | {"ab": "winner_ab", "ba": "winner_ba"}
+    line 1, column judge: missing
+gpt,claude | q1,x,y,a,b/q1,x,y,a,b | ["gpt", "claude"]
+    line 3, column judge: the verdict of 'claude' on item 'q1'
+gpt,claude | q1,x,y,a,b/q2,x,y,a,left | ["gpt", "claude"]
+    line 3, column outcome: found 'left', which is none of a, b, tie or error
+"""
+
+
+@pytest.mark.parametrize(("case", "message"), cases(FAULTS))
+def test_faults_in_several_columns_of_verdicts(case, message):
+    header, rows, outcome = case.split(" | ")
+    with pytest.raises(DataError, match=re.escape(f"own.csv, {message}")):
+        spread(header, rows, json.loads(outcome))
 
 
 TWO = "judge,item,model_a,model_b,outcome,experiment\nj,1,x,y,a,first\nj,1,x,y,a,second\nj,2,x,y,a,second\n"

@@ -17,25 +17,26 @@ from recuse.imports.guess import ASKED, guess
 from recuse.imports.names import group_families, known_family, spellings_by_model
 from recuse.imports.ratings import import_ratings
 from recuse.imports.verdicts import import_verdicts
+from text_tables import lines
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
 FORMATS = Path(__file__).parents[1] / "formats"
-FAMILIES = {
-    "GPT": ["gpt-4o", "gpt-4.1-mini", "o3-mini", "gpt-3.5-turbo", "chatgpt-4o"],
-    "Claude": ["claude-3-5-sonnet", "claude-sonnet-4", "claude-2.1"],
-    "Gemini": ["gemini-1.5-pro", "gemini-2.0-flash-lite"],
-    "Gemma": ["gemma-2-9b-it"],
-    "Llama": ["llama-3.1-70b-instruct", "Meta-Llama-3-8B-Instruct", "codellama-34b"],
-    "Qwen": ["Qwen2.5-72B-Instruct", "qwq-32b"],
-    "Mistral": ["mistral-large", "Mixtral-8x7B-Instruct", "ministral-8b"],
-    "DeepSeek": ["deepseek-v3", "deepseek-r1"],
-    "Cohere": ["command-r-plus"],
-    "Phi": ["phi-4"],
-    "Grok": ["grok-2"],
-    "Nova": ["nova-pro"],
-}
-MODELS = {name: family for family, names in FAMILIES.items() for name in names}
+FAMILIES = """
+    GPT gpt-4o gpt-4.1-mini o3-mini gpt-3.5-turbo chatgpt-4o
+    Claude claude-3-5-sonnet claude-sonnet-4 claude-2.1
+    Gemini gemini-1.5-pro gemini-2.0-flash-lite
+    Gemma gemma-2-9b-it
+    Llama llama-3.1-70b-instruct Meta-Llama-3-8B-Instruct codellama-34b
+    Qwen Qwen2.5-72B-Instruct qwq-32b
+    Mistral mistral-large Mixtral-8x7B-Instruct ministral-8b
+    DeepSeek deepseek-v3 deepseek-r1
+    Cohere command-r-plus
+    Phi phi-4
+    Grok grok-2
+    Nova nova-pro
+"""
+MODELS = {name: family for family, *names in lines(FAMILIES) for name in names}
 PROVIDERS = """
     {} openai/{} azure/{} openrouter/openai/{} OpenAI/{} models/{} publishers/google/models/{}
     together_ai/meta-llama/{} accounts/fireworks/models/{} hf/org/{} org__{} openai_{} google_{}
@@ -60,22 +61,14 @@ def test_a_provider_and_a_date_change_neither_model_nor_family(provider):
         assert len([*spellings_by_model([written], [other])]) == (2 if date else 1)
 
 
+OTHERS = """
+    gpt-4 gpt-4-turbo gpt-3.5-turbo-instruct llama-3.1-8b-instruct gpt-4o-mini claude-3-5-haiku
+    claude-3-sonnet deepseek-r1-distill-llama-70b o3 o1-mini
+"""
+
+
 def test_different_models_are_never_one():
-    others = [
-        "gpt-4",
-        "gpt-4-turbo",
-        "gpt-3.5-turbo-instruct",
-        "llama-3.1-8b-instruct",
-        "gpt-4o-mini",
-    ]
-    others += [
-        "claude-3-5-haiku",
-        "claude-3-sonnet",
-        "deepseek-r1-distill-llama-70b",
-        "o3",
-        "o1-mini",
-    ]
-    names = [*MODELS, *others]
+    names = [*MODELS, *OTHERS.split()]
     for provider, date in product(PROVIDERS.split(), ("", "-20241022")):
         written = [provider.format(name + date) for name in names]
         groups = sorted(map(sorted, spellings_by_model(written, names)))
@@ -84,35 +77,45 @@ def test_different_models_are_never_one():
 
 
 # Words for: the answer of model_a, neither, the answer of model_b
-ALPHABETS = (
-    """
+ALPHABETS = """
     [[A]] [[C]] [[B]]|A C B|a tie b|A>>B A=B B>>A|[[A>B]] [[A=B]] [[A<B]]|B<<A A~B A<<B|0 0.5 1
     1 0.5 0|-1 0 1|1 0 -1|1 1.5 2|1.0 1.5 2.0|0 2 1|1 2 3|model_a tie model_b|Model-A Tie Model-B
     model_a tie_(bothbad) model_b|assistant_a draw assistant_b|left both right|first neither second
     Response_1 same Response_2|Answer_A equal Answer_B|win tie loss|loss tie win|true none false
     yes no_preference no|A_wins even B_wins|A_is_better both_good B_is_better|output_1 tie output_2
     chosen tie rejected|{a} tie {b}|option_1 tie option_2
-""".replace("\n    ", "|")
-    .strip("|")
-    .split("|")
-)
+"""
+ALPHABETS = [words.strip() for line in ALPHABETS.split("\n") for words in line.split("|")][1:-1]
 CANDIDATES = ("gpt-4o", "openai/gpt-4.1", "claude-3", "b-llama", "A")
 PAIRS = [(0, 1), (1, 0), (0, 2), (1, 2)]
 
 
-@pytest.mark.parametrize("alphabet", ALPHABETS)
-@pytest.mark.parametrize("shares", [(0.4, 0.2, 0.4), (0.93, 0, 0.07)])
+EVEN, RARE = (0.4, 0.2, 0.4), (0.93, 0, 0.07)  # shares of the three words
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "shares"),
+    [
+        *((alphabet, EVEN) for alphabet in ALPHABETS),
+        *((alphabet, RARE) for alphabet in ALPHABETS[::4]),
+        *(
+            pytest.param(each, RARE, marks=pytest.mark.long)
+            for each in ALPHABETS
+            if each not in ALPHABETS[::4]
+        ),
+    ],
+)
 def test_a_winner_is_never_reversed_or_lost(alphabet, shares):
     """However rare a word is: its meaning is right or asked for, and no failure."""
     random = np.random.default_rng(len(alphabet))
-    lines, truth = ["judge,question,model_a,model_b,winner"], []
+    rows, truth = ["judge,question,model_a,model_b,winner"], []
     for place in range(60):
         a, b = (CANDIDATES[model] for model in PAIRS[random.integers(len(PAIRS))])
         answer = random.choice(3, p=shares)
         word = alphabet.split()[answer].format(a=a, b=b).replace("_", " ")
-        lines.append(f"judge,{place},{a},{b},{word}")
+        rows.append(f"judge,{place},{a},{b},{word}")
         truth.append(("a", "tie", "b")[answer])
-    Path("pairs.csv").write_text("\n".join([*lines, ""]), "utf-8")
+    Path("pairs.csv").write_text("\n".join([*rows, ""]), "utf-8")
     text = guess(["pairs.csv"])
     if ASKED in text:
         return
@@ -228,28 +231,32 @@ def test_words_of_a_tool_count_what_the_tool_means_or_are_refused(tools, meaning
                 ratings_in_log(tool, [word])
 
 
-@pytest.mark.parametrize("tool", ["inspect", "promptfoo", "phoenix label", "langfuse label"])
+TOOLS = ("inspect", "promptfoo", "phoenix label", "langfuse label")
+INSPECT = TOOLS[:1]
+
+
 @pytest.mark.parametrize(
-    ("settings", "word", "found"),
+    ("tools", "settings", "word", "found"),
     [
-        ({"values": {"helpful": 1, "poor": 0.5}}, "Helpful", (2, None)),
-        ({"values": {"yes": 0, "no": 1}}, "yes", (0, None)),
-        ({"values": {True: 0, False: 1}}, "yes", (0, None)),
-        ({"values": {"C": 0.5}}, "c", (1, None)),
-        ({"values": {"NO": 1}}, "yes", None),
-        ({"values": {"C": 1}}, "P", None),
-        ({"missing": ["p", "x"]}, "P", (None, "value 'P'")),
-        ({"missing": ["c", 0.5]}, "0.50", (None, "value '0.50'")),
+        (TOOLS, {"values": {"helpful": 1, "poor": 0.5}}, "Helpful", (2, None)),
+        (TOOLS[:2], {"values": {"yes": 0, "no": 1}}, "yes", (0, None)),
+        (INSPECT, {"values": {True: 0, False: 1}}, "yes", (0, None)),
+        (INSPECT, {"values": {"C": 0.5}}, "c", (1, None)),
+        (TOOLS[:2], {"values": {"NO": 1}}, "yes", None),
+        (TOOLS, {"values": {"C": 1}}, "P", None),
+        (TOOLS, {"missing": ["p", "x"]}, "P", (None, "value 'P'")),
+        (INSPECT, {"missing": ["c", 0.5]}, "0.50", (None, "value '0.50'")),
     ],
 )
-def test_a_word_of_a_log_is_what_config_says(tool, settings, word, found):
+def test_a_word_of_a_log_is_what_config_says(tools, settings, word, found):
     """A number, counted as one of the words that were read, or a failure; with `values`, any other
     word is refused.
     """
-    if found is None:
-        with pytest.raises(DataError, match=f"found '{word}', which is not a number"):
-            ratings_in_log(tool, [word], **settings)
-        return
-    assert ratings_in_log(tool, [word], **settings) == [found]
-    read_as = f"value '{word}' read as" in Path("i.csv").read_text("utf-8")
-    assert read_as == ("values" in settings)
+    for tool in tools:
+        if found is None:
+            with pytest.raises(DataError, match=f"found '{word}', which is not a number"):
+                ratings_in_log(tool, [word], **settings)
+            continue
+        assert ratings_in_log(tool, [word], **settings) == [found]
+        read_as = f"value '{word}' read as" in Path("i.csv").read_text("utf-8")
+        assert read_as == ("values" in settings)

@@ -30,7 +30,7 @@ def examples(number: int) -> settings:
     """The settings of a test with so many examples, of which the ordinary run takes the share
     SHORT.
     """
-    return settings(SEEDED, max_examples=max(10, round(share * number)))
+    return settings(SEEDED, max_examples=max(5, round(share * number)))
 
 
 PLACE = st.integers(0, 2**20)  # of a byte, a cell or a value: modulo how many there are

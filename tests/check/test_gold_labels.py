@@ -7,23 +7,35 @@ from matplotlib.figure import Figure
 
 from recuse.base.words import with_gold_labels
 from recuse.plot import style
+from text_tables import cases
 
 
 @pytest.mark.parametrize(
     ("words", "gold"),
-    [
-        ("no row has a human score", "no row has a gold label"),
-        ("Human scores do not vary", "Gold labels do not vary"),
-        ("the human labels of 3 pairs", "the gold labels of 3 pairs"),
-        ("A, against humans", "A, against gold labels"),
-        ("Against humans and judges", "Against gold labels and judges"),
-        ("closer to the humans than to the others", "closer to the gold labels than to the others"),
-        ("The humans and the judges", "The gold labels and the judges"),
-        ("any gap to the human scale", "any gap to the scale of the gold labels"),
-        ("Human", "Gold"),
-        ("<td>Human</td>", "<td>Gold</td>"),
-        ("HumanEval and inhuman scorers", "HumanEval and inhuman scorers"),
-    ],
+    cases("""
+no row has a human score
+    no row has a gold label
+Human scores do not vary
+    Gold labels do not vary
+the human labels of 3 pairs
+    the gold labels of 3 pairs
+A, against humans
+    A, against gold labels
+Against humans and judges
+    Against gold labels and judges
+closer to the humans than to the others
+    closer to the gold labels than to the others
+The humans and the judges
+    The gold labels and the judges
+any gap to the human scale
+    any gap to the scale of the gold labels
+Human
+    Gold
+<td>Human</td>
+    <td>Gold</td>
+HumanEval and inhuman scorers
+    HumanEval and inhuman scorers
+"""),
 )
 def test_words_for_gold_labels(words, gold):
     assert with_gold_labels(words) == gold

@@ -63,9 +63,8 @@ def test_models_are_dropped_by_name_or_id(folder):
 )
 def test_invalid_settings_are_named(folder, text, message):
     (folder / "named.yaml").write_text(text, "utf-8")
-    with pytest.raises(ConfigError) as raised:
+    with pytest.raises(ConfigError, match=re.escape(message)):
         load("named.yaml")
-    assert message in str(raised.value)
 
 
 MINE = """\

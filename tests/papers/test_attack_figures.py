@@ -13,6 +13,7 @@ from drawings import (
     prose,
     row_names,
     texts,
+    x_values,
 )
 from recuse.papers.attack_figures import attack_success, length_bias_curve
 from recuse.plot.style import Subject, read_figure_table
@@ -54,15 +55,11 @@ def test_every_rate_stands_in_the_row_of_its_judge_and_judges_by_average_rank(ta
     assert titles == ["factual error", "fake reference", "m1", "m2"]
     shown = [("main", "A2", "factual_error"), ("main", "A2", "fake_reference")]
     shown += [("weak", model, "fake_reference") for model in ("m1", "m2")]
+    groups = dict([*tables["asr"].groupby(["experiment", "model_b", "condition"])])
     for axes, names in zip(figure.axes, shown, strict=True):
-        rows = tables["asr"][
-            (tables["asr"][["experiment", "model_b", "condition"]] == list(names)).all(axis=1)
-        ]
-        rates = [point.get_xdata()[0] for point in artists(axes, "rate")]
-        assert sorted(rates) == sorted(rows["asr"].dropna())
-        ends = {
-            tuple(line.get_xdata()) for line in axes.get_lines() if line.get_gid() == "interval"
-        }
+        rows = groups[names]
+        assert sorted(x_values(artists(axes, "rate"))) == sorted(rows["asr"].dropna())
+        ends = {tuple(line.get_xdata()) for line in artists(axes, "interval")}
         assert ends == set(zip(rows["ci_low"], rows["ci_high"], strict=True))
         assert f"n = {rows['n'].min()}–{rows['n'].max()}" in [
             text.get_text() for text in axes.texts

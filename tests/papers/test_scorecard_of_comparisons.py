@@ -49,48 +49,39 @@ def row(columns, **values):
     return as_texts([dict.fromkeys(columns) | values])[0]
 
 
+def printed_by_judge(table):
+    """What a printed table has of each judge: quantity -> value."""
+    judges = {}
+    for each in where(PRINTED_ATTACKS, table=table):
+        judges.setdefault(each["judge"], {})[each["quantity"]] = each["value"]
+    return judges
+
+
 def own_tables():
     """Tables of a study that finds exactly what Chen et al. print."""
     keys = ("experiment", "condition", "judge", "model_a", "model_b")
     asr = [
         row(ASR, **{k: r[k] for k in keys}, asr=r["value"], n=60, rank=r["printed_rank"] or None)
-        for r in PRINTED_ATTACKS
-        if r["quantity"] == "asr"
+        for r in where(PRINTED_ATTACKS, quantity="asr")
     ]
     ranks = [
         row(RANKS, experiment=r["experiment"], judge=r["judge"], average_rank=r["value"])
-        for r in PRINTED_ATTACKS
-        if r["quantity"] == "average_rank"
+        for r in where(PRINTED_ATTACKS, quantity="average_rank")
     ]
-    shares = {}
-    by_place = {}
-    for r in PRINTED_ATTACKS:
-        if r["table"] == "6":
-            by_place.setdefault(r["judge"], {})[r["quantity"]] = r["value"]
-        if r["table"] == "7":
-            shares.setdefault(r["judge"], {})[r["quantity"]] = float(r["value"])
     weak = {"experiment": "weak", "model_a": "GPT-3.5-Turbo"}
-    votes = [
-        row(
-            VOTE_SHARES,
-            **weak,
-            judge=judge,
-            model_b=f"LLaMA2-Chat-{size}",
-            a=s["a"] + shift,
-            b=s["b"] - shift,
-        )
-        for judge, s in shares.items()
-        for size, shift in (("7B", 0.05), ("13B", -0.02), ("70B", -0.03))
+    shifts = {"7B": 0.05, "13B": -0.02, "70B": -0.03}
+    votes = []
+    for judge, shares in printed_by_judge("7").items():
+        a, b = (float(shares[answer]) for answer in "ab")
+        of_models = {f"LLaMA2-Chat-{size}": (a + by, b - by) for size, by in shifts.items()}
+        of_models["GPT-3.5-Turbo (2)"] = 0.4, 0.3
+        for model, (a, b) in of_models.items():
+            votes.append(row(VOTE_SHARES, **weak, judge=judge, model_b=model, a=a, b=b))
+    by_position = [
+        row(VOTES_BY_POSITION, experiment="perturbations", judge=judge, **values)
+        for judge, values in printed_by_judge("6").items()
     ]
-    votes += [
-        row(VOTE_SHARES, **weak, judge=judge, model_b="GPT-3.5-Turbo (2)", a=0.4, b=0.3)
-        for judge in shares
-    ]
-    main = {"experiment": "perturbations"}
-    places_of = [
-        row(VOTES_BY_POSITION, **main, judge=judge, **values) for judge, values in by_place.items()
-    ]
-    return {"asr": asr, "ranks": ranks, "vote_shares": votes, "votes_by_position": places_of}
+    return {"asr": asr, "ranks": ranks, "vote_shares": votes, "votes_by_position": by_position}
 
 
 def judged(tables, *, source="judgement_bias", kind="published"):
@@ -124,11 +115,8 @@ def test_tolerance_is_half_a_digit_and_chance_in_other_votes(kind, wide):
     for size, verdict in ((0.9, "match"), (-0.9, "match"), (1.1, "differs"), (-1.1, "differs")):
         tables["asr"][0]["asr"] = str(0.08 + size * (0.005 + wide))
         first = judged(tables, kind=kind)[0]
-        assert fields(first, "figure slice term") == (
-            "Chen et al., Table 1",
-            "factual_error",
-            "Claude-3",
-        )
+        place = ("Chen et al., Table 1", "factual_error", "Claude-3")
+        assert fields(first, "figure slice term") == place
         assert first["tolerance"] == pytest.approx(0.005 + wide, abs=1e-6)
         assert first["deviation"] == pytest.approx(size, abs=1e-4)
         assert first["verdict"] == verdict
@@ -190,36 +178,31 @@ def ranked(rows, verdicts, *, item, table="4"):
 
 def test_ranks_are_judged_among_the_same_judges_and_columns_only():
     tables = own_tables()
-    fewer = [r for r in tables["asr"] if r["model_b"] != "LLaMA2-Chat-7B"]
-    more = [
-        *tables["asr"],
-        *(r | {"condition": "gender"} for r in fewer if r["experiment"] == "weak"),
-    ]
-    other = [r | {"judge": "Another"} if r["judge"] == "Ernie" else r for r in tables["asr"]]
-    missing = [
-        r | {"asr": ""} if fields(r, "experiment judge") == ("weak", "Ernie") else r
-        for r in tables["asr"]
-    ]
-    for asr in (fewer, more, other, missing):
-        rows = judged(tables | {"asr": asr})
-        assert ranked(rows, {ABSENT}, item="ranks") == {OTHER_RANKED}
-    one_more = [
-        *tables["asr"],
-        *(r | {"judge": "J9"} for r in tables["asr"] if r["condition"] == "factual_error"),
-    ]
-    rows = judged(tables | {"asr": one_more})
+    every = tables["asr"]
+
+    def judged_with(asr):
+        return judged(tables | {"asr": asr})
+
+    fewer = [r for r in every if r["model_b"] != "LLaMA2-Chat-7B"]
+    gender = [r | {"condition": "gender"} for r in where(fewer, experiment="weak")]
+    ernie = where(every, experiment="weak", judge="Ernie")
+    other = [r | {"judge": "Another"} if r["judge"] == "Ernie" else r for r in every]
+    missing = [r | {"asr": ""} if r in ernie else r for r in every]
+    for asr in (fewer, every + gender, other, missing):
+        assert ranked(judged_with(asr), {ABSENT}, item="ranks") == {OTHER_RANKED}
+    new = [r | {"judge": "J9"} for r in where(every, condition="factual_error")]
+    rows = judged_with(every + new)
     assert ranked(rows, {"match"}, item="ranks") == {""}
     assert ranked(rows, {ABSENT}, item="ranks", table="1") == {OTHER_RANKED}
-    of_column = {r["slice"]: r["verdict"] for r in rows if r["item"] == "rank"}
+    of_column = {r["slice"]: r["verdict"] for r in where(rows, item="rank")}
     assert of_column == {
         "factual_error": ABSENT,
         "fake_reference": "match",
         "rich_content": "match",
     }
     # What no sample is eligible for is no column.
-    empty = [r | {"condition": "gender", "asr": "", "n": "0"} for r in tables["asr"]]
-    rows = judged(tables | {"asr": [*tables["asr"], *empty]})
-    assert ranked(rows, {"match"}, item="ranks") == {""}
+    empty = [r | {"condition": "gender", "asr": "", "n": "0"} for r in every]
+    assert ranked(judged_with(every + empty), {"match"}, item="ranks") == {""}
 
 
 def test_table_7_takes_each_weaker_model_of_its_own_experiment_and_anchor():

@@ -5,18 +5,25 @@ from dataclasses import replace
 import pytest
 
 from recuse.report.tables import excerpts, in_figures, shown
+from text_tables import cases
 
 
 @pytest.mark.parametrize(
     ("text", "read"),
-    [
-        ("0.04387600991713079", "0.0439"),
-        ("-0.113", "−0.1130"),
-        ("63222", "63,222"),
-        ("inf", "∞"),
-        ("nan", "nan"),
-        ("7e-05", "0.0001"),
-    ],
+    cases("""
+0.04387600991713079
+    0.0439
+-0.113
+    −0.1130
+63222
+    63,222
+inf
+    ∞
+nan
+    nan
+7e-05
+    0.0001
+"""),
 )
 def test_numbers_are_rounded_for_reading(text, read):
     assert in_figures(text) == read

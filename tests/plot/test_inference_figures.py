@@ -1,7 +1,6 @@
 """Figures of what stands beside the estimates: the leaderboard, curves over reliability, power."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from drawings import (
@@ -26,8 +25,7 @@ from recuse.inference.leaderboard import (
 )
 from recuse.model.spec import C
 from recuse.plot import leaderboard, power, reliability
-from recuse.plot.leaderboard import CHANGED, rank_changes
-from recuse.plot.page import head
+from recuse.plot.leaderboard import rank_changes
 from tables_of_inference import BY_MODEL, board, curves, plans, reliability_tables
 
 KINDS = (RAW, DEBIASED, WITHOUT_SELF, WITHOUT_FAMILY, HUMAN)
@@ -237,25 +235,6 @@ def test_the_power_figure_without_known_reliability_has_exact_scores_and_no_rate
     assert "human scores taken as exact" in prose(figure)
     assert "human rater" not in prose(figure)
     assert len(detectable(figure)) == 4
-
-
-def test_models_without_a_score_are_left_out_of_both_rankings():
-    kinds = {"raw": "XAB", "debiased": "AB"}
-    rows = [
-        (kind, model, rank)
-        for kind, models in kinds.items()
-        for rank, model in enumerate(models, 1)
-    ]
-    table = pd.DataFrame(rows, columns=["scores", "model", "rank"])
-    table = table.assign(
-        spec="main", slice=None, estimand="A", score=0.5, note="", rank_low=1, rank_high=1
-    )
-    words = head("leaderboard", level=0.9, **rank_changes(table)).finding
-    assert words == "Removing the estimated biases changes no model's rank"
-    for kind in CHANGED:
-        changes = rank_changes(table.replace({"scores": {"debiased": kind}}))
-        finding = head("leaderboard", level=0.9, **changes).finding
-        assert finding.endswith("changes no model's rank")
 
 
 def test_people_rank_the_models_if_ratings_cannot_compare_them():

@@ -35,30 +35,42 @@ def card(folder, judges, world=World(), **settings):  # noqa: B008
     return write_card(folder, rows, TREATMENTS, **settings)
 
 
+def summary_in(folder):
+    return json.loads((folder / "plan" / "summary.json").read_text("utf-8"))
+
+
+def page_in(folder):
+    return (folder / "plan" / "card.html").read_text("utf-8")
+
+
+def effects_in(folder):
+    return read_table(folder / "plan" / "effects.csv")
+
+
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("audit") / "plan"
+    folder = tmp_path_factory.mktemp("audit")
     judges = {
         "judge a": {"label": 0.0, "length": 0.1, "error": -0.2},
         "judge b": {"label": 0.0, "length": 0.3, "majority": 0.0, "error": 0.0},
     }
-    return folder, card(folder, judges)
+    return folder, card(folder / "plan", judges)
 
 
 def test_the_worst_is_first_everywhere(written):
     folder, text = written
-    summary = json.loads((folder / "summary.json").read_text("utf-8"))
+    summary = summary_in(folder)
     worst = summary["verdicts"][0]
     assert (worst["term"], worst["treatment"], worst["favours"]) == ("judge b", "length", "yes")
     assert summary["headline"].startswith("judge b favours longer answers (+")
-    page = (folder / "card.html").read_text("utf-8")
+    page = page_in(folder)
     heat = page[page.index('<table class="heat"') : page.index("</table>")]
     names = re.findall(r'scope="(?:col|row)">([^<]+)', heat)
     assert names[:2] == ["judge", "length"]
     assert {*names[2:5]} == {"label", "majority", "error"}
     assert names[5:] == ["judge b", "judge a"]
     assert text.splitlines()[0] == summary["headline"]
-    figure = (folder / "card.svg").read_text("utf-8")
+    figure = (folder / "plan" / "card.svg").read_text("utf-8")
     size = f"{100 * worst['estimate']:+.1f}"
     for each in (text, heat, figure):
         assert size in each
@@ -66,8 +78,8 @@ def test_the_worst_is_first_everywhere(written):
 
 def test_every_number_is_that_of_the_table_of_effects(written):
     folder, _ = written
-    summary = json.loads((folder / "summary.json").read_text("utf-8"))
-    rows = {(row["judge"], row["treatment"]): row for row in read_table(folder / "effects.csv")}
+    summary = summary_in(folder)
+    rows = {(row["judge"], row["treatment"]): row for row in effects_in(folder)}
     assert len(summary["verdicts"]) == len(rows) == 7
     for row in summary["verdicts"]:
         for name in ("estimate", "ci_low", "ci_high", "df", "units", "p_value"):
@@ -76,32 +88,27 @@ def test_every_number_is_that_of_the_table_of_effects(written):
 
 def test_marking_down_an_error_is_right_and_not_seeing_it_is_not(written):
     folder, _ = written
-    verdicts = json.loads((folder / "summary.json").read_text("utf-8"))["verdicts"]
+    verdicts = summary_in(folder)["verdicts"]
     errors = {row["term"]: row for row in verdicts if row["treatment"] == "error"}
     assert errors["judge a"]["verdict"] == "established"
     assert errors["judge a"]["detail"] == "marks down answers with an error, as it should"
     assert errors["judge a"]["advice"] == "no action"
     assert errors["judge b"]["detail"].startswith("does not clearly mark such answers down")
     assert errors["judge b"]["advice"] == "check facts"
-    steps = json.loads((folder / "summary.json").read_text("utf-8"))["next_steps"]
-    assert "Check facts (judge b)." in steps
+    assert "Check facts (judge b)." in summary_in(folder)["next_steps"]
 
 
 def test_the_headline_has_at_most_30_words(tmp_path):
     effects = {"label": 0.2, "length": 0.3, "majority": 0.4}
     card(tmp_path / "plan", {f"a judge with a long name, number {n}": effects for n in range(4)})
-    headline = json.loads((tmp_path / "plan" / "summary.json").read_text("utf-8"))["headline"]
+    headline = summary_in(tmp_path)["headline"]
     assert headline.startswith("12 biases are established in 4 of 4 judges. Worst: ")
     assert len(headline.split()) <= 30
 
 
 def test_without_a_bias_the_headline_says_what_the_intervals_allow(tmp_path):
     text = card(tmp_path / "plan", {"judge": {"label": 0.0, "length": 0.0}})
-    ends = [
-        abs(float(row[end]))
-        for row in read_table(tmp_path / "plan" / "effects.csv")
-        for end in ("ci_low", "ci_high")
-    ]
+    ends = [abs(float(row[end])) for row in effects_in(tmp_path) for end in ("ci_low", "ci_high")]
     most = f"{100 * max(ends):.1f}\N{NO-BREAK SPACE}%"
     assert text.startswith(
         f"No bias is established in 1 judge; the intervals allow at most {most}."
@@ -110,9 +117,9 @@ def test_without_a_bias_the_headline_says_what_the_intervals_allow(tmp_path):
 
 def test_verdicts_are_in_points_and_turned(tmp_path):
     card(tmp_path / "plan", {"judge": {"length": 0.3}}, World(prompts=50, steps=0, level=0.0))
-    summary = json.loads((tmp_path / "plan" / "summary.json").read_text("utf-8"))
+    summary = summary_in(tmp_path)
     assert summary["unit"] == "percentage points"
-    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    page = page_in(tmp_path)
     assert re.search(r'data-name="turned up">\d+ %', page)
 
 
@@ -120,7 +127,7 @@ def test_what_is_inconclusive_is_folded_with_its_reason(tmp_path):
     text = card(tmp_path / "plan", {"judge": {"label": 0.1, "length": 0.1}}, World(prompts=5))
     words = "judge, label and length: 5 questions, fewer than 10. Judge more questions."
     assert words in text
-    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    page = page_in(tmp_path)
     assert words in page[page.index('id="inconclusive"') :]
     assert "No effect could be tested." in page
 
@@ -128,7 +135,7 @@ def test_what_is_inconclusive_is_folded_with_its_reason(tmp_path):
 def test_failures_that_differ_are_said(tmp_path):
     world = World(prompts=100, failing=(0.3, 0.02))
     card(tmp_path / "plan", {"judge": {"label": 0.0}}, world)
-    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    page = page_in(tmp_path)
     assert re.search(r"judge fails more often with label: \d+ unreadable replies, against", page)
 
 
@@ -137,11 +144,11 @@ def test_several_wordings_show_what_another_changes(tmp_path):
     card(tmp_path / "plan", {"judge": {"label": 0.0, "length": 0.1}}, world)
     change, _ = read_table(tmp_path / "plan" / "changes.csv")
     assert (change["before"], change["after"]) == ("wording 0", "wording 1")
-    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    page = page_in(tmp_path)
     assert "wording 1, not wording 0" in page
     assert "for the 2 wordings asked" in page
     assert page.count("By wording") > 1
-    label, *_ = read_table(tmp_path / "plan" / "effects.csv")
+    label, *_ = effects_in(tmp_path)
     reason, facts = parse(label["note"])
     assert reason is Reason.WORDINGS_DIFFER
     assert (facts["first"], facts["second"]) == ("wording 0", "wording 1")
@@ -156,13 +163,13 @@ def test_names_of_treatments_that_differ_in_a_line_have_cells_of_their_own(tmp_p
     treatments = [treatment("a b"), treatment("a_b")]
     rows = World(prompts=20).observations(np.random.default_rng(2), {"a b": 0.0, "a_b": 0.2})
     write_card(tmp_path / "plan", rows, treatments, confidence=0.9, seed=1)
-    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    page = page_in(tmp_path)
     assert page.count('data-name="a b"') == page.count('data-name="a_b"') == 1
 
 
 def test_wordings_that_are_alike_have_no_note(tmp_path):
     card(tmp_path / "plan", {"judge": {"label": 0.1}}, World(prompts=50, wordings=2))
-    assert {row["note"] for row in read_table(tmp_path / "plan" / "effects.csv")} == {""}
+    assert {row["note"] for row in effects_in(tmp_path)} == {""}
 
 
 def test_two_runs_give_the_same_bytes_and_the_workflow_can_print_the_answer(written, tmp_path):
@@ -173,8 +180,8 @@ def test_two_runs_give_the_same_bytes_and_the_workflow_can_print_the_answer(writ
     }
     card(tmp_path / "plan", judges)
     for name in FILES:
-        assert (tmp_path / "plan" / name).read_bytes() == (folder / name).read_bytes()
-    lines = answer_lines(folder / "summary.json")
+        assert (tmp_path / "plan" / name).read_bytes() == (folder / "plan" / name).read_bytes()
+    lines = answer_lines(folder / "plan" / "summary.json")
     assert lines[0].startswith("plan (simulated): judge b favours longer answers")
     assert lines[-1].endswith("card.html")
 
@@ -186,13 +193,13 @@ def test_the_page_says_what_treatments_measure(tmp_path):
     ]
     rows = World(prompts=20).observations(np.random.default_rng(2), {"length": 0.1, "agreed": 0.0})
     write_card(tmp_path / "plan", rows, treatments, confidence=0.9, seed=1)
-    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    page = page_in(tmp_path)
     assert "<b>length</b> measures verbosity (Saito et al.)." in page
     assert "<b>agreed</b>" not in page
 
 
 def test_names_are_escaped(tmp_path):
     card(tmp_path / "plan", {"<b>judge</b> $x$": {"label": 0.3}})
-    page = (tmp_path / "plan" / "card.html").read_text("utf-8")
+    page = page_in(tmp_path)
     assert "<b>judge</b>" not in page
     assert "&lt;b&gt;judge&lt;/b&gt;" in page

@@ -9,6 +9,7 @@ import pytest
 
 from audited import SEED, run, write_tables, written_plan
 from biased_judge import BiasedJudge
+from picked_rows import where
 from recuse.audit.run import audit
 from recuse.base.errors import CollectError, ConfigError
 from recuse.base.tables import read_table
@@ -40,38 +41,43 @@ OWN = "[This response was written by judge.]"
 ANOTHER = "[This response was written by other.]"
 ALONE = "ratings"
 PAIRS = "verdicts"
-# kind, treatment, options, what is planted by texts, and of contrasts what the mean rating changes;
-# the mean verdict changes by half of that
-PLANTED = [
-    (ALONE, "label", {}, {OWN: 0.2, ANOTHER: -0.1}, {("own name", "another's name"): 0.3, ("own name", "no name"): 0.2}),
-    (PAIRS, "label", {}, {OWN: 0.4, ANOTHER: -0.1}, {("own name", "another's name"): 0.5, ("own name", "no name"): 0.4}),
-    (PAIRS, "length", {"column": "longer"}, {"To go on.": 0.4}, {("longer", "as it is"): 0.4}),
-    (ALONE, "majority", {}, {"is better": 0.2, "is worse": -0.3}, {("for", "none"): 0.2, ("none", "against"): 0.3}),
-    (PAIRS, "majority", {}, {"is better": 0.3}, {("for", "none"): 0.3, ("none", "against"): 0.3}),
-    (ALONE, "distraction", {}, {"oranges": -0.2}, {("irrelevant sentence", "as it is"): -0.2}),
-    (ALONE, "authority", {}, {"Reference:": 0.3}, {("invented reference", "as it is"): 0.3}),
-    (PAIRS, "rich_content", {}, {"🎉": 0.4}, {("rich content", "as it is"): 0.4}),
-    (ALONE, "gender", {"column": "she"}, {"As women": -0.3}, {("perturbed", "as it is"): -0.3}),
-    (PAIRS, "error", {"column": "wrong"}, {"It is 4": -0.4}, {("with an error", "as it is"): -0.4}),
-    (ALONE, "agreed", {"template": "{answer}\n\n(All agree.)"}, {"(All": 0.2}, {("treated", "as it is"): 0.2}),
-    (ALONE, "mine", {"column": "longer"}, {"To go on.": 0.2}, {("treated", "as it is"): 0.2}),
-]  # fmt: skip
+# Of each kind: treatment, options, what is planted by texts, and of contrasts what the mean rating
+# changes; the mean verdict changes by half of that
+PLANTED = {
+    ALONE: [
+        ("label", {}, {OWN: 0.2, ANOTHER: -0.1}, {("own name", "another's name"): 0.3, ("own name", "no name"): 0.2}),
+        ("majority", {}, {"is better": 0.2, "is worse": -0.3}, {("for", "none"): 0.2, ("none", "against"): 0.3}),
+        ("distraction", {}, {"oranges": -0.2}, {("irrelevant sentence", "as it is"): -0.2}),
+        ("authority", {}, {"Reference:": 0.3}, {("invented reference", "as it is"): 0.3}),
+        ("gender", {"column": "she"}, {"As women": -0.3}, {("perturbed", "as it is"): -0.3}),
+        ("agreed", {"template": "{answer}\n\n(All agree.)"}, {"(All": 0.2}, {("treated", "as it is"): 0.2}),
+        ("mine", {"column": "longer"}, {"To go on.": 0.2}, {("treated", "as it is"): 0.2}),
+    ],
+    PAIRS: [
+        ("label", {}, {OWN: 0.4, ANOTHER: -0.1}, {("own name", "another's name"): 0.5, ("own name", "no name"): 0.4}),
+        ("length", {"column": "longer"}, {"To go on.": 0.4}, {("longer", "as it is"): 0.4}),
+        ("majority", {}, {"is better": 0.3}, {("for", "none"): 0.3, ("none", "against"): 0.3}),
+        ("rich_content", {}, {"🎉": 0.4}, {("rich content", "as it is"): 0.4}),
+        ("error", {"column": "wrong"}, {"It is 4": -0.4}, {("with an error", "as it is"): -0.4}),
+    ],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("ask", "treatment", "options", "biases", "effects"),
-    PLANTED,
-    ids=[f"{each[1]} of {each[0]}" for each in PLANTED],
-)
-def test_a_planted_bias_is_found(ask, treatment, options, biases, effects):
+@pytest.mark.parametrize("ask", PLANTED)
+def test_planted_biases_are_found(ask):
+    """By all treatments of one audit: each has texts that no other one shows."""
+    treatments, biases = {}, {}
+    for name, options, planted, _ in PLANTED[ask]:
+        treatments[name] = options
+        biases |= planted
     with BiasedJudge(biases, seed=SEED) as mock:
-        rows = run(written_plan(mock, {treatment: options}, ask=ask))
-    for contrast, size in effects.items():
-        found, error = effect(rows, *contrast)
-        planted = size if ask == ALONE else size / 2
-        assert abs(found - planted) < 3 * error, contrast
-        assert abs(found) > 3 * error, contrast  # 0 is out of question
-    assert {row["treatment"] for row in rows} == {treatment}
+        rows = run(written_plan(mock, treatments, ask=ask))
+    for name, _, _, effects in PLANTED[ask]:
+        for contrast, size in effects.items():
+            found, error = effect(where(rows, treatment=name), *contrast)
+            planted = size if ask == ALONE else size / 2
+            assert abs(found - planted) < 3 * error, (name, contrast)
+            assert abs(found) > 3 * error, (name, contrast)  # 0 is out of question
 
 
 def test_a_planted_preference_for_the_first_place_is_found():
@@ -137,13 +143,11 @@ def run_plan(mock, name):
 @pytest.mark.parametrize("changed", [{"study": "plan"}, {"kind": "verdicts"}])
 def test_plans_that_cannot_be_compared_are_refused_before_anything_is_asked(changed):
     with BiasedJudge({}, seed=SEED) as mock:
-        plain = run_plan(mock, "plain")
         plan = written_plan(mock, ["distraction"])
-        other = SimpleNamespace(**{"study": "plain", "kind": plain.kind, **changed})
-        asked = len(mock.asked)
+        other = SimpleNamespace(**{"study": "plain", "kind": plan.kind, **changed})
         with pytest.raises(ConfigError, match="found two plans"):
             run(plan, against=other)
-        assert len(mock.asked) == asked
+        assert not mock.asked
 
 
 def test_a_plan_that_was_never_asked_is_no_comparison():
@@ -154,7 +158,9 @@ def test_a_plan_that_was_never_asked_is_no_comparison():
         assert not mock.asked
 
 
-@pytest.mark.parametrize(("width", "prompts"), [(0.3, 20), (0.001, 40)])
+@pytest.mark.parametrize(
+    ("width", "prompts"), [(0.3, 20), pytest.param(0.001, 40, marks=pytest.mark.long)]
+)
 def test_an_audit_stops_once_every_effect_is_known_well_enough(width, prompts):
     with BiasedJudge({}, seed=SEED) as mock:
         rows = run(written_plan(mock, ["majority", "distraction"], design={"width": width}))

@@ -32,18 +32,25 @@ JUDGES = {
 }
 
 
+MODELS = ("gpt", "claude", "llama")
+
+
+def write_texts(number, models=MODELS, prompt="Prompt {n}?", answer="answer {n} {place}"):
+    """So many prompts of two datasets, and an answer of each model to each."""
+    prompts = [f"p{n},{prompt.format(n=n)},d{n % 2}\n" for n in range(number)]
+    answers = [
+        f"p{n},{model},{answer.format(model=model, n=n, place=place)}\n"
+        for n in range(number)
+        for place, model in enumerate(models)
+    ]
+    Path("prompts.csv").write_text("".join(["prompt,text,dataset\n", *prompts]))
+    Path("answers.csv").write_text("".join(["prompt,model,text\n", *answers]))
+
+
 @pytest.fixture
 def settings(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("prompts.csv").write_text(
-        "prompt,text,dataset\n" + "".join(f"p{n},Prompt {n}?,d{n % 2}\n" for n in range(6))
-    )
-    answers = [
-        f"p{n},{model},answer {n} {place}\n"
-        for n in range(6)
-        for place, model in enumerate(("gpt", "claude", "llama"))
-    ]
-    Path("answers.csv").write_text("prompt,model,text\n" + "".join(answers))
+    write_texts(6)
     return {
         "prompts": "prompts.csv",
         "answers": "answers.csv",
@@ -129,13 +136,7 @@ def test_verdicts_name_the_answer_and_not_its_place(settings):
 
 
 def test_a_plan_that_stopped_early_asks_for_no_more_than_it_asked(settings):
-    Path("prompts.csv").write_text(
-        "prompt,text\n" + "".join(f"p{n},Prompt {n}?\n" for n in range(60))
-    )
-    Path("answers.csv").write_text(
-        "prompt,model,text\n"
-        + "".join(f"p{n},{m},{m}{n}\n" for n in range(60) for m in ("gpt", "claude"))
-    )
+    write_texts(60, MODELS[:2])
     plan = valid_plan({**settings, "design": {"width": 0.05}})
     waves = Collected(plan, {}).waves
     assert [len(wave) // 4 for wave in waves] == [20, 10, 15, 15]
@@ -148,10 +149,7 @@ def test_a_plan_that_stopped_early_asks_for_no_more_than_it_asked(settings):
 
 
 def test_answers_that_blinding_makes_the_same_are_said(settings):
-    answers = "".join(
-        f"p{n},{model},I am {model}.\n" for n in range(6) for model in ("gpt", "claude", "llama")
-    )
-    Path("answers.csv").write_text("prompt,model,text\n" + answers)
+    write_texts(6, answer="I am {model}.")
     plan = valid_plan(settings)
     collected = Collected(plan, answers_in(plan.ledger))
     (line,) = merged_in_words(plan, collected.waves[0], collected.answers)
@@ -167,13 +165,7 @@ def test_answers_that_blinding_makes_the_same_are_said(settings):
 
 
 def test_a_later_part_with_a_request_of_an_earlier_one_has_not_begun(settings):
-    Path("prompts.csv").write_text(
-        "prompt,text\n" + "".join(f"p{n},The same?\n" for n in range(60))
-    )
-    Path("answers.csv").write_text(
-        "prompt,model,text\n"
-        + "".join(f"p{n},{m},{m}\n" for n in range(60) for m in ("gpt", "claude"))
-    )
+    write_texts(60, MODELS[:2], "The same?", "{model}")
     plan = valid_plan({**settings, "design": {"width": 0.05}})
     first, *_ = Collected(plan, {}).waves
     entries = {

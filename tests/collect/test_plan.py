@@ -5,13 +5,15 @@ same.
 import json
 
 import pytest
+import yaml
 
 from recuse.base.errors import ConfigError, DataError
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
-from recuse.collect.requests import LOGPROBS, Price
+from recuse.collect.requests import Price
 from recuse.collect.settings import Collect
 from recuse.collect.texts import prices_in
 from recuse.config.declared.sections import validated
+from text_tables import cases
 
 HERE = "http://127.0.0.1:9/v1"
 JUDGES = {
@@ -198,94 +200,59 @@ def test_each_answer_has_as_many_judges_as_the_design_says(plan):
     assert len(requests_from(plan(design={"prompts": 2}))) == 2 * 2 * 3
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"prompts": "prompt,text\np1,a\np1,b\n"}, "line 3: found a second text of p1; keep one"),
-        ({"prompts": "prompt,text\np1,\n"}, "line 2, column text: empty"),
-        (
-            {"answers": "prompt,model,text\np9,gpt,x\n"},
-            "the prompt 'p9' is not in the table of prompts; known: p1",
-        ),
-        (
-            {"answers": "prompt,model,text\np1,gpt,x\np1,gpt,y\n"},
-            "line 3: found a second text of gpt of p1; keep one",
-        ),
-        ({"answers": "prompt,who,text\np1,gpt,x\n"}, "column model: missing"),
-        (
-            {"wordings": ["plane"]},
-            "'plane' is not one of the wordings for ratings; did you mean 'plain'",
-        ),
-        (
-            {"rubrics": ["helpfulnes"]},
-            "'helpfulnes' is not one of the criteria; did you mean 'Helpfulness'",
-        ),
-        (
-            {"templates": {"mine": {"template": "{prompt}"}}, "wordings": ["mine"]},
-            "mine: 'answer' is not one of the texts in braces in the template",
-        ),
-        (
-            {"templates": {"mine": {"template": "{prompt} {answer} {x}"}}, "wordings": ["mine"]},
-            (
-                "mine: the template: 'x' is not one of what may be in braces; known: answer,"
-                " criteria, labels, prompt, reply"
-            ),
-        ),
-        (
-            {
-                "judges": {"gpt": {**JUDGES["gpt"], "mode": LOGPROBS}},
-                "criteria": {"a": {"question": "?", "labels": ["lo", "hi"]}},
-            },
-            "label lo is more than one token",
-        ),
-        (
-            {
-                "judges": {"gpt": {**JUDGES["gpt"], "mode": LOGPROBS}},
-                "wordings": ["play_favorites"],
-            },
-            "asks for more than a label",
-        ),
-        ({"writers": {"gpt": JUDGES["gpt"]}}, "gpt: has answers in"),
-        (
-            {"kind": VERDICTS, "judges": {"gpt": {**JUDGES["gpt"], "mode": LOGPROBS}}},
-            "a verdict has no expected value",
-        ),
-        (
-            {
-                "templates": {"mine": {"template": "{prompt} {answer} {definition}"}},
-                "wordings": ["mine"],
-            },
-            "'definition' is not one of what may be in braces",
-        ),
-        (
-            {
-                "kind": VERDICTS,
-                "templates": {"mine": {"template": "{prompt} {answer_1} {answer_2}"}},
-                "wordings": ["mine"],
-            },
-            "mine: labels: missing; write what a judge may answer",
-        ),
-        (
-            {"templates": {"mine": {"template": "{prompt} {answer} {reply}"}}},
-            "'mine' is not one of the `wordings` to ask in",
-        ),
-        (
-            {"rubrics": ["Helpfulness"], "criteria": {"wit": {"question": "?"}}},
-            "'wit' is not one of the `rubrics`",
-        ),
-        ({"orders": "random"}, "orders: has no meaning for ratings"),
-        ({"kind": VERDICTS, "rubrics": ["Helpfulness"]}, "rubrics: has no meaning for verdicts"),
-        (
-            {"families": {"A": ["gpd"]}},
-            "families: A: 'gpd' is not one of the judges and the models with answers",
-        ),
-        ({"hidden": ["A"]}, "hidden: A: would be taken out of every sentence"),
-        ({"design": {"strata": "dataset"}}, "prompts.csv has no column dataset"),
-    ],
-)
+# What is changed of a plan, and below it the message
+FAULTY = r"""
+{prompts: "prompt,text\np1,a\np1,b\n"}
+    line 3: found a second text of p1; keep one
+{prompts: "prompt,text\np1,\n"}
+    line 2, column text: empty
+{answers: "prompt,model,text\np9,gpt,x\n"}
+    the prompt 'p9' is not in the table of prompts; known: p1
+{answers: "prompt,model,text\np1,gpt,x\np1,gpt,y\n"}
+    line 3: found a second text of gpt of p1; keep one
+{answers: "prompt,who,text\np1,gpt,x\n"}
+    column model: missing
+{wordings: [plane]}
+    'plane' is not one of the wordings for ratings; did you mean 'plain'
+{rubrics: [helpfulnes]}
+    'helpfulnes' is not one of the criteria; did you mean 'Helpfulness'
+{templates: {mine: {template: "{prompt}"}}, wordings: [mine]}
+    mine: 'answer' is not one of the texts in braces in the template
+{templates: {mine: {template: "{prompt} {answer} {x}"}}, wordings: [mine]}
+    mine: the template: 'x' is not one of what may be in braces; known: answer, criteria, labels, prompt, reply
+{judges: {gpt: {model: gpt-x, mode: logprobs}}, criteria: {a: {question: "?", labels: [lo, hi]}}}
+    label lo is more than one token
+{judges: {gpt: {model: gpt-x, mode: logprobs}}, wordings: [play_favorites]}
+    asks for more than a label
+{writers: {gpt: {model: gpt-x}}}
+    gpt: has answers in
+{kind: verdicts, judges: {gpt: {model: gpt-x, mode: logprobs}}}
+    a verdict has no expected value
+{templates: {mine: {template: "{prompt} {answer} {definition}"}}, wordings: [mine]}
+    'definition' is not one of what may be in braces
+{kind: verdicts, templates: {mine: {template: "{prompt} {answer_1} {answer_2}"}}, wordings: [mine]}
+    mine: labels: missing; write what a judge may answer
+{templates: {mine: {template: "{prompt} {answer} {reply}"}}}
+    'mine' is not one of the `wordings` to ask in
+{rubrics: [Helpfulness], criteria: {wit: {question: "?"}}}
+    'wit' is not one of the `rubrics`
+{orders: random}
+    orders: has no meaning for ratings
+{kind: verdicts, rubrics: [Helpfulness]}
+    rubrics: has no meaning for verdicts
+{families: {A: [gpd]}}
+    families: A: 'gpd' is not one of the judges and the models with answers
+{hidden: [A]}
+    hidden: A: would be taken out of every sentence
+{design: {strata: dataset}}
+    prompts.csv has no column dataset
+"""
+
+
+@pytest.mark.parametrize(("change", "message"), cases(FAULTY))
 def test_what_does_not_fit_together_is_an_error(plan, change, message):
     with pytest.raises((ConfigError, DataError)) as error:
-        requests_from(plan(**change))
+        requests_from(plan(**yaml.safe_load(change)))
     assert message in str(error.value)
 
 

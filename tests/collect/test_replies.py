@@ -230,20 +230,16 @@ def test_a_reply_cut_at_any_byte_is_what_is_left_of_it_or_truncated(scale):
     """JSON that was cut off is never read, whatever the server says of its end."""
     labels = SCALES[scale]
     for form in FORMS + NUMERIC * is_numeric(labels):
-        for _, label in placed(labels)[::3]:
-            reply = form.format(label, labels[-1]).encode()
-            for end in range(1, len(reply)):
-                cut = reply[:end].decode("utf-8", "ignore")
-                found = read(cut, labels)
-                assert found == meaning(cut, labels, [NAME]), cut
-                if "{" in cut and "}" not in cut:
-                    assert isinstance(found[NAME], str), cut
-                if cut.strip():
-                    assert (
-                        read(cut, labels, finish="length")
-                        == read(cut, labels, finish="MAX_TOKENS")
-                        == {NAME: TRUNCATED}
-                    )
+        reply = form.format(labels[-1], labels[-1]).encode()
+        for end in range(1, len(reply)):
+            cut = reply[:end].decode("utf-8", "ignore")
+            found = read(cut, labels)
+            assert found == meaning(cut, labels, [NAME]), cut
+            if "{" in cut and "}" not in cut:
+                assert isinstance(found[NAME], str), cut
+            if cut.strip():
+                for finish in ("length", "MAX_TOKENS"):
+                    assert read(cut, labels, finish=finish) == {NAME: TRUNCATED}
 
 
 PIECES = st.sampled_from(

@@ -29,13 +29,14 @@ from recuse.inference.measurement_error import (
     curve_rows,
     split_rater_rows,
 )
-from recuse.model.design import REFERENCE, design_terms, estimable_terms, slice_designs
+from recuse.model.design import REFERENCE, estimable_terms, slice_designs
 from recuse.model.estimates import estimate
 from recuse.model.least_squares import solve
 from recuse.model.prompt_sums import add_prompts, sum_by_prompt
 from recuse.model.spec import Spec
 from recuse.simulate.ratings import simulate
 from recuse.validation.world import RATERS, MonteCarloWorld
+from text_tables import lines
 
 WORLD = {
     "families": [2, 1],
@@ -200,11 +201,12 @@ def assert_equal(result, expected, *, tolerance=1e-9):
     "spec",
     [
         MAIN.changed(slice="dimension", whole=True),
+        MAIN.changed(slice="dataset", subset={"dataset": ["cnn", "xsum"]}),
         MAIN.changed(length="prompt", subset={"dataset": ["cnn", "xsum"]}),
         MAIN.changed(terms=(*MAIN.model.terms, "model"), slice="model_dropped"),
         Spec.of("absorbing", absorb="completion", subset={"dataset": ["xsum"]}),
     ],
-    ids=["dimensions", "length of a subset", "models", "completions absorbed"],
+    ids=["dimensions", "datasets", "length of a subset", "models", "completions absorbed"],
 )
 def test_uncorrected_rows_are_those_of_the_table_of_estimates(twin, spec):
     rows = list(corrected_rows(spec, twin, RELIABILITY, confidence=0.9))
@@ -226,53 +228,6 @@ def test_a_dimension_alone_is_its_slice(twin):
     result = keyed(corrected_rows(alone, twin, RELIABILITY, confidence=0.9), "moments")
     own = {("", *key[1:]): row for key, row in sliced.items() if key[0] == "Faithfulness"}
     assert_equal(result, own)
-
-
-@pytest.mark.parametrize(
-    ("slices", "label"),
-    [({"subset": {"dataset": ["xsum", "cnn"]}}, ""), ({"slice": "dataset"}, "xsum")],
-    ids=["all", "slice"],
-)
-def test_without_terms_of_dimensions_estimates_and_errors_are_those_of_rows(twin, slices, label):
-    """Variances are of the subset, by dimension, and all its prompts have a part in them: also
-    those of other slices.
-    """
-    spec = Spec.of("plain", terms=("judge", "judge:reference", "self"), **slices)
-    result = keyed(corrected_rows(spec, twin, RELIABILITY, confidence=0.9), "moments")
-    frame = duckdb.sql(spec.selection.rows(twin.ratings)).df()
-    factors = factors_on_rows(frame)
-    reference, rating, prompt = (
-        frame[name].to_numpy() for name in ("gt_unit", "rating_unit", "prompt")
-    )
-    inside = (frame["dataset"] == label).to_numpy() if label else np.ones(len(frame), dtype=bool)
-    terms = [
-        term
-        for term in design_terms(factors, names=spec.model.terms)
-        if (term.carried & inside).any()
-    ]
-    x = np.stack(
-        [term.carried * inside * (1.0, reference)[term.regressor] for term in terms], axis=1
-    )
-    b = np.stack([term.carried * inside * float(term.regressor == 1) for term in terms], axis=1)
-    errors = np.zeros(len(x))
-    levels = [(factors["dimension"] == level, RELIABILITY[level]) for level in SCALES]
-    for own, value in levels:
-        errors[own] = (1 - value) * reference[own].var()
-    inverse = np.linalg.inv(x.T @ x - (b * errors[:, None]).T @ b)
-    estimate = inverse @ x.T @ rating
-    fitted = b @ estimate
-    scores = x * (rating - x @ estimate)[:, None] + b * (errors * fitted)[:, None]
-    for own, value in levels:
-        spread = (reference[own] - reference[own].mean()) ** 2 - reference[own].var()
-        scores[own] += (1 - value) * spread[:, None] * (b[own].T @ fitted[own]) / own.sum()
-    sums = np.stack([scores[prompt == p].sum(axis=0) for p in np.unique(prompt)])
-    n = inside.sum()
-    k = x.shape[1]
-    prompts = len(np.unique(prompt[inside]))
-    spread = inverse @ sums.T @ sums @ inverse * prompts / (prompts - 1) * (n - 1) / (n - k)
-    rows = [result[label, term.quantity, term.term] for term in terms]
-    assert_allclose([row["estimate"] for row in rows], estimate, rtol=1e-9)
-    assert_allclose([row["std_error"] for row in rows], np.sqrt(np.diag(spread)), rtol=1e-8)
 
 
 def test_curve_begins_uncorrected_and_is_the_correction_at_each_reliability(twin, tmp_path):
@@ -299,51 +254,35 @@ def test_curve_begins_uncorrected_and_is_the_correction_at_each_reliability(twin
     assert len(read_table(tmp_path / "breakdowns.csv")) == len(result)
 
 
-# Of the interval at reliability 1, 0.8, 0.6 -> sign at 1 and at the lowest, breakdown, reversal
-ENDS = {
-    "loses": ([(0.02, 0.06), (0.01, 0.05), (-0.03, 0.05)], (1, 0, 0.8 - 0.2 * 0.01 / 0.04, None)),
-    "gains": (
-        [(-0.01, 0.05), (-0.03, 0.01), (-0.06, -0.02)],
-        (0, -1, 0.8 - 0.2 * 0.01 / 0.03, None),
-    ),
-    "holds": ([(0.02, 0.06), (0.01, 0.05), (0.005, 0.05)], (1, 1, None, None)),
-    # The lower end crosses, though the upper end is nearer to 0 below.
-    "loses by its lower end": (
-        [(0.01, 0.05), (-0.04, 0.01), (-0.04, 0.01)],
-        (1, 0, 1 - 0.2 * 0.01 / 0.05, None),
-    ),
-    "turns at once": (
-        [(0.01, 0.02), (-0.03, -0.01), (-0.05, -0.03)],
-        (1, -1, 1 - 0.2 * 0.01 / 0.04, 1 - 0.2 * 0.02 / 0.03),
-    ),
-    "turns slowly": (
-        [(-0.02, -0.01), (-0.01, 0.01), (0.01, 0.03)],
-        (-1, 1, 1 - 0.2 * 0.5, 0.8 - 0.2 * 0.5),
-    ),
-    "comes and goes": ([(-0.01, 0.01), (0.01, 0.03), (-0.01, 0.02)], (0, 0, 0.9, None)),
-    "comes back": ([(0.01, 0.02), (-0.01, 0.01), (0.01, 0.03)], (1, 1, 0.9, None)),
-}
+# Ends of the interval at reliability 1, 0.8 and 0.6; signs at 1 and at 0.6, breakdown, reversal
+ENDS = """
+loses                    0.02  0.06   0.01  0.05  -0.03   0.05   1  0  0.75         None
+gains                   -0.01  0.05  -0.03  0.01  -0.06  -0.02   0 -1  0.733333333  None
+holds                    0.02  0.06   0.01  0.05   0.005  0.05   1  1  None         None
+loses_by_its_lower_end   0.01  0.05  -0.04  0.01  -0.04   0.01   1  0  0.96         None
+turns_at_once            0.01  0.02  -0.03 -0.01  -0.05  -0.03   1 -1  0.95         0.866666667
+turns_slowly            -0.02 -0.01  -0.01  0.01   0.01   0.03  -1  1  0.9          0.7
+comes_and_goes          -0.01  0.01   0.01  0.03  -0.01   0.02   0  0  0.9          None
+comes_back               0.01  0.02  -0.01  0.01   0.01   0.03   1  1  0.9          None
+"""
 
 
-@pytest.mark.parametrize("term", ENDS)
-def test_breakdown_is_where_the_end_that_crosses_meets_0(term):
-    where = {
-        "study": "s",
-        "spec": "p",
-        "slice": "",
-        "estimand": "A",
-        "quantity": "self_bias",
-        "term": term,
-    }
-    ends, expected = ENDS[term]
-    (result,) = breakdowns(
-        {**where, "reliability": value, "ci_low": low, "ci_high": high}
-        for value, (low, high) in zip((0.6, 0.8, 1.0), ends[::-1], strict=True)
-    )
-    numbers = [
-        result.get(name) for name in ("sign_at_1", "sign_at_lowest", "breakdown", "reversal")
+@pytest.mark.parametrize("line", lines(ENDS), ids=lambda line: line[0])
+def test_breakdown_is_where_the_end_that_crosses_meets_0(line):
+    """In `loses_by_its_lower_end`, the upper end is nearer to 0 below."""
+    term, *numbers = line
+    numbers = [None if each == "None" else float(each) for each in numbers]
+    place = {"study": "s", "spec": "p", "slice": "", "estimand": "A"}
+    place |= {"quantity": "self_bias", "term": term}
+    rows = [
+        {**place, "reliability": value, "ci_low": low, "ci_high": high}
+        for value, low, high in zip((1.0, 0.8, 0.6), numbers[:6:2], numbers[1:6:2], strict=True)
     ]
-    assert numbers == [None if number is None else pytest.approx(number) for number in expected]
+    (result,) = breakdowns(reversed(rows))
+    names = ("sign_at_1", "sign_at_lowest", "breakdown", "reversal")
+    assert [result.get(name) for name in names] == [
+        number and pytest.approx(number) for number in numbers[6:]
+    ]
     assert result["lowest"] == 0.6
 
 

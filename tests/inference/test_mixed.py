@@ -233,15 +233,20 @@ def exact(monkeypatch):
     monkeypatch.setattr(mixed, "STEPS", 400)
 
 
-SEEDS = range(2)
+SEEDS = [0, pytest.param(1, marks=pytest.mark.long)]
 
 
-@pytest.mark.usefixtures("_matrices")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_parameters_are_those_of_a_dense_twin(seed, exact):
-    _, table, mean = drawn(seed)
-    fit = MixedFit(table, mean)
-    twin = Twin(table, mean)
+@pytest.fixture(params=SEEDS)
+def fitted(request, _matrices):
+    """A random table with its means, the fit to it and its twin."""
+    _, table, mean = drawn(request.param)
+    return SimpleNamespace(
+        table=table, mean=mean, fit=MixedFit(table, mean), twin=Twin(table, mean)
+    )
+
+
+def test_parameters_are_those_of_a_dense_twin(exact, fitted):
+    table, mean, fit, twin = vars(fitted).values()
     start = np.concatenate(
         [np.full(len(table.judges), np.log(4e-4)), [at for at, _ in twin.priors]]
     )
@@ -291,13 +296,9 @@ def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed, monke
         expected = (expected + renewed) / 2 if renewals else renewed
 
 
-@pytest.mark.usefixtures("_matrices")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_gradient_and_average_information_are_those_of_finite_differences(seed):
-    _, table, mean = drawn(seed)
-    fit = MixedFit(table, mean)
-    twin = Twin(table, mean)
-    generator = default_rng(seed)
+def test_gradient_and_average_information_are_those_of_finite_differences(fitted):
+    _, mean, fit, twin = vars(fitted).values()
+    generator = default_rng(0)
     centred = mean - mean.mean()
     for _ in range(3):
         at = fit.parameters + 0.5 * generator.normal(size=len(fit.parameters))
@@ -315,12 +316,9 @@ def test_gradient_and_average_information_are_those_of_finite_differences(seed):
         assert state.objective - twin.objective(at, fit.slope) == pytest.approx(other, abs=1e-7)
 
 
-@pytest.mark.usefixtures("_matrices")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_information_of_a_plan_is_the_expected_one(seed):
-    _, table, mean = drawn(seed)
-    fit = MixedFit(table, plan=MixedFit(table, mean).preferences)
-    expected = Twin(table, mean).expected_information(fit.parameters, fit.slope)
+def test_the_information_of_a_plan_is_the_expected_one(fitted):
+    fit = MixedFit(fitted.table, plan=fitted.fit.preferences)
+    expected = fitted.twin.expected_information(fit.parameters, fit.slope)
     assert fit.information == pytest.approx(expected, rel=1e-6, abs=1e-8)
 
 
@@ -330,15 +328,11 @@ def targets(table):
     return np.flatnonzero(table.is_self), families
 
 
-@pytest.mark.usefixtures("_matrices")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parameters(seed):
+def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parameters(fitted):
     """Kackar and Harville's term by finite differences of the contrasts, Satterthwaite's df by
     those of V.
     """
-    _, table, mean = drawn(seed)
-    fit = MixedFit(table, mean)
-    twin = Twin(table, mean)
+    table, _, fit, twin = vars(fitted).values()
     own, families = targets(table)
 
     def contrasts(parameters):
@@ -379,34 +373,27 @@ def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parame
         assert fit.single_errors(ours)[place] == pytest.approx((variance_as_known, df), rel=1e-6)
 
 
-@pytest.mark.usefixtures("_matrices")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_residual_of_a_cell_is_that_of_a_refit_without_it(seed):
-    _, table, mean = drawn(seed)
-    fit = MixedFit(table, mean)
-    twin = Twin(table, mean)
+def test_the_residual_of_a_cell_is_that_of_a_refit_without_it(fitted):
+    table, _, fit, twin = vars(fitted).values()
     for cell in np.flatnonzero(~table.is_self & ~table.is_family):
         theirs = twin.against_others(fit.parameters, fit.slope, cell)
         assert fit.left_out(np.array([cell]))[0] == pytest.approx(theirs, abs=1e-7)
 
 
-@pytest.mark.usefixtures("_matrices")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_what_does_not_move_a_gap(seed):
-    _, table, mean = drawn(seed)
+def test_what_does_not_move_a_gap(fitted):
+    table, mean, fit, _ = vars(fitted).values()
     own = np.flatnonzero(table.is_self)
 
-    def gaps(values):
-        fit = MixedFit(table, values)
+    def gaps(values, fit):
         return np.array([fit.against_others(cell) @ values for cell in own])
 
-    base = gaps(mean)
-    generator = default_rng(seed)
-    biases = generator.normal(size=len(own))
+    base = gaps(mean, fit)
+    generator = default_rng(0)
     higher = mean.copy()
-    higher[own] += biases
-    assert gaps(higher) == pytest.approx(base + biases, abs=1e-12)
-    assert gaps(mean + generator.normal(size=20)[table.judge]) == pytest.approx(base, abs=1e-7)
+    higher[own] += 1
+    assert gaps(higher, MixedFit(table, higher)) == pytest.approx(base + 1, abs=1e-12)
+    levels = mean + generator.normal(size=20)[table.judge]
+    assert gaps(levels, MixedFit(table, levels)) == pytest.approx(base, abs=1e-7)
 
 
 def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
@@ -527,46 +514,48 @@ def noise(cells, seed=1, sd=0.02):
     return sd * default_rng(seed).normal(size=len(cells.n))
 
 
+def table(judges=NAMES, models=NAMES, families=FOUR, **settings):
+    return cells_from(judges, models, families, **settings)
+
+
+OWN = np.eye(8, dtype=bool).ravel()
 DEGENERATE = {
-    "all ratings equal": (
-        cells_from(NAMES, NAMES, FOUR, variance=0.0),
-        lambda cells: np.full(64, 0.5),
-    ),
-    "effects alone": (
-        cells_from(NAMES, NAMES, FOUR, variance=0.0),
-        lambda cells: np.arange(8.0)[CellTable.of(cells).judge],
-    ),
-    "no sampling variance": (cells_from(NAMES, NAMES, FOUR, variance=0.0), noise),
-    "no variance but sampling": (
-        cells_from(NAMES, NAMES, FOUR),
-        lambda cells: noise(cells, sd=1e-7),
-    ),
-    "one cell differs": (cells_from(NAMES, NAMES, FOUR), lambda cells: (np.arange(64) == 5) * 1.0),
-    "one judge": (cells_from(NAMES[:1], NAMES, FOUR), noise),
-    "two judges": (cells_from(NAMES[:3:2], NAMES, FOUR), noise),
-    "two judges of one family": (cells_from(NAMES[:2], NAMES, FOUR), noise),
-    "one model": (cells_from(NAMES, NAMES[:1], FOUR), noise),
-    "one model of another family": (cells_from(NAMES[:3], NAMES[:3], FOUR), noise),
-    "one family": (cells_from(NAMES[:2], NAMES[:2], FOUR), noise),
-    "one cell": (cells_from(NAMES[:1], NAMES[:1], FOUR), noise),
-    "judges that are no models": (
-        cells_from(["x", "y", "z"], NAMES, FOUR | {"x": "x", "y": "y", "z": "z"}),
-        noise,
-    ),
-    "families of one": (cells_from(NAMES, NAMES, {name: name for name in NAMES}), noise),
-    "own cells alone": (cells_from(NAMES, NAMES, FOUR, kept=np.eye(8, dtype=bool).ravel()), noise),
-    "no own cells": (cells_from(NAMES, NAMES, FOUR, kept=~np.eye(8, dtype=bool).ravel()), noise),
-    "one prompt": (cells_from(NAMES, NAMES, FOUR, prompts=1, variance=0.0), noise),
-    "small": (cells_from(NAMES, NAMES, FOUR, variance=1e-14), lambda cells: noise(cells, sd=1e-6)),
-    "large": (cells_from(NAMES, NAMES, FOUR, variance=1e4), lambda cells: noise(cells, sd=1e3)),
+    "all ratings equal": table(variance=0.0),
+    "effects alone": table(variance=0.0),
+    "no sampling variance": table(variance=0.0),
+    "no variance but sampling": table(),
+    "one cell differs": table(),
+    "one judge": table(NAMES[:1]),
+    "two judges": table(NAMES[:3:2]),
+    "two judges of one family": table(NAMES[:2]),
+    "one model": table(models=NAMES[:1]),
+    "one model of another family": table(NAMES[:3], NAMES[:3]),
+    "one family": table(NAMES[:2], NAMES[:2]),
+    "one cell": table(NAMES[:1], NAMES[:1]),
+    "judges that are no models": table(["x", "y"], families=FOUR | {"x": "x", "y": "y"}),
+    "families of one": table(families={name: name for name in NAMES}),
+    "own cells alone": table(kept=OWN),
+    "no own cells": table(kept=~OWN),
+    "one prompt": table(prompts=1, variance=0.0),
+    "small": table(variance=1e-14),
+    "large": table(variance=1e4),
+}
+# Means of cells that are no noise of the usual size
+MEANS = {
+    "all ratings equal": lambda cells: np.full(64, 0.5),
+    "effects alone": lambda cells: np.arange(8.0)[CellTable.of(cells).judge],
+    "no variance but sampling": lambda cells: noise(cells, sd=1e-7),
+    "one cell differs": lambda cells: (np.arange(64) == 5) * 1.0,
+    "small": lambda cells: noise(cells, sd=1e-6),
+    "large": lambda cells: noise(cells, sd=1e3),
 }
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_a_degenerate_table_has_numbers_or_reasons(name):
-    cells, means = DEGENERATE[name]
-    rows = results(cells, means(cells))
+    cells = DEGENERATE[name]
+    rows = results(cells, MEANS.get(name, noise)(cells))
     for row in [*rows.gaps, *rows.pooled, *rows.residuals]:
         has_number = "std_error" in row
         assert has_number == (not row.get("reason"))

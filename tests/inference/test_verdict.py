@@ -23,6 +23,7 @@ from recuse.inference.verdict import (
 )
 from recuse.model.least_squares import holm
 from tables_of_conclusions import PREFERENCE, at, row, table
+from text_tables import lines
 
 ABOVE = Reply(0.2, 0.1, 0.3, 0.01)
 BELOW = Reply(-0.2, -0.3, -0.1, 0.01)
@@ -33,36 +34,47 @@ CHECKS = {"A": "by prompt", "B": "by model", "C": "mixed"}
 ESTABLISHED, LIKELY, NOT_SHOWN, INCONCLUSIVE = Verdict
 
 
-@pytest.mark.parametrize(
-    ("reply", "adjusted_p", "expected"),
-    [
-        (ABOVE, 0.05, ESTABLISHED),
-        (ABOVE, 0.1, ESTABLISHED),
-        (BELOW, 0.05, ESTABLISHED),
-        (ABOVE, 0.11, LIKELY),
-        (ABOVE, nan, LIKELY),
-        (replace(ABOVE, doubt=because(Reason.NO_SPREAD_FOUND)), 0.1, LIKELY),
-        (replace(ABOVE, doubt=because(Reason.NO_SPREAD_FOUND)), 0.11, NOT_SHOWN),
-        (replace(ABOVE, probability_positive=0.95, doubt=DOUBT), nan, LIKELY),
-        (replace(ABOVE, probability_positive=0.94, doubt=DOUBT), 0.01, NOT_SHOWN),
-        (AROUND, 0.5, NOT_SHOWN),
-        (replace(ABOVE, probability_positive=0.95), nan, ESTABLISHED),
-        (replace(ABOVE, probability_positive=0.94), 0.01, LIKELY),
-        (replace(ABOVE, probability_positive=0.8), 0.01, LIKELY),
-        (replace(ABOVE, probability_positive=0.79), 0.01, NOT_SHOWN),
-        (replace(BELOW, probability_positive=0.05), nan, ESTABLISHED),
-        (replace(BELOW, probability_positive=0.21), 0.01, NOT_SHOWN),
-        (replace(AROUND, probability_positive=0.99), 0.01, NOT_SHOWN),
-        (replace(ABOVE, probability_positive=0.99, wordings=3), 0.11, LIKELY),
-        (replace(ABOVE, probability_positive=0.99, wordings=3), 0.1, ESTABLISHED),
-        (replace(ABOVE, probability_positive=0.99, wordings=1), 0.11, ESTABLISHED),
-        (REFUSED, nan, INCONCLUSIVE),
-        (Reply(0.2, 0.1, 0.3, 0.01, reason=REFUSED.reason), 0.01, INCONCLUSIVE),
-        (Reply(), nan, INCONCLUSIVE),
-    ],
-)
-def test_the_decisive_reply_decides(reply, adjusted_p, expected):
-    assert verdict_on_reply(reply, adjusted_p, confidence=0.9) == expected
+# The interval is above, below or around 0, or there is none; probability above 0, wordings, doubt,
+# adjusted p-value, verdict
+DECIDED = """
+above    -     -  -                0.05  established
+above    -     -  -                0.1   established
+below    -     -  -                0.05  established
+above    -     -  -                0.11  likely
+above    -     -  -                nan   likely
+above    -     -  no_spread_found  0.1   likely
+above    -     -  no_spread_found  0.11  not shown
+above    0.95  -  few_families     nan   likely
+above    0.94  -  few_families     0.01  not shown
+around   -     -  -                0.5   not shown
+above    0.95  -  -                nan   established
+above    0.94  -  -                0.01  likely
+above    0.8   -  -                0.01  likely
+above    0.79  -  -                0.01  not shown
+below    0.05  -  -                nan   established
+below    0.21  -  -                0.01  not shown
+around   0.99  -  -                0.01  not shown
+above    0.99  3  -                0.11  likely
+above    0.99  3  -                0.1   established
+above    0.99  1  -                0.11  established
+refused  -     -  -                nan   inconclusive
+reason   -     -  -                0.01  inconclusive
+nothing  -     -  -                nan   inconclusive
+"""
+REPLIES = {"above": ABOVE, "below": BELOW, "around": AROUND, "refused": REFUSED}
+REPLIES |= {"reason": replace(ABOVE, reason=REFUSED.reason), "nothing": Reply()}
+
+
+@pytest.mark.parametrize("line", lines(DECIDED), ids=" ".join)
+def test_the_decisive_reply_decides(line):
+    place, *columns, adjusted_p = line[:5]
+    known = zip(("probability_positive", "wordings", "doubt"), columns, strict=True)
+    numbers = {
+        name: value if name == "doubt" else float(value) for name, value in known if value != "-"
+    }
+    reply = replace(REPLIES[place], **numbers)
+    verdict = verdict_on_reply(reply, float(adjusted_p), confidence=0.9)
+    assert verdict == " ".join(line[5:])
 
 
 def only(replies, kind="ratings"):

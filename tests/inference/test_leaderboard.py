@@ -230,7 +230,7 @@ def test_without_biases_that_are_estimable_two_judges_compare_nothing(families):
         )
 
 
-@pytest.mark.parametrize("prompts", [12, 200])
+@pytest.mark.parametrize("prompts", [12, pytest.param(200, marks=pytest.mark.long)])
 def test_rank_sets_of_equals_contain_all_ranks_with_the_stated_probability(prompts):
     """Of nine equals all sets run from 1 to 9 with probability `confidence`, even with few
     prompts.
@@ -333,8 +333,9 @@ def test_debiased_ratings_are_rows_less_the_biases_and_missing_where_there_is_no
     assert set(result["estimand"]) == {SHRUNK}
 
 
-@pytest.mark.parametrize("spec", [MAIN, Spec.of("main", terms=[*EQUATION_1, "model"])])
-@pytest.mark.parametrize("debias", ["C", REGRESSION])
+@pytest.mark.parametrize(
+    ("spec", "debias"), [(MAIN, "C"), (Spec.of("main", terms=[*EQUATION_1, "model"]), REGRESSION)]
+)
 def test_the_mean_gap_of_all_own_ratings_is_the_self_bias_that_is_removed(
     spec, debias, twin, tmp_path, monkeypatch
 ):

@@ -191,7 +191,7 @@ def supports(gaps, errors, *, draws=20_000):
     return np.array(found)
 
 
-@pytest.mark.parametrize("first", [0.012, 0.035])
+@pytest.mark.parametrize("first", [pytest.param(0.012, marks=pytest.mark.long), 0.035])
 def test_the_bias_that_is_established_is_found_with_that_power(first):
     errors = np.array([first, 0.02, 0.025, 0.018, 0.03])
     (reach, *_) = reaches(errors, np.full(5, 1e5), confidence=0.9)

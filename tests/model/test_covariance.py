@@ -9,6 +9,7 @@ from itertools import pairwise
 import duckdb
 import numpy as np
 import pytest
+import yaml
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
 from statsmodels.api import OLS
@@ -34,45 +35,35 @@ from recuse.validation.compare import compared
 from recuse.validation.statsmodels import fits_by_formula
 
 MAIN = Spec.of("main")
-NEWS = {"dataset": ["cnn", "xsum"]}
-FEW_ROWS = {**NEWS, "dimension": ["Faithfulness", "Helpfulness"]}
 ONE = "prompt_id = (select min(prompt_id) from raw)"
+SETTINGS = """
+few rows: &few {dataset: [cnn, xsum], dimension: [Faithfulness, Helpfulness]}
+CR1: {covariance: CR1}
+CR1 with length: {length: prompt, covariance: CR1}
+CR1 of slices: {slice: dataset, whole: true, subset: {dataset: [cnn, xsum]}, covariance: CR1}
+CR1 with length of a subset: {length: global, subset: {models_dropped: [GPT-4o], dataset: [cnn, xsum]}, covariance: CR1}
+CR1 of a reference: {reference: family, subset: {dimension: [Faithfulness]}, covariance: CR1}
+CR1 of terms of all judges: {terms: [intercept, reference, self], subset: {dataset: [cnn, xsum]}, covariance: CR1}
+HC2: {covariance: HC2}
+HC3 of slices: {slice: dimension, whole: true, covariance: HC3}
+HC3 of a reference: {reference: family, subset: *few, covariance: HC3}
+CR1 absorbing: {absorb: completion, subset: *few, covariance: CR1}
+CR3: {subset: *few, covariance: CR3}
+CR3 of slices: {slice: dataset, subset: *few, covariance: CR3}
+CR3 with length: {length: prompt, subset: *few, covariance: CR3}
+CR3 with models: {terms: [judge, "judge:reference", self, same_family, dimension, model], subset: *few, covariance: CR3}
+CR3 absorbing: {absorb: completion, subset: *few, covariance: CR3}
+two-way: {terms: [intercept, reference], covariance: two_way}
+CR1 by judge: {subset: *few, covariance: CR1_judge}
+CR1 by judge absorbing: {absorb: completion, subset: *few, covariance: CR1_judge}
+CR1 by judge without a judge: {slice: judge_dropped, subset: *few, covariance: CR1_judge}
+two-way absorbing: {absorb: completion, subset: *few, covariance: two_way}
+two-way of slices: {terms: [intercept, reference], slice: dimension, covariance: two_way}
+"""
 KINDS = {
-    "CR1": MAIN.changed(covariance="CR1"),
-    "CR1 with length": Spec.of("", length="prompt", covariance="CR1"),
-    "CR1 of slices": Spec.of("", slice="dataset", whole=True, subset=NEWS, covariance="CR1"),
-    "CR1 with length of a subset": Spec.of(
-        "", length="global", subset={"models_dropped": ["GPT-4o"], **NEWS}, covariance="CR1"
-    ),
-    "CR1 of a reference": Spec.of(
-        "", reference="family", subset={"dimension": ["Faithfulness"]}, covariance="CR1"
-    ),
-    "CR1 of terms of all judges": Spec.of(
-        "", terms=("intercept", "reference", "self"), subset=NEWS, covariance="CR1"
-    ),
-    "HC2": MAIN.changed(covariance="HC2"),
-    "HC3 of slices": Spec.of("", slice="dimension", whole=True, covariance="HC3"),
-    "HC3 of a reference": Spec.of("", reference="family", subset=FEW_ROWS, covariance="HC3"),
-    "CR1 absorbing": Spec.of("", absorb="completion", subset=FEW_ROWS, covariance="CR1"),
-    "CR3": Spec.of("", subset=FEW_ROWS, covariance="CR3"),
-    "CR3 of slices": Spec.of("", slice="dataset", subset=FEW_ROWS, covariance="CR3"),
-    "CR3 with length": Spec.of("", length="prompt", subset=FEW_ROWS, covariance="CR3"),
-    "CR3 with models": Spec.of(
-        "", terms=(*MAIN.model.terms, "model"), subset=FEW_ROWS, covariance="CR3"
-    ),
-    "CR3 absorbing": Spec.of("", absorb="completion", subset=FEW_ROWS, covariance="CR3"),
-    "two-way": Spec.of("", terms=("intercept", "reference"), covariance="two_way"),
-    "CR1 by judge": Spec.of("", subset=FEW_ROWS, covariance="CR1_judge"),
-    "CR1 by judge absorbing": Spec.of(
-        "", absorb="completion", subset=FEW_ROWS, covariance="CR1_judge"
-    ),
-    "CR1 by judge without a judge": Spec.of(
-        "", slice="judge_dropped", subset=FEW_ROWS, covariance="CR1_judge"
-    ),
-    "two-way absorbing": Spec.of("", absorb="completion", subset=FEW_ROWS, covariance="two_way"),
-    "two-way of slices": Spec.of(
-        "", terms=("intercept", "reference"), slice="dimension", covariance="two_way"
-    ),
+    name: Spec.of("", **settings)
+    for name, settings in yaml.safe_load(SETTINGS).items()
+    if "covariance" in settings
 }
 
 

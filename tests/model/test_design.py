@@ -2,14 +2,12 @@
 each.
 """
 
-import duckdb
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 from conftest import changed_twin
-from designs_on_rows import factors_on_rows, largest_difference, regressors_on_rows
-from picked_rows import column, fields, keyed
+from designs_on_rows import largest_difference
+from picked_rows import fields, keyed
 from recuse.base.reasons import Reason, because
 from recuse.data.moments import (
     JUDGED_BY,
@@ -125,57 +123,6 @@ def test_absorbed_fits_equal_statsmodels_on_demeaned_rows(few_prompts, spec):
     rows = list(compared([spec], few_prompts, confidence=0.9))
     assert rows
     assert max(row["largest_difference"] for row in rows) < 1e-9
-
-
-def columns_from(study, condition):
-    """Rows of a study as (names of factors, reference, rating, completion, prompt), with judges
-    missing here and there.
-    """
-    rows = duckdb.sql(f"select * from '{study.ratings[0]}' where {condition}").df()
-    factors = factors_on_rows(rows)
-    keys = ("dimension", "prompt", "model")
-    completion = np.unique(
-        np.stack([np.unique(rows[key], return_inverse=True)[1] for key in keys], axis=1),
-        axis=0,
-        return_inverse=True,
-    )[1]
-    return (
-        factors,
-        rows["gt_unit"].to_numpy(),
-        rows["rating_unit"].to_numpy(),
-        completion,
-        rows["prompt"].to_numpy(),
-    )
-
-
-def test_coefficients_and_errors_equal_those_with_a_dummy_for_each_completion(twin):
-    from statsmodels.api import OLS
-
-    spec = ABSORBING.changed(
-        subset={"dataset": ["xsum"], "dimension": ["Faithfulness", "Helpfulness"]}
-    )
-    condition = "dataset = 'xsum' and dimension in ('Faithfulness', 'Helpfulness')"
-    factors, reference, rating, completion, prompt = columns_from(twin, condition)
-    by_term = table(twin, spec)
-    terms = [
-        term
-        for term in design_terms(factors, names=spec.model.terms)
-        if (term.quantity, term.term) in by_term
-    ]
-    x = regressors_on_rows(terms, reference)
-    dummies = (completion[:, None] == np.arange(completion.max() + 1)).astype(float)
-    fitted = OLS(rating, np.hstack([x, dummies])).fit(
-        cov_type="cluster",
-        cov_kwds={"groups": np.unique(prompt, return_inverse=True)[1], "use_correction": False},
-    )
-    assert dummies.shape[1] > 100
-    prompts, n, k = len(np.unique(prompt)), *x.shape
-    # Completions are not counted: they are nested in prompts
-    factor = prompts / (prompts - 1) * (n - 1) / (n - k)
-    rows = [by_term[term.quantity, term.term] for term in terms]
-    assert_allclose(column(rows, "estimate"), fitted.params[:k], rtol=0, atol=1e-9)
-    errors = fitted.bse[:k] * np.sqrt(factor)
-    assert_allclose(column(rows, "std_error"), errors, rtol=0, atol=1e-9)
 
 
 def test_terms_collinear_with_completions_are_reported(twin):

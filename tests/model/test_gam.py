@@ -15,7 +15,7 @@ from picked_rows import keyed
 from recuse.data.moments import moments_of_cells
 from recuse.model.covariance import fit_least_squares
 from recuse.model.design import term_layout
-from recuse.model.gam import ORDER, SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
+from recuse.model.gam import SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "gam_faithfulness.csv"
 
@@ -136,37 +136,6 @@ def test_smoothing_minimises_the_score_over_rows(bent_rows):
     grouped = Grouped(basis.build_columns(distinct[:, None]).toarray(), n, mean, within)
     assert 0 < np.argmin(scores) < len(STRENGTHS) - 1
     assert cross_validated(grouped, penalty) == len(rating) * STRENGTHS[np.argmin(scores)]
-
-
-@pytest.mark.parametrize(
-    ("values", "edof"), [((0.5,), 1), ((0.1, 0.5, 0.6), 3), ((0, 0.1, 0.9, 1.0), 4)]
-)
-def test_few_references(values, edof):
-    """A judge with few references: a constant, a quadratic, a cubic; the other judges have
-    thirteen.
-    """
-    many = on(*np.linspace(0, 1, 13))
-    few = on(*values)
-    rows = rows_from(
-        references=lambda generator, judge, model: (few if judge == "b1" else many)(
-            generator, judge, model
-        ),
-        curve=bent,
-        self_bias=0.05,
-    )
-    cells = cells_from(*rows)
-    terms = carried_terms(cells)
-    result = fit_gam(cells, terms, covariance="HC0")
-    assert all(
-        result.identified[place] for place, term in enumerate(terms) if term.quantity != "slope"
-    )
-    curve = result.curves[2]
-    assert 1 - 1e-9 <= curve.edof <= edof + 1e-9
-    assert (curve.reference.min(), curve.reference.max()) == (min(values), max(values))
-    assert_allclose(named(terms, result.estimate, "self_bias")["b1"], 0.05, atol=0.012)
-    assert_allclose(curve.value, bent("", curve.reference), atol=0.06)
-    assert np.isfinite(curve.std_error).all()
-    assert [bool(note) for note in result.notes[3:6]] == [False, False, len(values) <= ORDER]
 
 
 def flat(judge, reference):

@@ -156,23 +156,6 @@ def test_check_detects_a_fit_that_stops_early():
     assert gain == pytest.approx(-0.5, abs=1e-6)
 
 
-def test_two_levels_are_a_plain_logit():
-    from statsmodels.api import Logit
-
-    cells = simulated(4, per_cell=30, top=1)
-    terms = terms_for(cells)
-    fit = fit_ordinal(cells, terms, covariance="classical")
-    rows = expanded(cells)
-    places = free_places(fit)
-    design = np.column_stack([design_from(rows, terms), -np.ones(len(rows.group))])
-    logit = Logit(rows.counts[:, 1], design[:, places]).fit(disp=False, tol=1e-12)
-    assert_allclose(fit.point[places], logit.params, atol=1e-8)
-    assert_allclose(
-        fit.covariance[np.ix_(places, places)], logit.cov_params(), rtol=1e-6, atol=1e-9
-    )
-    assert fit.threshold_labels == ("0|1",)
-
-
 def test_marginal_effect_is_the_mean_difference_over_the_rows():
     cells = simulated(5)
     cells.counts[::3] *= 4  # cells do not weigh the same
@@ -319,21 +302,6 @@ def test_reference_judge_of_one_rating_takes_intercepts_and_thresholds_with_it()
     others, reduced = fitted(dropped(cells, always))
     kept = [("self_bias", "b"), ("self_bias", "d"), ("slope", "c"), ("family_bias", "y")]
     assert_same_numbers((places, fit), (others, reduced), kept)
-
-
-def test_judge_whose_ratings_follow_the_score_without_error_is_separated():
-    """Judge c gives 1 where the score is above a half and 0 elsewhere: its intercept and slope are
-    infinite together.
-    """
-    cells = simulated(3, per_cell=30, top=1)
-    judged = cells.factor("judge") == "c"
-    cells = with_ratings(cells, judged & (cells.reference > 0.5), 1)
-    cells = with_ratings(cells, judged & (cells.reference < 0.6), 0)
-    places, fit = fitted(cells)
-    notes = without_numbers(places, fit)
-    assert set(notes) == {("intercept", "c"), ("slope", "c"), ("self_bias", "c")}
-    assert all(code(note) is Reason.SEPARATED for note in notes.values())
-    assert_same((places, fit), fitted(dropped(cells, judged)), without=[("family_bias", "y")])
 
 
 def recession_by_rows(cells, terms, reference):

@@ -3,13 +3,10 @@
 import csv
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
-import duckdb
-import numpy as np
 import pytest
 
 from conftest import DATA, ROOT
-from designs_on_rows import design_on_rows
-from picked_rows import column, fields, keyed, where
+from picked_rows import fields, keyed, where
 from recuse.data.describe import correlations, mean_scores
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -54,33 +51,6 @@ def test_faithfulness_equals_r(published, covariance, column):
         assert ours[key]["estimate"] == pytest.approx(float(row["estimate"]), abs=1e-9)
         assert ours[key]["std_error"] == pytest.approx(float(row[column]), abs=1e-9)
         assert ours[key]["n"] == int(row["n"])
-
-
-@pytest.mark.long
-def test_global_length_counts_each_completion_once(published):
-    """Over rows, where a completion counts once per judge, biases differ by 4e-5 and effects of
-    length by 1.7e-4.
-    """
-    rows = estimate(Spec.of("", length="global"), published, confidence=0.9).estimates
-    ours = np.array(column(rows, "estimate"))
-    quantity = np.array(column(rows, "quantity"))
-    frame = duckdb.sql(f"from '{published.ratings[0]}'").df()
-    x, _ = design_on_rows(frame, Spec.of("main"))
-    judges = frame["judge"].to_numpy(dtype=str)
-    is_judge = judges[:, None] == np.unique(judges)
-    once = frame.drop_duplicates(["dimension", "prompt", "model"])["length"]
-
-    def differences(over, dof):
-        """The largest of the self-biases and of the effects of length."""
-        length = np.tanh((frame["length"] - over.mean()) / over.std(ddof=dof)).to_numpy()
-        design = np.hstack([x, is_judge * length[:, None]])
-        theirs = np.linalg.lstsq(design, frame["rating_unit"].to_numpy(), rcond=None)[0]
-        gap = np.abs(theirs - ours)
-        return gap[quantity == "self_bias"].max(), gap[quantity == "length"].max()
-
-    assert differences(once, 1) == pytest.approx((0, 0), abs=1e-12)
-    assert differences(once, 0) == pytest.approx((1.1e-7, 1.9e-6), rel=0.1)
-    assert differences(frame["length"], 1) == pytest.approx((4.1e-5, 1.71e-4), rel=0.02)
 
 
 def test_self_bias_by_dimension_equals_figure_4(published):
@@ -137,14 +107,3 @@ def test_mean_scores_equal_figure_6_but_for_two_halves(published):
         abs=1e-12,
     )
     assert all(rounded(mean, ROUND_HALF_UP) == printed[key] for key, mean in differing.items())
-
-
-def test_human_row_weighs_completions_by_their_judges(published):
-    """0.96 for Mistral 7B is the mean over rows; over completions it would be 0.97."""
-    rows = mean_scores(published.cells())
-    human = {
-        row["model"]: row["mean"]
-        for row in rows
-        if row["dimension"] == "Faithfulness" and row["judge"] == "Human"
-    }
-    assert human["Mistral 7B"] == pytest.approx(0.964977, abs=5e-7)

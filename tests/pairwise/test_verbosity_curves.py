@@ -69,7 +69,7 @@ def by_rule(pair, order):
     return asked[0] if len(asked) == 1 else "error"
 
 
-@pytest.mark.parametrize(("seed", "order"), [(1, "debiased"), (2, "debiased"), (2, "single")])
+@pytest.mark.parametrize(("seed", "order"), [(1, "debiased"), (2, "single")])
 def test_scores_are_those_of_a_loop(tmp_path, seed, order):
     rows = random_rows(seed)
     results = scores(write(rows, tmp_path / "c.parquet"), order=(order, ""))
@@ -102,9 +102,8 @@ def test_scores_are_those_of_a_loop(tmp_path, seed, order):
         )
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_alignment_is_that_of_a_loop(tmp_path, seed):
-    rows = random_rows(seed)
+def test_alignment_is_that_of_a_loop(tmp_path):
+    rows = random_rows(1)
     results = alignment(write(rows, tmp_path / "c.parquet"))
     expected = defaultdict(list)
     for pair in compared(rows):

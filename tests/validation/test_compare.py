@@ -32,9 +32,8 @@ def test_disagreement_is_an_error():
         raise_disagreement([row | {"largest_difference": float("nan")}])
 
 
-@pytest.mark.parametrize("key", ["std_error", "ci_low"])
+@pytest.mark.parametrize(("key", "lost"), [("std_error", float("nan")), ("ci_low", None)])
 @pytest.mark.parametrize("side", ["fits", "fits_by_formula"])
-@pytest.mark.parametrize("lost", [float("nan"), None])
 def test_number_that_one_side_lacks_is_a_disagreement(few_prompts, monkeypatch, key, side, lost):
     sides = iter(["fits", "fits_by_formula"])  # in this order, of one slice each
 

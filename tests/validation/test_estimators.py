@@ -162,13 +162,13 @@ SLOW = ("A_wild", "A_max_t", "C_mixed", "C_length_mixed")
 
 @pytest.mark.parametrize("name", PROPERTIES)
 def test_properties_of_the_estimators(name, long):
-    """Without --long there are half of the replicates, of slow estimators a tenth, whose values may
-    be outside by two Monte Carlo errors.
+    """Without --long there are a third of the replicates, of slow estimators a tenth, whose values
+    may be outside by two Monte Carlo errors.
     """
     dials, replicates, expected = PROPERTIES[name]
     of_number = defaultdict(list)
     for estimator in dict.fromkeys(estimator for estimator, *_ in lines(expected)):
-        share = 1 if long else 10 if estimator in SLOW else 2
+        share = 1 if long else 10 if estimator in SLOW else 3
         of_number[replicates // share].append(estimator)
     rows = []
     for number, estimators in of_number.items():

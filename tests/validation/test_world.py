@@ -6,8 +6,7 @@ from numpy.random import default_rng
 
 from recuse.data.moments import RATING
 from recuse.data.selection import EVERY_ROW
-from recuse.model.design import estimable_terms
-from recuse.validation.estimators import ESTIMATORS, MODEL, WITH_LENGTH, Trial
+from recuse.validation.estimators import ESTIMATORS, WITH_LENGTH, Trial
 from recuse.validation.world import RATERS, MonteCarloWorld
 from text_tables import lines
 
@@ -120,29 +119,6 @@ def test_a_shock_is_shared_by_its_rows(dial, shared):
         others = tuple(axis for axis in (1, 2, 3) if axis not in shared)
         assert np.ptp(rest, axis=others).max() < 1e-9
         assert np.ptp(rest, axis=shared[1]).min() > 0
-
-
-def test_an_estimator_is_a_fit_to_the_rows():
-    """Model effects, CR1: least squares and Stata's sandwich on dummies."""
-    _, draw = drawn(prompt_shock=0.1, reliability=0.6, self_bias=0.05)
-    answers = ESTIMATORS["B_CR1"].answers(Trial(draw, 0.9, 1, 99))
-    terms = estimable_terms(MODEL, draw.factors)
-    u, group, prompt = rows(draw)
-    x = np.stack([term.carried[group] * u[:, [0, 2][term.regressor]] for term in terms], axis=1)
-    estimate = np.linalg.lstsq(x, u[:, 1], rcond=None)[0]
-    residual = u[:, 1] - x @ estimate
-    scores = np.stack([x[prompt == p].T @ residual[prompt == p] for p in range(12)])
-    bread, (n, k) = np.linalg.inv(x.T @ x), x.shape
-    error = np.sqrt((bread @ scores.T @ scores @ bread).diagonal() * 12 / 11 * (n - 1) / (n - k))
-    found = 0
-    for place, term in enumerate(terms):
-        answer = answers.get((term.quantity, term.term))
-        if answer is not None:
-            found += 1
-            half = 1.7958848 * error[place]  # t of 11
-            assert answer.estimate == pytest.approx(estimate[place], abs=1e-10)
-            assert answer.ci_high - answer.estimate == pytest.approx(half, rel=1e-6)
-    assert found == len(answers) == 7
 
 
 MANY = {

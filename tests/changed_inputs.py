@@ -27,7 +27,7 @@ PAST = (1e9, 1.7e9)
 SETTINGS = (("confidence", 0.9), ("confidence", 0.8), ("scales", [1, 10]), ("scales", [0, 20]))
 
 
-def rows(kind: str, variant: int) -> str:
+def rows(kind, variant):
     """A file of ratings or of human scores; its variants have the same size."""
     draw, models = random.Random(f"{kind} {variant}"), ("gpt-4.1", "claude-4", "other")
     if kind == JUDGED:
@@ -42,7 +42,7 @@ def rows(kind: str, variant: int) -> str:
 class Walk:
     """A tiny study that changes from run to run."""
 
-    def __init__(self, seed: int, folder: Path) -> None:
+    def __init__(self, seed, folder):
         self.draw, self.folder, self.fresh = random.Random(seed), folder / "walk", folder / "fresh"
         self.code = dict.fromkeys(CODE, 0)
         # What a file is for -> its name and variant
@@ -55,7 +55,7 @@ class Walk:
         self.sources = {path: (self.folder / path).read_text("utf-8") for path in CODE}
         self.write_all(self.folder)
 
-    def write_all(self, folder: Path) -> None:
+    def write_all(self, folder):
         """Write the present files, settings and code into a folder."""
         for kind, (name, variant) in self.files.items():
             (folder / name).write_text(rows(kind, variant), "utf-8")
@@ -63,7 +63,7 @@ class Walk:
             (folder / path).write_text(self.sources[path] + f"# {version}\n", "utf-8")
         self.write_settings(folder)
 
-    def write_settings(self, folder: Path) -> None:
+    def write_settings(self, folder):
         """Write the configuration."""
         references = {"files": self.files[HUMAN][0], "columns": {"rating": ["first", "second"]}}
         tiny = {
@@ -75,7 +75,7 @@ class Walk:
         config = {"confidence": self.settings["confidence"], "studies": {"tiny": tiny}}
         (folder / CONFIG).write_text(yaml.safe_dump(config), "utf-8")
 
-    def change(self) -> str:
+    def change(self):
         """Change something, at random; returns what."""
         kinds = (
             self.replace,
@@ -90,7 +90,7 @@ class Walk:
         )
         return self.draw.choice(kinds)()
 
-    def replace(self) -> str:
+    def replace(self):
         """Other rows in a file, of the same size and often of the same or another time, by one of
         several ways.
         """
@@ -119,7 +119,7 @@ class Walk:
         new.unlink(missing_ok=True)
         return f"{name} replaced ({way}, time {time})"
 
-    def swap(self) -> str:
+    def swap(self):
         """The file takes the place of another, which is kept, and both keep their times."""
         kind = self.draw.choice([JUDGED, HUMAN])
         name, variant = self.files[kind]
@@ -134,7 +134,7 @@ class Walk:
         self.files[kind] = (name, next(number for number in range(3) if rows(kind, number) == text))
         return f"{name} swapped"
 
-    def rename(self) -> str:
+    def rename(self):
         """Another name of a file, in the configuration too, or the first again; its times stay."""
         kind = self.draw.choice([JUDGED, HUMAN])
         name, variant = self.files[kind]
@@ -144,14 +144,14 @@ class Walk:
         self.write_settings(self.folder)
         return f"{name} renamed {new}"
 
-    def set(self) -> str:
+    def set(self):
         """Another setting."""
         key, value = self.draw.choice(SETTINGS)
         self.settings[key] = value
         self.write_settings(self.folder)
         return f"{key}: {value}"
 
-    def edit_code(self) -> str:
+    def edit_code(self):
         """Another version of a module, of any time."""
         path = self.draw.choice(CODE)
         self.code[path] = self.draw.randint(0, 1)
@@ -160,7 +160,7 @@ class Walk:
         os.utime(self.folder / path, (time, time))
         return f"{path} edited"
 
-    def touch(self) -> str:
+    def touch(self):
         """Another time of a file of data or of code."""
         path, time = (
             self.draw.choice([self.files[JUDGED][0], self.files[HUMAN][0], *CODE]),
@@ -169,19 +169,19 @@ class Walk:
         os.utime(self.folder / path, (time, time))
         return f"{path} touched ({time})"
 
-    def remove(self) -> str:
+    def remove(self):
         """A result goes."""
         path = self.draw.choice([path for path in self.results() if "made" not in path.parts])
         path.unlink()
         return f"{path.relative_to(self.folder)} removed"
 
-    def results(self) -> list[Path]:
+    def results(self):
         """The files of the study, logs too."""
         return [
             path for path in sorted((self.folder / "results" / "tiny").rglob("*")) if path.is_file()
         ]
 
-    def forget(self) -> str:
+    def forget(self):
         """The memory of digests goes or is damaged."""
         memory = self.folder / ".snakemake" / "digests.json"
         if self.draw.random() < 0.5:
@@ -190,13 +190,13 @@ class Walk:
         memory.write_text(self.draw.choice(["", "{}", "{", '{"a": [1]}']), "utf-8")
         return "memory damaged"
 
-    def run(self, folder: Path, *targets: str) -> None:
+    def run(self, folder, *targets):
         """Build the targets; AssertionError if that fails."""
         arguments = ["--nocolor", "--cores", "1", *targets, "--configfile", CONFIG]
         result = forked(arguments, cwd=folder, env=dict(os.environ), timeout=300)
         assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
 
-    def step(self) -> str:
+    def step(self):
         """Some changes, at times a run of a part, and a run; AssertionError if results are not
         those of a run from nothing.
         """
@@ -215,7 +215,7 @@ class Walk:
         assert wrong == [], (changes, wrong)
         return "; ".join(changes)
 
-    def expected(self, *targets: str) -> dict[str, bytes]:
+    def expected(self, *targets):
         """The results of a run from nothing with the present files, settings and code; of these
         targets alone, if any.
         """
@@ -237,7 +237,7 @@ class Walk:
         return self.runs_from_nothing[state]
 
 
-def walk(seed: int, steps: int, folder: Path) -> None:
+def walk(seed, steps, folder):
     """Take a walk; AssertionError at the first wrong result."""
     walker = Walk(seed, folder)
     walker.run(walker.folder, *RESULTS)

@@ -8,7 +8,7 @@ from conftest import ROOT
 LIBRARY = ROOT / "workflow" / "lib"
 
 
-def columns_by_table() -> dict[str, tuple[str, ...]]:
+def columns_by_table():
     """Name of a table, such as ESTIMATES -> its columns."""
     columns = {}
     for path in LIBRARY.glob("recuse/*/*.py"):

@@ -8,7 +8,6 @@ import io
 import itertools
 import re
 from contextlib import contextmanager
-from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -26,7 +25,7 @@ SEEDED = settings(
 SHORT, share = 1 / 10, 1.0  # of the examples: in the ordinary run, and in this one
 
 
-def examples(number: int) -> settings:
+def examples(number):
     """The settings of a test with so many examples, of which the ordinary run takes the share
     SHORT.
     """
@@ -196,7 +195,7 @@ PLACE_IN_FILE = rf", (line|row|entry) \d+|, column |: ({OF_WHOLE_FILE})"
 
 
 @contextmanager
-def done_or_refused(*names: str, made: list[Path]):
+def done_or_refused(*names, made):
     """Within, all goes well, or one of the project's own errors names the place, and none of the
     files is `made`.
 
@@ -235,7 +234,7 @@ def altered(content, edits):
     return content
 
 
-def bytes_like(content: bytes) -> st.SearchStrategy[bytes]:
+def bytes_like(content):
     """The content with one to three of its bytes, or runs of them, changed."""
     edit = st.tuples(
         st.sampled_from(["flip", "insert", "replace", "drop", "twice", "cut"]),
@@ -274,7 +273,7 @@ def rewritten(table, edits):
     return table
 
 
-def tables_like(table: list[list[str]]) -> st.SearchStrategy[list[list[str]]]:
+def tables_like(table):
     """The table with one or two of its cells, rows or columns changed."""
     rarely = [
         "header",
@@ -290,21 +289,19 @@ def tables_like(table: list[list[str]]) -> st.SearchStrategy[list[list[str]]]:
     return st.lists(edit, min_size=1, max_size=2).map(lambda edits: rewritten(table, edits))
 
 
-def as_csv(table: list[list[str]]) -> bytes:
+def as_csv(table):
     """A table as a CSV file."""
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows(table)
     return file.getvalue().encode()
 
 
-def parquet_kinds() -> st.SearchStrategy[list[tuple[int, str]]]:
+def parquet_kinds():
     """Which columns of a parquet file are of another type than text."""
     return st.lists(st.tuples(PLACE, st.sampled_from(list(KINDS))), max_size=3)
 
 
-def write_parquet(
-    connection, table: list[list[str]], kinds: list[tuple[int, str]], path: Path
-) -> None:
+def write_parquet(connection, table, kinds, path):
     """Write a table as parquet; a column of no name, or of one that is taken, gets another, since
     the format has no such.
     """
@@ -367,7 +364,7 @@ def _places(node):
         yield from _places(node[key])
 
 
-def documents_like(document) -> st.SearchStrategy:
+def documents_like(document):
     """The document with one or two of its values, keys or entries changed."""
     what = st.sampled_from([*["set"] * 6, "drop", "rename", "rename", "twice", "other"])
     edit = st.tuples(what, PLACE, PLACE)

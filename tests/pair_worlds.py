@@ -50,7 +50,7 @@ class PairWorld:
     extra: dict = field(default_factory=dict)
 
 
-def draw(world: PairWorld, seed: int) -> Compared:
+def draw(world, seed):
     """Draw the verdicts of a world, and one human label for each pair of answers."""
     generator = default_rng(seed)
     models = [f"model {number}" for number in range(world.models)]
@@ -147,7 +147,7 @@ def draw(world: PairWorld, seed: int) -> Compared:
     return Compared(verdicts, np.ones(len(judge), dtype=bool), humans, {}, names, wording)
 
 
-def _chosen(odds: np.ndarray, ties: float, generator: np.random.Generator) -> np.ndarray:
+def _chosen(odds, ties, generator):
     weights = np.stack([np.exp(odds / 2), np.exp(-odds / 2), np.full(len(odds), ties)])
     ends = np.cumsum(weights / weights.sum(axis=0), axis=0)
     return (generator.random(len(odds)) > ends[:2]).sum(axis=0)

@@ -4,7 +4,6 @@ page.
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 from conftest import ROOT
 from recuse.base.reasons import Reason, because
@@ -90,7 +89,7 @@ def ranked(scores, model, rank, low, high):
     } | {"rank": rank, "rank_low": low, "rank_high": high, "ci_low": 0.8, "ci_high": 0.9}
 
 
-def write_tables(folder: Path) -> list[str]:
+def write_tables(folder):
     """Write the tables of a small study into `folder`; their paths there, without the suffix."""
     estimates = [
         estimate(HOSTILE, 0.1),
@@ -159,7 +158,7 @@ def write_tables(folder: Path) -> list[str]:
     return [*tables]
 
 
-def write_figures(folder: Path) -> list[str]:
+def write_figures(folder):
     """Write two figures with the same ids, and one with nothing to show, into `folder`; their
     names.
     """
@@ -176,7 +175,7 @@ def write_figures(folder: Path) -> list[str]:
     return [*figures]
 
 
-def write_page(folder: Path, *, verdicts: bool = True) -> Path:
+def write_page(folder, *, verdicts=True):
     """Write the tables, the figures and the page of a small study into `folder`; its path."""
     tables, figures = write_tables(folder), write_figures(folder)
     if not verdicts:

@@ -27,12 +27,12 @@ FORKS.set_forkserver_preload(
 
 
 def _main(
-    program: str,
-    folder: str,
-    arguments: list[str],
-    environment: dict[str, str],
-    outputs: list[str],
-) -> None:
+    program,
+    folder,
+    arguments,
+    environment,
+    outputs,
+):
     for descriptor, path in enumerate(outputs, 1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
     os.chdir(folder)
@@ -51,13 +51,13 @@ def _main(
 
 
 def forked(
-    arguments: list[str],
+    arguments,
     *,
-    cwd: Path,
-    env: dict[str, str],
-    timeout: float,
-    program: str = "snakemake",
-) -> CompletedProcess[str]:
+    cwd,
+    env,
+    timeout,
+    program="snakemake",
+):
     """Do what subprocess.run does with `python -m snakemake`, or `python -m recuse` of the checkout
     `cwd`; AssertionError after so many seconds.
     """

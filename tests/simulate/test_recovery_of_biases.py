@@ -8,127 +8,95 @@ import numpy as np
 import pytest
 
 from picked_rows import fields, where
-from planted_comparisons import BIASED, as_texts, recovered
+from planted_comparisons import BIASED, recovered
 from recuse.inference.gold import BOTH, CASES_OF_PAIRS
 from recuse.simulate.pairwise import declared_comparisons, planted_biases, simulate_comparisons
 from recuse.simulate.recovery import recovery_of_biases
 from recuse.simulate.votes import join
+from text_tables import csv_rows, lines
 
 REPLICATES = 150
 AT_ONCE = 50
 NOMINAL = 0.9
 
-CONSISTENCY = {"condition": "order", "judge": "J", "statistic": "consistency"}
-POSITION = [
-    CONSISTENCY | {"experiment": "", "value": 0.7, "ci_low": 0.6, "ci_high": 0.8, "n": 50},
-    CONSISTENCY | {"experiment": "other", "value": 0.9, "ci_low": 0.85, "ci_high": 0.95, "n": 40},
-    CONSISTENCY
-    | {
-        "experiment": "",
-        "condition": "compassion",
-        "value": 0.5,
-        "ci_low": None,
-        "ci_high": None,
-        "n": 9,
-    },
-]
+TABLES = {
+    "position": csv_rows("""
+experiment,condition,judge,statistic,value,ci_low,ci_high,n
+,order,J,consistency,0.7,0.6,0.8,50
+other,order,J,consistency,0.9,0.85,0.95,40
+,compassion,J,consistency,0.5,,,9
+"""),
+    "cognitive_biases": csv_rows("""
+experiment,judge,bias,share,ci_low,ci_high,n
+e,J,bandwagon,0.2,0.1,0.3,7
+f,J,bandwagon,0.4,0.1,0.3,7
+"""),
+    "asr": csv_rows("""
+experiment,condition,judge,model_b,asr,ci_low,ci_high,n
+e,rich_content,J,second,0.1,0,1,1
+f,rich_content,J,second,0.2,0,1,2
+e,rich_content,J,third,0.3,0,1,3
+"""),
+    "verbosity": csv_rows("""
+experiment,condition,judge,order,draws,verbosity_bias,ci_low,ci_high,n_shorter,n_longer
+,order,J,debiased,half,0.1,-1,1,3,4
+,order,J,debiased,excluded,0.2,-1,1,3,4
+,order,J,ab,excluded,0.3,-1,1,3,4
+"""),
+    "gold": [
+        {"quantity": "self_bias", "term": "J", "baseline": BOTH, "case": case, "estimate": "0.1"}
+        | {"ci_low": "0", "ci_high": "1", "n": "8"}
+        for case in CASES_OF_PAIRS
+    ],
+}
+# Experiment, condition, model_b and value of what is planted; estimate, n, whether it is inside,
+# quantity
+FOUND = """
+-      order         -       0.6              0.7  50  yes  consistency
+-      order         -       0.8              0.7  50  yes  consistency
+-      order         -       0.59             0.7  50  no   consistency
+-      order         -       0.81             0.7  50  no   consistency
+-      order         -       0.599999999999   0.7  50  yes  consistency
+-      order         -       0.800000000001   0.7  50  yes  consistency
+-      compassion    -       0.5              0.5  9   -    consistency
+other  order         -       0.9              0.9  40  yes  consistency
+third  order         -       0.9              -    -   -    consistency
+-      order         -       0.5              -    -   -    first_both
+e      order         -       0.2              0.2  7   yes  bandwagon
+f      order         -       0.2              0.4  7   yes  bandwagon
+e      rich_content  second  0.5              0.1  1   yes  asr
+f      rich_content  second  0.5              0.2  2   yes  asr
+e      rich_content  third   0.5              0.3  3   yes  asr
+-      order         -       0.2              0.2  7   yes  verbosity_bias debiased excluded
+"""
+OF_KEYS = [["-", "order", "-", "0.1", "0.1", "8", "yes", case] for case in CASES_OF_PAIRS]
 
 
-def plan(quantity, planted, **key):
-    row = {
-        "experiment": "",
-        "condition": "order",
+def planted_row(experiment, condition, model_b, planted, *quantity):
+    return {
+        "experiment": experiment,
+        "condition": condition,
         "judge": "J",
-        "model_b": "",
-        "quantity": quantity,
+        "model_b": model_b,
+        "quantity": " ".join(quantity),
         "planted": planted,
     }
-    return as_texts([row | key])[0]
 
 
-def one(planted, **tables):
-    return list(
-        recovery_of_biases([planted], **{name: as_texts(rows) for name, rows in tables.items()})
-    )
+@pytest.mark.parametrize("line", [*lines(FOUND), *OF_KEYS], ids=" ".join)
+def test_what_is_planted_is_compared_with_the_row_that_it_is_about(line):
+    *key, estimate, n, inside = ["" if each == "-" else each for each in line[:7]]
+    (row,) = recovery_of_biases([planted_row(*key, *line[7:])], **TABLES)
+    assert row["planted"] == float(line[3])
+    numbers = [float(each) if each else None for each in (estimate, n)]
+    assert [row.get(name) for name in ("estimate", "n", "inside")] == [*numbers, inside or None]
+    if estimate == "0.7":
+        assert fields(row, "ci_low ci_high") == (0.6, 0.8)
 
 
-@pytest.mark.parametrize(
-    ("planted", "inside"),
-    [
-        (0.6, "yes"),
-        (0.8, "yes"),
-        (0.59, "no"),
-        (0.81, "no"),
-        (0.6 - 1e-12, "yes"),
-        (0.8 + 1e-12, "yes"),
-    ],
-)
-def test_inside_is_of_the_interval(planted, inside):
-    (row,) = one(plan("consistency", planted), position=POSITION)
-    numbers = {"planted": planted, "estimate": 0.7, "ci_low": 0.6, "ci_high": 0.8, "n": 50}
-    assert {name: row[name] for name in numbers} == numbers
-    assert row["inside"] == inside
-
-
-def test_a_value_without_an_interval_is_neither_in_nor_out():
-    (row,) = one(plan("consistency", 0.5, condition="compassion"), position=POSITION)
-    assert fields(row, "estimate n") == (0.5, 9)
-    assert "inside" not in row
-    (absent,) = one(plan("first_both", 0.5), position=POSITION)
-    assert set(absent) == set(plan("", 0))
-    assert one(plan("bandwagon", 0.5), position=POSITION) == []  # no table of cognitive biases
-
-
-def test_experiments_are_separate():
-    (row,) = one(plan("consistency", 0.9, experiment="other"), position=POSITION)
-    assert fields(row, "estimate n inside") == (0.9, 40, "yes")
-    (absent,) = one(plan("consistency", 0.9, experiment="third"), position=POSITION)
-    assert "estimate" not in absent
-    shares = [
-        {"experiment": e, "judge": "J", "bias": "bandwagon", "share": share, "n": 7}
-        for e, share in (("e", 0.2), ("f", 0.4))
-    ]
-    rows = [row | {"ci_low": 0.1, "ci_high": 0.3} for row in shares]
-    inside = [
-        one(plan("bandwagon", 0.2, experiment=e), cognitive_biases=rows)[0]["estimate"]
-        for e in "ef"
-    ]
-    assert inside == [0.2, 0.4]
-
-
-def test_attacks_are_identified_by_experiment_and_answers():
-    groups = [("e", "second"), ("f", "second"), ("e", "third")]
-    base = {"condition": "rich_content", "judge": "J", "ci_low": 0, "ci_high": 1}
-    rows = [
-        base | {"experiment": e, "model_b": m, "asr": 0.1 * n, "n": n}
-        for n, (e, m) in enumerate(groups, 1)
-    ]
-    for number, (experiment, model_b) in enumerate(groups, 1):
-        (row,) = one(
-            plan("asr", 0.5, condition="rich_content", experiment=experiment, model_b=model_b),
-            asr=rows,
-        )
-        assert row["estimate"] == pytest.approx(0.1 * number)
-        assert row["n"] == number
-
-
-def test_verbosity_is_identified_by_order_and_draws():
-    base = {
-        "experiment": "",
-        "condition": "order",
-        "judge": "J",
-        "ci_low": -1,
-        "ci_high": 1,
-        "n_shorter": 3,
-        "n_longer": 4,
-    }
-    results = {("debiased", "half"): 0.1, ("debiased", "excluded"): 0.2, ("ab", "excluded"): 0.3}
-    rows = [
-        base | {"order": order, "draws": draws, "verbosity_bias": value}
-        for (order, draws), value in results.items()
-    ]
-    (row,) = one(plan("verbosity_bias debiased excluded", 0.2), verbosity=rows)
-    assert fields(row, "estimate n inside") == (0.2, 7, "yes")
+def test_without_the_table_there_is_no_row():
+    planted = planted_row("", "order", "", "0.5", "bandwagon")
+    assert list(recovery_of_biases([planted], position=TABLES["position"])) == []
 
 
 @pytest.mark.long
@@ -162,18 +130,3 @@ def test_intervals_have_nominal_coverage(tmp_path):
             assert rate <= NOMINAL + slack, quantity
             bootstrapped.append(rate)
     assert NOMINAL - 0.03 < np.mean(bootstrapped) < NOMINAL + 0.02
-
-
-def test_every_case_of_answers_with_a_key_is_found():
-    base = {
-        "quantity": "self_bias",
-        "term": "J",
-        "baseline": BOTH,
-        "ci_low": 0,
-        "ci_high": 1,
-        "n": 8,
-    }
-    rows = [base | {"case": case, "estimate": 0.1} for case in CASES_OF_PAIRS]
-    for case in CASES_OF_PAIRS:
-        (row,) = one(plan(case, 0.1), gold=rows)
-        assert fields(row, "estimate n inside") == (0.1, 8, "yes")

@@ -144,31 +144,19 @@ def test_models_that_are_no_pairs(models):
 
 
 def test_columns_of_nothing_are_texts(tmp_path):
-    part = dict.fromkeys(COMPARISONS) | {
-        "judge": "J",
-        "vote": 1,
-        "length_a": -1,
-        "length_b": -1,
-        "humans_a": -1,
-        "humans_b": -1,
-        "humans_tie": -1,
-    }
-    part["item"] = np.array(["one", "it's", None], dtype=object)
-    write_comparisons(
-        join([part, part | {"human": "tie", "length_a": np.array([5, -1, 7])}]),
-        str(tmp_path / "c.parquet"),
-    )
-    rows = duckdb.sql(
-        f"select judge, human, item, vote, length_a from '{tmp_path / 'c.parquet'}'"
-    ).fetchall()
-    assert rows == [
-        *(("J", None, item, 1, None) for item in ("one", "it's", None)),
-        *(
-            ("J", "tie", item, 1, length)
-            for item, length in zip(("one", "it's", None), (5, None, 7), strict=True)
-        ),
+    """Of two parts, the second has labels and one length."""
+    numbers = dict.fromkeys(("length_a", "length_b", "humans_a", "humans_b", "humans_tie"), -1)
+    part = dict.fromkeys(COMPARISONS) | numbers | {"judge": "J", "vote": 1}
+    part["item"] = np.array(["one", "it's"], dtype=object)
+    other = part | {"human": "tie", "length_a": np.array([5, -1])}
+    for name, parts in (("none", [part]), ("some", [part, other])):
+        write_comparisons(join(parts), str(tmp_path / f"{name}.parquet"))
+    rows = duckdb.sql(f"select human, item, vote, length_a from '{tmp_path}/some.parquet'")
+    assert rows.fetchall() == [
+        (None, "one", 1, None),
+        (None, "it's", 1, None),
+        ("tie", "one", 1, 5),
+        ("tie", "it's", 1, None),
     ]
-    write_comparisons(join([part]), str(tmp_path / "d.parquet"))
-    assert duckdb.sql(f"select typeof(human) from '{tmp_path / 'd.parquet'}'").fetchall() == 3 * [
-        ("VARCHAR",)
-    ]
+    kinds = duckdb.sql(f"select distinct typeof(human) from '{tmp_path}/none.parquet'")
+    assert kinds.fetchall() == [("VARCHAR",)]

@@ -92,7 +92,7 @@ class Mock:
         self.answered = Counter()  # whose answer was sent whole, by last message
         self.keys = set()  # values of Authorization
         self.headers = set()  # names of all headers that came
-        self.under_way = self.most_under_way = 0
+        self.under_way = 0
         self.files, self.batches = {}, {}
         self.connections = set()
 
@@ -145,8 +145,7 @@ class Mock:
         self.keys.add(headers.get("authorization"))
         self.headers |= headers.keys()
         if path == "/counts":
-            counts = {"done": self.done, "seen": self.seen, "most under way": self.most_under_way}
-            return await self._reply(writer, counts)
+            return await self._reply(writer, {"done": self.done, "seen": self.seen})
         if path == "/v1/chat/completions":
             return await self._complete(writer, json.loads(body), headers)
         self.done[f"{method} {path.split('/')[2].split('?')[0]}"] += 1
@@ -160,7 +159,6 @@ class Mock:
         self.seen[text] += 1
         self.log.append(text)
         self.under_way += 1
-        self.most_under_way = max(self.most_under_way, self.under_way)
         try:
             fault = self.always or self._fault(text)
             if self.at_once is not None and self.under_way > self.at_once:
@@ -199,7 +197,6 @@ class Mock:
         statuses = {
             "rate limit": 429,
             "server error": 500,
-            "overloaded": 503,
             "bad request": 400,
             "unauthorized": 401,
         }
@@ -208,15 +205,13 @@ class Mock:
         if fault in statuses:
             extra = (
                 {"Retry-After": self.retry_after}
-                if fault in ("rate limit", "overloaded")
+                if fault == "rate limit"
                 else {"x-ratelimit-reset": "3600"}
             )
             return await self._reply(writer, {"error": error}, statuses[fault], extra)
         if fault in ("redirect", "not implemented"):
             status = self.redirect if fault == "redirect" else 501
             return await self._reply(writer, {"error": error}, status, {"Location": self.location})
-        if fault == "error in 200":
-            return await self._reply(writer, {"error": error | {"code": 502}})
         if fault == "bad JSON":
             return await self._send(
                 writer, 200, b'{"choices": [' + str(headers.get("authorization")).encode()
@@ -292,40 +287,19 @@ class Mock:
                 for head, _, content in parts
                 if b'name="file"' in head
             )
-            return 200, {
-                "id": self._file(content),
-                "object": "file",
-                "purpose": "batch",
-                "bytes": len(content),
-                "created_at": 0,
-            }
+            return 200, {"id": self._file(content)}
         if path[0] == "files":
             return 200, self.files[path[1]]
         if path == ["batches"] and method == "POST":
             batch = f"batch-{len(self.batches) + 1}"
             file = json.loads(body)["input_file_id"]
-            settings = {
-                "endpoint": "/v1/chat/completions",
-                "completion_window": "24h",
-                "created_at": 1 << 40,
-            }
-            self.batches[batch] = {
-                "id": batch,
-                "object": "batch",
-                "input_file_id": file,
-                "looks": 0,
-                **settings,
-            }
-            self.batches[batch]["status"] = "in_progress"
+            self.batches[batch] = {"id": batch, "input_file_id": file, "status": "in_progress"}
+            self.batches[batch]["looks"] = 0
             for line in self.files[file].splitlines():
                 self.seen[json.loads(line)["body"]["messages"][-1]["content"]] += 1
             return 200, self.batches[batch]
         if path == ["batches"]:
-            return 200, {
-                "object": "list",
-                "data": [*self.batches.values()][::-1],
-                "has_more": False,
-            }
+            return 200, {"data": [*self.batches.values()][::-1]}
         batch = self.batches[path[1]]
         batch["looks"] += 1
         if batch["looks"] > self.batch_after and batch["status"] == "in_progress":
@@ -349,13 +323,7 @@ class Mock:
             {"response": {"status_code": 200, "body": self.completion(line["body"])}, "error": None}
             for line in lines
         ]
-        expired = {
-            "response": None,
-            "error": {
-                "code": "batch_expired",
-                "message": "This request could not be executed in time.",
-            },
-        }
+        expired = {"response": None, "error": {"code": "batch_expired", "message": "Too late."}}
         output = [one | other for one, other in zip(base[:most], answers[:most], strict=True)]
         errors = [one | expired for one in base[most:]]
         for name, records in (("output_file_id", output), ("error_file_id", errors)):

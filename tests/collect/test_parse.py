@@ -17,6 +17,7 @@ from recuse.collect.requests import (
 )
 from recuse.collect.responses import choice_in
 from recuse.collect.rubrics import find_criterion, find_wording, verdict_criterion
+from text_tables import cases
 
 ENDPOINT = Endpoint("judge", "m")
 PLAIN = find_wording("ratings", "plain", {})
@@ -36,23 +37,33 @@ def read(content, criteria=ONE, mode=SCHEMA, finish="stop", reads="reply", **mes
     return [*scores(request(criteria, mode, reads), response(content, finish, **message)).values()]
 
 
+REPLIES = """
+{"Helpfulness": 4}
+    4
+{"Helpfulness": 6}
+    off the scale
+{"Helpfulness": 0}
+    off the scale
+{"Helpfulness": 3.5}
+    off the scale
+{"Helpfulness": true}
+    unreadable
+{"Helpfulness": null}
+    unreadable
+I'm sorry, but I cannot rate this.
+    refusal
+I can't judge that.
+    refusal
+"""
+
+
 @pytest.mark.parametrize(
-    ("content", "score"),
-    [
-        ('{"Helpfulness": 4}', Score(4)),
-        ('{"Helpfulness": 6}', Score(None, OFF_SCALE)),
-        ('{"Helpfulness": 0}', Score(None, OFF_SCALE)),
-        ('{"Helpfulness": 3.5}', Score(None, OFF_SCALE)),
-        ('{"Helpfulness": true}', Score(None, UNREADABLE)),
-        ('{"Helpfulness": null}', Score(None, UNREADABLE)),
-        ("[" * 100_000, Score(None, UNREADABLE)),
-        ("I'm sorry, but I cannot rate this.", Score(None, REFUSAL)),
-        ("I can't judge that.", Score(None, REFUSAL)),
-        ("", Score(None, UNREADABLE)),
-    ],
+    ("content", "expected"),
+    [*cases(REPLIES), ("[" * 100_000, UNREADABLE), ("", UNREADABLE)],
 )
-def test_json_is_read_or_missing_with_its_reason(content, score):
-    assert read(content) == [score]
+def test_json_is_read_or_missing_with_its_reason(content, expected):
+    (score,) = read(content)
+    assert str(score.value or score.reason) == expected
 
 
 def test_a_line_is_of_the_criterion_that_it_starts_with():

@@ -102,33 +102,22 @@ def test_whatever_could_change_an_answer_changes_the_key_and_nothing_else(plan):
     def keys(**collect):
         return {request.key for request in requests_from(plan(rubrics=["Helpfulness"], **collect))}
 
+    def of_judges(**settings):
+        return {"judges": {name: {**entry, **settings} for name, entry in JUDGES.items()}}
+
     first = keys()
-    changes = [
-        {
-            "judges": {
-                name: {**entry, "sampling": {"temperature": 0}} for name, entry in JUDGES.items()
-            }
-        },
-        {
-            "judges": {
-                name: {**entry, "base_url": "http://127.0.0.1:8/v1"}
-                for name, entry in JUDGES.items()
-            }
-        },
-        {"judges": {name: {**entry, "model": "other"} for name, entry in JUDGES.items()}},
-        {"judges": {name: {**entry, "mode": "text"} for name, entry in JUDGES.items()}},
+    for change in (
+        of_judges(sampling={"temperature": 0}),
+        of_judges(base_url="http://127.0.0.1:8/v1"),
+        of_judges(model="other"),
+        of_judges(mode="text"),
         {"wordings": ["examiner"]},
         {"criteria": {"Helpfulness": {"question": "Is it of use?"}}},
         {"blind": False},
-    ]
-    for change in changes:
+    ):
         assert not first & keys(**change), change
     for change in (
-        {
-            "judges": {
-                name: {**entry, "concurrency": 2, "key": "MY_KEY"} for name, entry in JUDGES.items()
-            }
-        },
+        of_judges(concurrency=2, key="MY_KEY"),
         {"budget": 3, "ledger": "elsewhere.jsonl", "repair": False, "hidden": ["nobody"]},
         {"judges": {f"{name} renamed": entry for name, entry in JUDGES.items()}},
     ):

@@ -142,34 +142,6 @@ def test_without_ties_equal_to_statsmodels_on_raw_rows():
     assert_allclose(covariance, turned @ theirs.cov_params() @ turned.T, atol=1e-9)
 
 
-def test_with_ties_equal_to_statsmodels_poisson_on_outcomes():
-    """The multinomial likelihood is that of Poisson counts of three outcomes with an effect of each
-    judge, pair and order.
-    """
-    import statsmodels.api as sm
-
-    verdicts = verdicts_from(ties=0.5, models=6, questions=6)
-    cells = PairCells(verdicts)
-    kinds = [STRENGTH, SELF, FAMILY, POSITION]
-    fitted = fit_maximum(cells, [*kinds, TIE])
-    design, places = design_from(verdicts, kinds)
-    first = np.unique(cells.group, return_index=True)[1]
-    of_tie = np.eye(len(verdicts.judges))[verdicts.judge[first]]
-    blocks = [
-        np.hstack([side * design[first] / 2, tie * of_tie, np.eye(len(first))])
-        for side, tie in ((1, 0), (-1, 0), (0, 1))
-    ]
-    theirs = sm.GLM(cells.counts.ravel(), np.vstack(blocks), family=sm.families.Poisson()).fit(
-        tol=1e-14, maxiter=200
-    )
-    models = len(verdicts.models)
-    turned = summing_to_zero(theirs.params[: len(places)], models - 1)
-    ours = np.insert(places, models - 1, models - 1)
-    assert_allclose(fitted.coefficients[ours], turned @ theirs.params[: len(places)], atol=1e-9)
-    ties = theirs.params[len(places) : len(places) + len(verdicts.judges)]
-    assert_allclose(fitted.coefficients[cells.terms.places(TIE)], ties, atol=1e-9)
-
-
 def test_sensitivities_are_at_the_maximum_of_the_naive_likelihood():
     from scipy.optimize import minimize
 

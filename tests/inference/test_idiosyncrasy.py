@@ -35,6 +35,7 @@ from recuse.model.design import ALL_JUDGES
 from recuse.model.estimable import spec_slices
 from recuse.model.spec import Spec
 from recuse.validation.world import MonteCarloWorld
+from text_tables import lines
 
 MAIN = Spec.of("main")
 pytestmark = pytest.mark.usefixtures("few_sweeps")
@@ -180,21 +181,25 @@ def with_hole(cells):
     )
 
 
-@pytest.mark.parametrize(
-    ("cells", "df"),
-    [
-        (grid(2, 4, families=ALONE), 1),
-        (grid(2, 5, families=ALONE), 2),
-        (grid(2, 6, families=ALONE), 3),
-        (grid(3, 3, families=ALONE), 1),
-        (grid(3, 4, families=ALONE), 3),
-        (with_hole(grid(4, 4, families=ALONE)), 3),
-        (grid(2, 7, families=ALONE), 4),
-        (grid(4, 4, families=ALONE), 5),
-        (grid(4, 4, families=TWO_OF_TWO), 2),
-    ],
-)
-def test_fewer_than_four_degrees_of_freedom_are_refused(cells, df):
+# Judges, models, and how many degrees of freedom their cells leave
+FEW_CELLS = """
+2 4 alone 1
+2 5 alone 2
+2 6 alone 3
+3 3 alone 1
+3 4 alone 3
+4 4 hole  3
+2 7 alone 4
+4 4 alone 5
+4 4 pairs 2
+"""
+
+
+@pytest.mark.parametrize("line", lines(FEW_CELLS), ids=" ".join)
+def test_fewer_than_four_degrees_of_freedom_are_refused(line):
+    judges, models, kind, df = [int(each) if each.isdigit() else each for each in line]
+    cells = grid(judges, models, families=TWO_OF_TWO if kind == "pairs" else ALONE)
+    cells = with_hole(cells) if kind == "hole" else cells
     assert cells.additive.df == df
     reasons = {
         bias.reason for bias in Idiosyncrasy({}, cells).biases if bias.quantity == "self_bias"

@@ -125,47 +125,21 @@ MAIN = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("rows", "reason", "said"),
-    [
-        ([], ("other", None, NO_LENGTHS), "Not estimated: other (the ratings have no lengths)."),
-        (
-            [(None, "slope", "all judges", 0.1, 0.0, 0.2)],
-            ("main", None, NO_ROWS, "family_bias", "GPT"),
-            (
-                "No self-bias: the spec other has no term for self-bias. "
-                "No family-bias: the spec other has no term for family-bias."
-            ),
-        ),
-        (
-            [
-                (None, "self_bias", "GPT-4o", np.nan, np.nan, np.nan),
-                (None, "slope", "GPT-4o", 0.1, 0.0, 0.2),
-            ],
-            ("other", None, because(Reason.COLLINEAR), "self_bias", "GPT-4o"),
-            (
-                "No self-bias: GPT-4o (collinear with other terms). No family-bias: the spec other"
-                " has no term for family-bias."
-            ),
-        ),
-    ],
-    ids=["no estimates", "no such term", "not estimable"],
-)
-def test_where_only_the_first_has_points_nothing_is_compared(rows, reason, said):
+def test_where_only_the_first_has_points_nothing_is_compared():
     entries = [{"label": name, "spec": name, "covariance": "HC0"} for name in ("main", "other")]
-    tables = [spec_table(MAIN), spec_table(rows)]
-    drawn, note = beside_the_first(entries, tables, gaps(reason), subject().palette, confidence=0.9)
-    assert drawn == []
-    assert note == f"Nothing to compare with: main. {said}"
-    _, note = beside_the_first(
-        entries, [tables[0][:0], tables[1]], gaps(reason), subject().palette, confidence=0.9
+    main, other = spec_table(MAIN), spec_table([(None, "slope", "all judges", 0.1, 0.0, 0.2)])
+
+    def compared(*tables):
+        drawn, note = beside_the_first(entries, tables, gaps(), subject().palette, confidence=0.9)
+        return [one.label for one in drawn], note
+
+    said = (
+        "No self-bias: the spec other has no term for self-bias. "
+        "No family-bias: the spec other has no term for family-bias."
     )
-    assert note == said
-    drawn, note = beside_the_first(
-        entries, [tables[0]] * 2, gaps(), subject().palette, confidence=0.9
-    )
-    assert [one.label for one in drawn] == ["main", "other"]
-    assert note == "No family-bias: the specs main, other have no term for family-bias."
+    assert compared(main, other) == ([], f"Nothing to compare with: main. {said}")
+    none = "No family-bias: the specs main, other have no term for family-bias."
+    assert compared(main, main) == (["main", "other"], none)
 
 
 def test_what_there_is_is_drawn_and_the_rest_named():

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestPower
@@ -87,17 +88,10 @@ def test_what_a_mitigation_buys_is_on_the_same_prompts(tmp_path):
     rows = [*change_rows(settings, TREATMENTS, confidence=0.9)]
     write_table(tmp_path / "changes.csv", CHANGES, rows)
     by_treatment = {row["treatment"]: row for row in rows}
-    differences = {}
-    for name, observations in settings.items():
-        for row in observations:
-            if row["treatment"] == "length" and row["prompt"] < "p0150":
-                sign = 1 if row["arm"] == "treated" else -1
-                key = name, row["prompt"]
-                differences[key] = differences.get(key, 0.0) + sign * row["value"]
-    first, second = (
-        np.array([value for (name, _), value in differences.items() if name == wording])
-        for wording in settings
-    )
+    rated = pd.DataFrame([*before, *after]).query("treatment == 'length' and prompt < 'p0150'")
+    by_arm = rated.pivot(index=["prompt", "wording"], columns="arm", values="value")
+    differences = (by_arm["treated"] - by_arm["plain"]).unstack("wording")
+    first, second = differences["wording 0"], differences["ignore length"]
     length = by_treatment["length"]
     test = stats.ttest_rel(second, first)
     ends = test.confidence_interval(0.9)

@@ -22,6 +22,9 @@ from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import StudyFiles, check_files, normalise_ratings, plan_study, write_shard
 from recuse.data.registry import Registry
 from recuse.imports.rows import create_objects
+from text_tables import cases
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 ROWS = """
     select 'gpt-4o' as judge, 'Claude v2' as model, 2 as gt, 'cnn' as dataset, 'p' || i as prompt_id, 3 as rating,
@@ -38,15 +41,11 @@ def part(path, rows=ROWS):
 
 
 def source(paths):
-    return StudyFiles(
-        [RatingsFile(str(path)) for path in paths],
-        {"A": [0, 4]},
-        {},
-        Registry.from_config(CONFIG["models"]),
-    )
+    files = [path if isinstance(path, RatingsFile) else RatingsFile(str(path)) for path in paths]
+    return StudyFiles(files, {"A": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
 
 
-def canonical(folder, paths, columns="prompt_id, judge, rating, gt"):
+def canonical(paths, columns="prompt_id, judge, rating, gt", *, folder="."):
     normalise_ratings(
         "mine",
         source(paths),
@@ -57,34 +56,33 @@ def canonical(folder, paths, columns="prompt_id, judge, rating, gt"):
 
 
 @pytest.mark.parametrize("folder", ["rating=0", "gt=0", "judge=GPT-4", "further=1"])
-def test_names_of_folders_are_no_columns(tmp_path, folder):
-    result = canonical(tmp_path, [part(tmp_path / folder / "part.parquet")], "*")
-    assert result == canonical(tmp_path, [part(tmp_path / "plain.parquet")], "*")
-    (tmp_path / folder / "canonical").mkdir()
-    canonical(tmp_path / folder / "canonical", [tmp_path / "plain.parquet"], "1")
-    path = f"{tmp_path}/{folder}/canonical/ratings.parquet"
+def test_names_of_folders_are_no_columns(folder):
+    result = canonical([part(Path(folder) / "part.parquet")], "*")
+    assert result == canonical([part("plain.parquet")], "*")
+    (Path(folder) / "canonical").mkdir()
+    canonical(["plain.parquet"], "1", folder=f"{folder}/canonical")
+    path = f"{folder}/canonical/ratings.parquet"
     assert duckdb.sql(f"from {files([path])}").fetchall() == result
 
 
 @pytest.mark.parametrize(
     ("folder", "suffix"), [("C2=4", "csv"), ("rating=0", "csv.gz"), ("rating=2/c0=GPT-4", "csv")]
 )
-def test_names_of_folders_are_no_columns_of_text_files(tmp_path, folder, suffix):
-    for place in (tmp_path / folder, tmp_path / "plain"):
+def test_names_of_folders_are_no_columns_of_text_files(folder, suffix):
+    for place in (Path(folder), Path("plain")):
         place.mkdir(parents=True)
         lines = b"judge,model,gt,dataset,prompt_id,rating,dimension\ngpt-4o,Claude v2,2,cnn,p,3,A\n"
         (place / f"raw.{suffix}").write_bytes(gzip.compress(lines) if suffix == "csv.gz" else lines)
     columns = "judge, model, gt, dataset, prompt_id, rating"
     named, plain = (
-        canonical(tmp_path, [tmp_path / where / f"raw.{suffix}"], columns)
-        for where in (folder, "plain")
+        canonical([Path(where) / f"raw.{suffix}"], columns) for where in (folder, "plain")
     )
     assert named == plain == [("GPT-4o", "Claude v2", 2.0, "cnn", "p", 3)]
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "json"])
-def test_names_of_folders_are_no_objects(tmp_path, suffix):
-    path = tmp_path / "json=7" / f"raw.{suffix}"
+def test_names_of_folders_are_no_objects(suffix):
+    path = Path("json=7") / f"raw.{suffix}"
     path.parent.mkdir()
     path.write_text('[{"a": 1}]\n' if suffix == "json" else '{"a": 1}\n', "utf-8")
     connection = connect()
@@ -102,45 +100,55 @@ def test_every_reader_of_sql_is_called_by_one_function():
 
 
 @pytest.mark.parametrize(
-    ("name", "neighbour"), [("a*", "ab"), ("a?", "ab"), ("a[bc]", "ab"), ("[a]/b", "a/b")]
+    ("name", "neighbour"),
+    cases("""
+a*
+    ab
+a?
+    ab
+a[bc]
+    ab
+[a]/b
+    a/b
+"""),
 )
-def test_names_of_parts_are_no_patterns(tmp_path, name, neighbour):
-    part(tmp_path / f"{neighbour}.parquet", OTHERS)
-    path = part(tmp_path / f"{name}.parquet")
-    assert [row[0] for row in canonical(tmp_path, [path])] == ["p0", "p1", "p2"]
+def test_names_of_parts_are_no_patterns(name, neighbour):
+    part(f"{neighbour}.parquet", OTHERS)
+    path = part(f"{name}.parquet")
+    assert [row[0] for row in canonical([path])] == ["p0", "p1", "p2"]
     for prompt, stem in (("q", neighbour), ("p", name)):
         lines = [
             "judge,model,gt,dataset,prompt_id,rating,dimension",
             f"gpt-4o,gpt-4o,2,cnn,{prompt},3,A",
         ]
-        (tmp_path / f"{stem}.csv").write_text("\n".join(lines) + "\n", "utf-8")
-    assert [row[0] for row in canonical(tmp_path, [tmp_path / f"{name}.csv"])] == ["p"]
+        Path(f"{stem}.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    assert [row[0] for row in canonical([f"{name}.csv"])] == ["p"]
     ratings = str(Path(path).parent / "ratings.parquet")
-    canonical(Path(path).parent, [path])
+    canonical([path], folder=Path(path).parent)
     assert read_levels(ratings).judge == ["GPT-4o"]
     assert [(span.first, span.last) for span in prompt_ranges([ratings])] == [(0, 2)]
 
 
-def test_a_part_may_be_without_rows(tmp_path):
+def test_a_part_may_be_without_rows():
     paths = [
-        part(tmp_path / "1.parquet", NONE),
-        part(tmp_path / "2.parquet"),
-        part(tmp_path / "3.parquet", NONE),
+        part("1.parquet", NONE),
+        part("2.parquet"),
+        part("3.parquet", NONE),
     ]
-    whole = canonical(tmp_path, paths, "*")
-    assert whole == canonical(tmp_path, paths[1:2], "*")
+    whole = canonical(paths, "*")
+    assert whole == canonical(paths[1:2], "*")
     checked, summaries = (
-        [f"{tmp_path}/{number}.{kind}" for number in range(3)] for kind in ("rows", "summary")
+        [f"{number}.{kind}" for number in range(3)] for kind in ("rows", "summary")
     )
     for path, rows, summary in zip(paths, checked, summaries, strict=True):
         check_files(source([path]), checked=rows, summary=summary)
     tables = {
-        "plan": f"{tmp_path}/plan.json",
-        "completeness": f"{tmp_path}/completeness of shards.csv",
+        "plan": "plan.json",
+        "completeness": "completeness of shards.csv",
     }
     plan_study("mine", source([]), summaries=summaries, shards=2, **tables)
     ratings, counts = (
-        [f"{tmp_path}/{kind} {shard}.parquet" for shard in range(2)] for kind in ("shard", "counts")
+        [f"{kind} {shard}.parquet" for shard in range(2)] for kind in ("shard", "counts")
     )
     for shard in range(2):
         write_shard(
@@ -148,43 +156,42 @@ def test_a_part_may_be_without_rows(tmp_path):
         )
         count_shard(ratings[shard], counts[shard])
     assert duckdb.sql(f"from read_parquet({ratings})").fetchall() == whole
-    gather_cells(counts, f"{tmp_path}/cells.parquet")
-    assert read_cells(f"{tmp_path}/cells.parquet").n.sum() == len(whole)
-    assert Path(tables["completeness"]).read_bytes() == (tmp_path / "completeness.csv").read_bytes()
+    gather_cells(counts, "cells.parquet")
+    assert read_cells("cells.parquet").n.sum() == len(whole)
+    assert Path(tables["completeness"]).read_bytes() == Path("completeness.csv").read_bytes()
 
 
-def test_no_part_with_rows(tmp_path):
-    paths = [part(tmp_path / f"{number}.parquet", NONE) for number in (1, 2)]
+def test_no_part_with_rows():
+    paths = [part(f"{number}.parquet", NONE) for number in (1, 2)]
     with pytest.raises(
         DataError,
         match=r"1\.parquet, .*2\.parquet: no file holds a row; the study needs one row per judge",
     ):
-        canonical(tmp_path, paths)
-    check_files(source(paths), checked=f"{tmp_path}/rows", summary=f"{tmp_path}/summary")
-    tables = {"plan": f"{tmp_path}/plan.json", "completeness": f"{tmp_path}/completeness.csv"}
+        canonical(paths)
+    check_files(source(paths), checked="rows", summary="summary")
+    tables = {"plan": "plan.json", "completeness": "completeness.csv"}
     with pytest.raises(DataError, match="studies: mine: files: no file holds a row"):
-        plan_study("mine", source([]), summaries=[f"{tmp_path}/summary"], shards=2, **tables)
-    assert not [*tmp_path.glob("*.csv"), *tmp_path.glob("*.json"), *tmp_path.glob("*.unsorted")]
+        plan_study("mine", source([]), summaries=["summary"], shards=2, **tables)
+    assert not [*Path().glob("*.csv"), *Path().glob("*.json"), *Path().glob("*.unsorted")]
 
 
 @pytest.mark.parametrize("kind", ["double", "float", "decimal(9, 2)", "bigint", "varchar"])
-def test_ids_of_prompts_are_the_same_in_every_kind_of_number(tmp_path, kind):
+def test_ids_of_prompts_are_the_same_in_every_kind_of_number(kind):
     other = ROWS.replace("'p' || i", f"i::{kind}").replace("'gpt-4o'", "'gpt-3.5-turbo'")
     result = canonical(
-        tmp_path,
         [
-            part(tmp_path / "1.parquet", ROWS.replace("'p' || i", "i")),
-            part(tmp_path / "2.parquet", other),
+            part("1.parquet", ROWS.replace("'p' || i", "i")),
+            part("2.parquet", other),
         ],
     )
     assert sorted({row[0] for row in result}) == ["0", "1", "2"]
     assert len(result) == 6
 
 
-def test_ids_that_are_no_whole_numbers_are_left(tmp_path):
-    halves = part(tmp_path / "1.parquet", ROWS.replace("'p' || i", "i + 0.50::double"))
-    texts = part(tmp_path / "2.parquet", ROWS.replace("'p' || i", "i || '.0'"))
-    assert sorted(row[0] for row in canonical(tmp_path, [halves, texts])) == [
+def test_ids_that_are_no_whole_numbers_are_left():
+    halves = part("1.parquet", ROWS.replace("'p' || i", "i + 0.50::double"))
+    texts = part("2.parquet", ROWS.replace("'p' || i", "i || '.0'"))
+    assert sorted(row[0] for row in canonical([halves, texts])) == [
         "0.0",
         "0.5",
         "1.0",
@@ -194,42 +201,29 @@ def test_ids_that_are_no_whole_numbers_are_left(tmp_path):
     ]
 
 
-def test_a_parquet_file_has_no_lines(tmp_path):
+def test_a_parquet_file_has_no_lines():
     paths = [
-        part(tmp_path / "1.parquet"),
-        part(tmp_path / "2.parquet", ROWS.replace("2 as gt,", "")),
+        part("1.parquet"),
+        part("2.parquet", ROWS.replace("2 as gt,", "")),
     ]
     with pytest.raises(DataError, match=r"2\.parquet, column gt: missing; found judge"):
-        canonical(tmp_path, paths)
+        canonical(paths)
 
 
-def test_a_reference_of_minus_zero_is_zero(tmp_path):
+def test_a_reference_of_minus_zero_is_zero():
     lines = [
         f"{judge},Claude v2,{gt},cnn,p,3"
         for judge, gt in (("gpt-4o", "-0"), ("gpt-3.5-turbo", "0"), ("Claude v2", "-0.0"))
     ]
     written = []
     for rows in (lines, lines[::-1]):
-        (tmp_path / "raw.csv").write_text(
+        Path("raw.csv").write_text(
             "\n".join(["judge,model,gt,dataset,prompt_id,rating", *rows]) + "\n", "utf-8"
         )
-        study = StudyFiles(
-            [RatingsFile(f"{tmp_path}/raw.csv", "A")],
-            {"A": [0, 4]},
-            {},
-            Registry.from_config(CONFIG["models"]),
-        )
-        normalise_ratings(
-            "mine",
-            study,
-            ratings=f"{tmp_path}/ratings.parquet",
-            completeness=f"{tmp_path}/completeness.csv",
-        )
-        written.append((tmp_path / "ratings.parquet").read_bytes())
+        found = canonical([RatingsFile("raw.csv", "A")], "distinct gt::varchar")
+        written.append(Path("ratings.parquet").read_bytes())
+        assert found == [("0.0",)]
     assert written[0] == written[1]
-    assert duckdb.sql(
-        f"select distinct gt::varchar from '{tmp_path}/ratings.parquet'"
-    ).fetchall() == [("0.0",)]
 
 
 def test_a_full_disk_is_no_fault_of_the_file():
@@ -247,24 +241,23 @@ def test_a_full_disk_is_no_fault_of_the_file():
 @pytest.mark.parametrize(
     "footer", ['{"GPT-4o": "Claude"}', '{"gpt-4o": "x", "new": "y"}', "[1]", "not json"]
 )
-def test_a_footer_says_nothing_of_families(tmp_path, footer):
+def test_a_footer_says_nothing_of_families(footer):
     """A user's file may have a key of any name there; the configuration says what the families
     are.
     """
-    rows = canonical(tmp_path, [part(tmp_path / "plain.parquet")], "*")
+    rows = canonical([part("plain.parquet")], "*")
     duckdb.sql(
-        f"copy ({ROWS}) to '{tmp_path}/raw.parquet' (format parquet, kv_metadata {{families:"
-        f" '{footer}'}})"
+        f"copy ({ROWS}) to 'raw.parquet' (format parquet, kv_metadata {{families: '{footer}'}})"
     )
     given = {"scales": {"A": [0, 4]}, "task_types": {}, "models": CONFIG["models"]}
-    study = StudyFiles.from_files([f"{tmp_path}/raw.parquet"], [None], **given)
+    study = StudyFiles.from_files(["raw.parquet"], [None], **given)
     normalise_ratings(
         "mine",
         study,
-        ratings=f"{tmp_path}/ratings.parquet",
-        completeness=f"{tmp_path}/completeness.csv",
+        ratings="ratings.parquet",
+        completeness="completeness.csv",
     )
-    assert duckdb.sql(f"from '{tmp_path}/ratings.parquet'").fetchall() == rows
+    assert duckdb.sql("from 'ratings.parquet'").fetchall() == rows
 
 
 HEADER = b"judge,model,gt,dataset,prompt_id,rating,dimension,text\n"
@@ -301,23 +294,23 @@ LONG, LATIN = LINES[7].replace(b"text", b"x" * 3_000_000), LINES[7].replace(b"cn
     ],
 )
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
-def test_lines_that_cannot_be_read_are_named(tmp_path, content, message, suffix):
-    path = tmp_path / f"own{suffix}"
+def test_lines_that_cannot_be_read_are_named(content, message, suffix):
+    path = Path(f"own{suffix}")
     path.write_bytes(gzip.compress(content, 1) if suffix.endswith(".gz") else content)
     with pytest.raises(DataError, match=f"^{re.escape(str(path))}{message}"):
-        canonical(tmp_path, [path])
+        canonical([path])
 
 
-def test_a_larger_limit_takes_a_longer_line(tmp_path):
-    (tmp_path / "own.csv").write_bytes(HEADER + b"".join(LINES).replace(b"p3", b"p" * 3_000_000))
-    with bounded("4GB", tmp_path / "spill", longest_line=4_000_000):
-        assert len(canonical(tmp_path, [tmp_path / "own.csv"])) == len(LINES)
+def test_a_larger_limit_takes_a_longer_line():
+    Path("own.csv").write_bytes(HEADER + b"".join(LINES).replace(b"p3", b"p" * 3_000_000))
+    with bounded("4GB", Path("spill"), longest_line=4_000_000):
+        assert len(canonical(["own.csv"])) == len(LINES)
 
 
-def test_a_packed_line_of_any_length_takes_little_memory(tmp_path):
+def test_a_packed_line_of_any_length_takes_little_memory():
     """A line of 200 MB in a file of 200 kB, as the header and as a row."""
     for number, begin in enumerate((b"", HEADER)):
-        path = tmp_path / f"{number}.csv.gz"
+        path = Path(f"{number}.csv.gz")
         with gzip.open(path, "wb", compresslevel=1) as file:
             file.write(begin)
             for _ in range(200):
@@ -329,19 +322,19 @@ def test_a_packed_line_of_any_length_takes_little_memory(tmp_path):
         tracemalloc.stop()
 
 
-def complaint(folder, path):
+def complaint(path):
     """The message of the error about a file, None if it is taken."""
     try:
-        canonical(folder, [path])
+        canonical([path])
     except DataError as error:
         return str(error)
 
 
-def test_random_lines_are_taken_or_refused_by_line(tmp_path, long):
+def test_random_lines_are_taken_or_refused_by_line(long):
     """Seeded files, 60 with --long: a few lines are blank, in Latin-1, of another ending, cut,
     joined or very long.
     """
-    numbers, path = random.Random(16), tmp_path / "own.csv"
+    numbers, path = random.Random(16), Path("own.csv")
     changes = [
         lambda line: b"\n",
         lambda line: line.replace(b"text", b"\xff\xfe"),
@@ -361,7 +354,7 @@ def test_random_lines_are_taken_or_refused_by_line(tmp_path, long):
             place = numbers.randrange(len(lines))
             lines[place] = numbers.choice(changes)(lines[place])
         path.write_bytes(b"".join(lines))
-        message = complaint(tmp_path, path)
+        message = complaint(path)
         assert message is None or re.match(rf"{path}(, line \d+)?(, column \w+)?: ", message)
         assert not re.search("Invalid|CSV Error|Not implemented|state", message or "")
 
@@ -383,28 +376,28 @@ RECORD_KINDS = "-1", "null", "'x'", "9223372036854775807", "1e300"
     ("file", "record"),
     [*((file, "1") for file in FILE_KINDS), *(("'.'", record) for record in RECORD_KINDS)],
 )
-def test_origins_of_rows_may_be_of_any_kind(tmp_path, file, record):
+def test_origins_of_rows_may_be_of_any_kind(file, record):
     rows = (
         f"select * replace (99 as rating), {file} as source_file, {record} as source_record from"
         f" ({ROWS})"
     )
     with pytest.raises(DataError, match=", column rating: found '99', which is off the scale"):
-        canonical(tmp_path, [part(tmp_path / "own.parquet", rows)])
+        canonical([part("own.parquet", rows)])
 
 
-def test_millions_of_equal_rows_take_no_longer_than_others(tmp_path):
+def test_millions_of_equal_rows_take_no_longer_than_others():
     """To say where two of 300,000 equal rows are costs little beside reading them."""
 
     def seconds(number):
-        path = tmp_path / "own.csv"
+        path = Path("own.csv")
         rows = (LINES[0].replace(b"p0", b"p%d" % (place % number)) for place in range(300_000))
         path.write_bytes(HEADER + b"".join(rows))
         started = time.process_time()
-        message = complaint(tmp_path, path)
+        message = complaint(path)
         return time.process_time() - started, message
 
     (equal, message), (different, none) = seconds(1), seconds(300_000)
     assert none is None
-    assert f"are already in {tmp_path}/own.csv, line 2; keep one" in message
+    assert "are already in own.csv, line 2; keep one" in message
     # 0.43 as this was written, 0.70 where all equal rows were joined and ordered
     assert equal < 0.57 * different

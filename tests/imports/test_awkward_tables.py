@@ -30,6 +30,7 @@ from recuse.imports.ratings import _check_judges
 from recuse.imports.verdicts import import_verdicts
 from recuse.inputs import inputs_in
 from recuse.pipeline import in_folder, pipeline
+from text_tables import cases, lines, words
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -412,10 +413,10 @@ def naive_json(text):
 
 
 def one(text, name="own.csv", *, human=None, references=None, **options):
-    """Import one file; the raw ratings, and what was imported."""
+    """Import one file; the number of what was imported, by its kind."""
     options = {"scales": {"quality": [1, 5]}} | options
     import_files({name: text}, human, references, **options)
-    return "ratings.parquet", read_table("imported.csv")
+    return counts_in(read_table("imported.csv"))
 
 
 def canonical():
@@ -451,7 +452,7 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(table):
             path.write_bytes(table_from(rows[0], rows[1:], separator))
         given = {"settings": study["import"], "scales": study["scales"]}
         try:
-            raw, _ = one(path.read_bytes(), name, **given)
+            one(path.read_bytes(), name, **given)
             units = canonical()
         except RecuseError as error:
             outcomes[str(error).startswith((str(path), "config: "))] += 1
@@ -462,7 +463,7 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(table):
         truth = {
             key: [value for value in values if value is not None] for key, values in found.items()
         }
-        rows = f"select judge, model, prompt_id from '{raw}' where rating is not null"
+        rows = "select judge, model, prompt_id from 'ratings.parquet' where rating is not null"
         assert sorted(duckdb.sql(rows).fetchall()) == sorted(key for key in truth if truth[key])
         for key, (unit, _) in units.items():
             (value,) = truth[key]
@@ -473,106 +474,76 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(table):
     assert min(outcomes["read"], outcomes[True]) > 5 * mutations.share
 
 
-@pytest.mark.parametrize(
-    ("table", "change", "message"),
-    [
-        (by_judge_and_model, ("q3,", "q3,x"), "wide.csv, line 5, column gpt-4.1: found 'x"),
-        (
-            one_judge_in_each_file,
-            ("model,", "modl,"),
-            "run.csv, line 1, column model: missing; found modl, prompt, score, human",
-        ),
-        (
-            json_in_a_cell,
-            ('"{""judge"": ""gpt-4.1"", ""v"": 2}"', "gpt"),
-            "log.csv, line 2, column metadata: found 'gpt', which is",
-        ),
-        (
-            nested_json_lines,
-            ('"judge":', '"jugde":'),
-            "log.jsonl, line 1, column metadata.judge: found nothing; write the id",
-        ),
-        (
-            yes_and_no,
-            ("False", "maybe"),
-            "passed.csv, line 2, column human: found 'maybe', which is not a number",
-        ),
-        (
-            written_by_a_spreadsheet,
-            (";1,0;", ";1.0;"),
-            "column rating: found '1.0 (with a point)', which is not a number",
-        ),
-        (
-            a_scale_for_each_judge,
-            ("gpt-4.1,gpt-4.1,q0,", "gpt-4.1,gpt-4.1,q0,9"),
-            "which is off the scale of the dimension; write",
-        ),
-    ],
-)
-def test_what_is_wrong_is_named_by_file_row_and_column(table, change, message):
-    written(table)
-    name = next(path for path in Path().iterdir() if path.name != "mine.yaml")
-    text = name.read_text("utf-8")
-    assert change[0] in text
-    name.write_text(text.replace(*change, 1), "utf-8")
-    with pytest.raises(RecuseError) as caught:
+# A table, what is replaced in its file, and by what; below it the error
+FAULTS = """
+by_judge_and_model | q3, | q3,x
+    wide.csv, line 5, column gpt-4.1: found 'x
+one_judge_in_each_file | model, | modl,
+    run.csv, line 1, column model: missing; found modl, prompt, score, human
+json_in_a_cell | "{""judge"": ""gpt-4.1"", ""v"": 2}" | gpt
+    log.csv, line 2, column metadata: found 'gpt', which is
+nested_json_lines | "judge": | "jugde":
+    log.jsonl, line 1, column metadata.judge: found nothing; write the id
+yes_and_no | False | maybe
+    passed.csv, line 2, column human: found 'maybe', which is not a number
+written_by_a_spreadsheet | ;1,0; | ;1.0;
+    column rating: found '1.0 (with a point)', which is not a number
+a_scale_for_each_judge | gpt-4.1,gpt-4.1,q0, | gpt-4.1,gpt-4.1,q0,9
+    which is off the scale of the dimension; write
+"""
+
+
+@pytest.mark.parametrize(("change", "message"), cases(FAULTS))
+def test_what_is_wrong_is_named_by_file_row_and_column(change, message):
+    name, old, new = change.split(" | ")
+    written(next(table for table in TABLES if table.__name__ == name))
+    path = next(path for path in Path().iterdir() if path.name != "mine.yaml")
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(RecuseError, match=re.escape(message)):
         checked()
-    assert message in str(caught.value)
 
 
-def ratings_in(path, columns="judge, model, prompt_id, rating"):
-    return duckdb.sql(
-        f"select {columns} from '{path}' order by source_record, judge, model"
-    ).fetchall()
+def ratings_in(columns="judge, model, prompt_id, rating"):
+    order = "order by source_record, judge, model"
+    return duckdb.sql(f"select {columns} from 'ratings.parquet' {order}").fetchall()
 
 
 HEADER = "judge,model,prompt,rating,human\n"
 
 
-@pytest.mark.parametrize(("repeats", "rating"), [("mean", 3 * 3 - 1), ("first", 2), ("last", 4)])
-def test_repeats(repeats, rating):
+# How repeats count -> the steps in 1, and the ratings of a and of c
+REPEATS = {"mean": (3, 3 * 3, 4), "first": (1, 2, 1), "last": (1, 4, 2)}
+
+
+@pytest.mark.parametrize("repeats", REPEATS)
+def test_repeats(repeats):
     """2, none, 3 and 3.0, 4 by one judge: the mean 3 is exact; the failure is none of them. The
-    file keeps the first row.
+    mean of c's is 4/3. The file keeps the first row.
     """
-    text = (
-        HEADER
-        + "a,b,1,2,3\na,b,1,ERROR,3\na,b,1,3,3\na,b,1,3.0,\na,b,1,4,3\na,b,2,5,3\nc,b,1,1,3\nc,b,1,1,3\nc,b,1,2,3\n"
-    )
-    path, counts = one(text, settings={"repeats": repeats, "missing": ["ERROR"]})
-    step = 3 if repeats == "mean" else 1  # c's mean is 4/3
-    values = {
-        (judge, prompt): value
-        for judge, prompt, value in ratings_in(path, "judge, prompt_id, rating")
-    }
-    of_a = {"mean": 3 * step, "first": 2, "last": 4}[repeats]
-    of_c = {"mean": 4, "first": 1, "last": 2}[repeats]
-    assert values == {("a", "1"): of_a, ("a", "2"): 5 * step, ("c", "1"): of_c}
-    merged = (
-        "repeated rating,"
-        f" {'merged into the mean' if step == 3 else f'of which the {repeats} counts'}"
-    )
-    assert counts_in(counts) == {
-        "rows": 9,
-        "value 'ERROR'": 1,
-        merged: 5,
-        "rating without a human score": 1,
-    }
+    text = "a,b,1,2,3/a,b,1,ERROR,3/a,b,1,3,3/a,b,1,3.0,/a,b,1,4,3/a,b,2,5,3/c,b,1,1,3/c,b,1,1,3/c,b,1,2,3"
+    settings = {"repeats": repeats, "missing": ["ERROR"]}
+    counts = one(HEADER + text.replace("/", "\n"), settings=settings)
+    step, of_a, of_c = REPEATS[repeats]
+    expected = [("a", "1", of_a), ("a", "2", 5 * step), ("c", "1", of_c)]
+    assert sorted(ratings_in("judge, prompt_id, rating")) == expected
+    merged = "merged into the mean" if step == 3 else f"of which the {repeats} counts"
+    assert counts.pop(f"repeated rating, {merged}") == 5
+    assert counts == {"rows": 9, "value 'ERROR'": 1, "rating without a human score": 1}
 
 
 @pytest.mark.parametrize("repeats", ["mean", "first", "last"])
 def test_failures_among_repeats_are_counted(repeats):
     """Each one, and an answer whose ratings all failed stays without a rating."""
-    text = (
-        HEADER
-        + "".join(f"a,b,{n},{value},3\n" for n in range(16) for value in (4, "ERROR", 5))
-        + "a,b,16,ERROR,3\n" * 2
-    )
-    path, counts = one(text, settings={"repeats": repeats, "missing": ["ERROR"]})
-    (merged,) = (n for kind, n in counts_in(counts).items() if kind.startswith("repeated"))
-    assert (counts_in(counts)["rows"], counts_in(counts)["value 'ERROR'"], merged) == (50, 18, 16)
-    assert [(p, f) for p, r, f in ratings_in(path, "prompt_id, rating, failure") if r is None] == [
-        ("16", "value 'ERROR'")
-    ]
+    rows = [f"a,b,{n},{value},3\n" for n in range(16) for value in (4, "ERROR", 5)]
+    text = "".join([HEADER, *rows, "a,b,16,ERROR,3\n" * 2])
+    counts = one(text, settings={"repeats": repeats, "missing": ["ERROR"]})
+    (merged,) = (n for kind, n in counts.items() if kind.startswith("repeated"))
+    assert (counts["rows"], counts["value 'ERROR'"], merged) == (50, 18, 16)
+    *_, failed = ratings_in("prompt_id, rating, failure")
+    assert failed == ("16", None, "value 'ERROR'")
+    assert all(failure is None for (failure,) in ratings_in("failure")[:-1])
 
 
 def test_ratings_that_are_rounded_after_mapping_and_averaging_are_counted():
@@ -583,15 +554,15 @@ def test_ratings_that_are_rounded_after_mapping_and_averaging_are_counted():
     rows += ["b,m,1,1,3", "b,m,1,2,3", "b,m,2,4,3", "b,m,3,1.4,3", "b,m,3,2.6,3"]
     settings = {"round": True, "repeats": "mean"}
     scales = {"quality": {"default": [1, 10], "a": [1, 5]}}
-    path, counts = one(HEADER + "\n".join(rows), settings=settings, scales=scales)
-    assert ratings_in(path, "rating") == [(3,), (10,), (2,), (6,), (2,), (4,), (2,)]
-    assert counts_in(counts)["between two steps, rounded to the nearest"] == 4
+    counts = one(HEADER + "\n".join(rows), settings=settings, scales=scales)
+    assert ratings_in("rating") == [(3,), (10,), (2,), (6,), (2,), (4,), (2,)]
+    assert counts["between two steps, rounded to the nearest"] == 4
 
 
 def test_length_of_repeats_is_that_of_any():
     text = "judge,model,prompt,rating,human,length\na,b,1,2,3,\na,b,1,4,3,90\na,b,1,4,3,100\na,b,2,4,3,70\na,b,3,4,3,\n"
-    path, _ = one(text, settings={"repeats": "mean"})
-    assert ratings_in(path, "pred_length") == [(100,), (70,), (None,)]
+    one(text, settings={"repeats": "mean"})
+    assert ratings_in("pred_length") == [(100,), (70,), (None,)]
 
 
 def test_mean_of_too_many_repeats_is_refused_unless_rounded():
@@ -606,8 +577,8 @@ def test_mean_of_too_many_repeats_is_refused_unless_rounded():
         ),
     ):
         one(text, settings={"repeats": "mean"})
-    path, _ = one(text, settings={"repeats": "mean", "round": True})
-    assert ratings_in(path, "rating") == [(1,), (1,)]
+    one(text, settings={"repeats": "mean", "round": True})
+    assert ratings_in("rating") == [(1,), (1,)]
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "json", "jsonl", "csv"])
@@ -630,12 +601,12 @@ def test_nested_columns_and_dots_in_names(suffix):
     duckdb.sql(f"copy ({rows}) to 'x.{suffix}' (format {options})")
     columns = {"rating": ["meta.gpt-4.1", "meta.claude"]}
     given = Path(f"x.{suffix}").read_bytes(), f"x.{suffix}"
-    path, _ = one(*given, settings={"columns": columns})
+    one(*given, settings={"columns": columns})
     prompt = "1" if suffix == "parquet" else "1.0"
-    assert ratings_in(path) == [("claude", "b", prompt, 4), ("gpt-4.1", "b", prompt, 3)]
+    assert ratings_in() == [("claude", "b", prompt, 4), ("gpt-4.1", "b", prompt, 3)]
     columns = {"judge": "meta.judge", "rating": "meta.x"}
-    path, _ = one(*given, settings={"columns": columns}, scales={"q": [1, 9]})
-    assert ratings_in(path) == [("a", "b", prompt, 9)]
+    one(*given, settings={"columns": columns}, scales={"q": [1, 9]})
+    assert ratings_in() == [("a", "b", prompt, 9)]
     with pytest.raises(
         RecuseError,
         match=r"column meta\.grader: missing; meta holds claude, gpt-4\.1, judge; write the path",
@@ -647,47 +618,38 @@ def test_columns_of_dimensions_and_of_models():
     """Whichever of judge, model and dimension has no column of its own; if all have one, it is an
     error.
     """
-    text = "judge,model,prompt,tone,wit\na,b,1,2,3\n"
-    path, _ = one(
-        text,
-        settings={"columns": {"rating": ["tone", "wit"]}},
-        scales={"default": [1, 5]},
-    )
-    assert sorted(ratings_in(path, "dimension, rating")) == [("tone", 2), ("wit", 3)]
-    path, _ = one(
-        "judge,prompt,tone,wit\na,1,2,3\n",
-        settings={"columns": {"rating": ["tone", "wit"]}},
-    )
-    assert sorted(ratings_in(path, "model, rating")) == [("tone", 2), ("wit", 3)]
+    both = {"settings": {"columns": {"rating": ["tone", "wit"]}}}
+    one("judge,model,prompt,tone,wit\na,b,1,2,3\n", **both, scales={"default": [1, 5]})
+    assert sorted(ratings_in("dimension, rating")) == [("tone", 2), ("wit", 3)]
+    one("judge,prompt,tone,wit\na,1,2,3\n", **both)
+    assert sorted(ratings_in("model, rating")) == [("tone", 2), ("wit", 3)]
     with pytest.raises(RecuseError, match="column judge: missing; found prompt, tone, wit"):
-        one("prompt,tone,wit\n1,2,3\n", settings={"columns": {"rating": ["tone", "wit"]}})
-    text = "judge,model,prompt,dimension,tone,wit\na,b,1,d,2,3\n"
+        one("prompt,tone,wit\n1,2,3\n", **both)
     with pytest.raises(RecuseError, match="found a column for judge, model and dimension, too"):
-        one(text, settings={"columns": {"rating": ["tone", "wit"]}})
+        one("judge,model,prompt,dimension,tone,wit\na,b,1,d,2,3\n", **both)
 
 
 def test_a_column_for_each_judge_and_model():
     """Names in two levels stand for the first two of judge, model and dimension without a
     column.
     """
-    asked = {"a": {"b": "ab", "c": "ac"}, "b": {"b": "bb"}}
-    settings = {"columns": {"rating": asked}}
-    path, _ = one("prompt,ab,ac,bb\n1,2,3,4\n2,5,1,\n", settings=settings)
-    assert sorted(ratings_in(path, "judge, model, prompt_id, rating")) == [
-        ("a", "b", "1", 2),
-        ("a", "b", "2", 5),
-        ("a", "c", "1", 3),
-        ("a", "c", "2", 1),
-        ("b", "b", "1", 4),
-        ("b", "b", "2", None),
-    ]
+    settings = {"columns": {"rating": {"a": {"b": "ab", "c": "ac"}, "b": {"b": "bb"}}}}
+    one("prompt,ab,ac,bb\n1,2,3,4\n2,5,1,\n", settings=settings)
+    assert sorted(words(ratings_in("judge, model, prompt_id, rating"))) == lines("""
+        a b 1 2
+        a b 2 5
+        a c 1 3
+        a c 2 1
+        b b 1 4
+        b b 2 -
+    """)
     text = "model,prompt,ab,ac,bb\nm,1,2,3,4\n"
-    path, _ = one(text, settings=settings, scales={"default": [1, 5]})
-    assert sorted(ratings_in(path, "judge, model, dimension, rating")) == [
-        ("a", "m", "b", 2),
-        ("a", "m", "c", 3),
-        ("b", "m", "b", 4),
-    ]
+    one(text, settings=settings, scales={"default": [1, 5]})
+    assert sorted(words(ratings_in("judge, model, dimension, rating"))) == lines("""
+        a m b 2
+        a m c 3
+        b m b 4
+    """)
     with pytest.raises(RecuseError, match="line 1, column bb: missing; found prompt, ab, ac;"):
         one("prompt,ab,ac\n1,2,3\n", settings=settings)
     text = "judge,model,prompt,ab,ac,bb\na,b,1,2,3,4\n"
@@ -704,14 +666,14 @@ def test_human_scores_in_columns_of_dimensions_by_other_words():
         "values": {"gut": 4},
         "decimal": ",",
     }
-    path, _ = one(
+    one(
         "judge,model,prompt,tone,wit\na,b,1,2,3\n",
         human="model;prompt;h_tone;h_wit\nb;1;gut;1,5\n",
         references=references,
         settings={"columns": {"rating": ["tone", "wit"]}},
         scales={"default": [1, 5]},
     )
-    assert sorted(ratings_in(path, "dimension, rating, gt")) == [("tone", 2, 4.0), ("wit", 3, 1.5)]
+    assert sorted(ratings_in("dimension, rating, gt")) == [("tone", 2, 4.0), ("wit", 3, 1.5)]
 
 
 @pytest.mark.parametrize(
@@ -721,75 +683,51 @@ def test_values_as_yaml_reads_them(words):
     """YAML turns yes into true; the file may say either, in any case."""
     spelt = ("1.0", "0") if "{1:" in words else ("Yes", "NO")
     text = HEADER + f"a,b,1,{spelt[0]},3\na,b,2,{spelt[1]},3\n"
-    path, _ = one(text, settings={"values": yaml.safe_load(words)})
-    assert ratings_in(path, "prompt_id, rating, gt") == [("1", 5, 3.0), ("2", 1, 3.0)]
+    one(text, settings={"values": yaml.safe_load(words)})
+    assert ratings_in("prompt_id, rating, gt") == [("1", 5, 3.0), ("2", 1, 3.0)]
 
 
-@pytest.mark.parametrize(
-    ("study", "message"),
-    [
-        (
-            "{import: {files: a.csv, values: {yes: 1}, missing: ['yes', 'true']}}",
-            "values: True is listed under `missing:`, too",
-        ),
-        ("{import: {files: a.csv, values: {left: a}}}", "values: left: found 'a'; write a number"),
-        (
-            "{import: {files: a.csv, values: {left: a}, references: {files: b.csv, values: {left: 1}}}}",
-            "import: values: left: found 'a'; write a number",
-        ),
-        (
-            "{import: {files: a.csv, values: {left: 0}, references: {files: b.csv, values: {good: a}}}}",
-            "import: references: values: good: found 'a'; write a number",
-        ),
-        (
-            "{import: {files: a.csv, values: {left: [1]}}}",
-            "values: left: should be text or a number",
-        ),
-        ("{import: {files: a.csv, decimal: ';'}}", "decimal: should be ',' or '.'"),
-        (
-            "{import: {files: a.csv, repeats: median}}",
-            "repeats: should be 'mean', 'first', 'last' or 'error'",
-        ),
-        (
-            "{import: {files: a.csv, columns: {rating: {a: x, b: x}}}}",
-            "rating: found {'a': 'x', 'b': 'x'}; write another column",
-        ),
-        (
-            "{import: {files: a.csv, columns: {rating: {a: {b: x, c: x}}}}}",
-            "rating: found {'a': {'b': 'x', 'c': 'x'}}; write another column",
-        ),
-        (
-            "{import: {files: a.csv, columns: {rating: {a: {b: x, c: y}, d: z}}}}",
-            "write a column for each name, or a mapping for each",
-        ),
-        (
-            "{import: {files: a.csv, columns: {rating: {a: {b: x}}}}}",
-            "rating: found {'a': {'b': 'x'}}; write several columns, or the only one as text",
-        ),
-        (
-            "{import: {files: a.csv, columns: {judge: {values: x}}}}",
-            "judge: values: unknown key; did you mean 'value'?",
-        ),
-        (
-            "{import: {files: a.csv}, scales: {q: {a: [1, 5], b: [1, 2]}}}",
-            "found scales of a, b; add `default:`",
-        ),
-        (
-            "{import: {files: a.csv, values: {yes: 1, true: 0}}}",
-            "true: already in line 1; keep one of the two",
-        ),
-        (
-            "{files: a.csv, scales: {q: {default: [1, 5], b: [1, 2]}}}",
-            "scales of judges need `import`",
-        ),
-    ],
-)
+# What a study says; below it the error
+UNFIT = """
+import: {files: a.csv, values: {yes: 1}, missing: ['yes', 'true']}
+    values: True is listed under `missing:`, too
+import: {files: a.csv, values: {left: a}}
+    values: left: found 'a'; write a number
+import: {files: a.csv, values: {left: a}, references: {files: b.csv, values: {left: 1}}}
+    import: values: left: found 'a'; write a number
+import: {files: a.csv, values: {left: 0}, references: {files: b.csv, values: {good: a}}}
+    import: references: values: good: found 'a'; write a number
+import: {files: a.csv, values: {left: [1]}}
+    values: left: should be text or a number
+import: {files: a.csv, decimal: ';'}
+    decimal: should be ',' or '.'
+import: {files: a.csv, repeats: median}
+    repeats: should be 'mean', 'first', 'last' or 'error'
+import: {files: a.csv, columns: {rating: {a: x, b: x}}}
+    rating: found {'a': 'x', 'b': 'x'}; write another column
+import: {files: a.csv, columns: {rating: {a: {b: x, c: x}}}}
+    rating: found {'a': {'b': 'x', 'c': 'x'}}; write another column
+import: {files: a.csv, columns: {rating: {a: {b: x, c: y}, d: z}}}
+    write a column for each name, or a mapping for each
+import: {files: a.csv, columns: {rating: {a: {b: x}}}}
+    rating: found {'a': {'b': 'x'}}; write several columns, or the only one as text
+import: {files: a.csv, columns: {judge: {values: x}}}
+    judge: values: unknown key; did you mean 'value'?
+import: {files: a.csv}, scales: {q: {a: [1, 5], b: [1, 2]}}
+    found scales of a, b; add `default:`
+import: {files: a.csv, values: {yes: 1, true: 0}}
+    true: already in line 1; keep one of the two
+files: a.csv, scales: {q: {default: [1, 5], b: [1, 2]}}
+    scales of judges need `import`
+"""
+
+
+@pytest.mark.parametrize(("study", "message"), cases(UNFIT))
 def test_what_config_may_not_say(study, message):
     scales = "" if "scales:" in study else "scales: {q: [1, 5]}, "
-    Path("mine.yaml").write_text(f"studies: {{mine: {{title: t, {scales}{study[1:]}}}", "utf-8")
-    with pytest.raises(RecuseError) as caught:
+    Path("mine.yaml").write_text(f"studies: {{mine: {{title: t, {scales}{study}}}}}", "utf-8")
+    with pytest.raises(RecuseError, match=re.escape(message)):
         load("mine.yaml")
-    assert message in str(caught.value)
 
 
 def test_names_that_are_numbers_and_those_known_only_from_the_files():
@@ -863,8 +801,8 @@ def test_a_judge_has_one_scale_in_a_dimension():
 
 def test_a_judge_whose_ratings_all_failed_does_not_change_the_step():
     text = HEADER + "a,b,1,2.5,3\na,b,2,3,3\nc,b,1,ERROR,3\nc,b,2,,3\n"
-    path, _ = one(text, settings={"missing": ["ERROR"]})
-    assert ratings_in(path, "rating") == [(5,), (6,), (None,), (None,)]
+    one(text, settings={"missing": ["ERROR"]})
+    assert ratings_in("rating") == [(5,), (6,), (None,), (None,)]
 
 
 def test_means_and_mapped_scales_are_exact():
@@ -872,7 +810,9 @@ def test_means_and_mapped_scales_are_exact():
     rating is the mean of its own, to the last digit.
     """
     expected, rows = {}, []
-    repeats = [values for size in range(1, 5) for values in product(range(5), repeat=size)]
+    repeats = [
+        values for size in range(1, 5) for values in product(range(5 - size // 2), repeat=size)
+    ]
     for prompt, values in enumerate(repeats):
         for judge, width in (("a", 4), ("b", 2)):
             mine = [min(value, width) for value in values]

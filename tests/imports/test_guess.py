@@ -27,6 +27,7 @@ from recuse.config.load import load
 from recuse.imports.guess import ASKED, guess
 from recuse.imports.names import group_families
 from recuse.imports.ratings import import_ratings
+from text_tables import cases
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -297,14 +298,20 @@ def pairs_with(words, counts):
 
 @pytest.mark.parametrize(
     ("words", "answers"),
-    [
-        ("[[A]] [[B]] [[C]]", "a b tie"),
-        ("left right both", "a b tie"),
-        ("A>>B A>B A=B B>A B>>A B<A", "a a tie b b a"),
-        ("a>>>b a==b a<<<b", "a tie b"),
-        ("assistant_a Assistant-B tie", "a b None"),
-        ("Response 1,Response 2,same", "a b tie"),
-    ],
+    cases("""
+[[A]] [[B]] [[C]]
+    a b tie
+left right both
+    a b tie
+A>>B A>B A=B B>A B>>A B<A
+    a a tie b b a
+a>>>b a==b a<<<b
+    a tie b
+assistant_a Assistant-B tie
+    a b None
+Response 1,Response 2,same
+    a b tie
+"""),
 )
 def test_words_for_the_answers_are_read(words, answers):
     words = words.split("," if "," in words else None)
@@ -668,7 +675,7 @@ def test_spoilt_tables_are_guessed_or_refused():
         whole = list(csv.reader(file))
     outcomes = {"drawn": 0, "guessed": 0, "refused": 0}
 
-    @examples(60)
+    @examples(100)
     @given(tables_like(whole))
     def guessed_or_refused(rows):
         outcomes["drawn"] += 1

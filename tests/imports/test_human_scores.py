@@ -9,6 +9,7 @@ import pytest
 from importing import QUALITY, complaint, import_files, normalised
 
 from recuse.base.tables import read_table
+from text_tables import cases, lines, words
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -16,10 +17,15 @@ RATED = "judge,model,prompt,rating\na,b,1,7\na,b,2,9\na,c,1,4\n"
 
 
 def imported(*given, **options):
-    """The human score of each rating of such files."""
+    """The human scores of the ratings of such files, in a text; a dash where there is none."""
     import_files(*given, **options)
-    rows = "select gt from 'ratings.parquet' order by source_record"
-    return duckdb.sql(rows).fetchall()
+    return scores("gt")
+
+
+def scores(column):
+    """A column of the imported ratings, in a text."""
+    query = f"select {column} from 'ratings.parquet' order by source_record"
+    return " ".join(value for (value,) in words(duckdb.sql(query).fetchall()))
 
 
 def counted():
@@ -38,12 +44,12 @@ def test_two_scores_of_one_completion_are_named_with_both_places():
     )
     assert "under `references:`" in message
     result = imported(lines.replace("x,9", "x,8"), settings={"columns": {"human": "gold"}})
-    assert result == [(8.0,), (8.0,), (3.0,), (None,), (8.0,)]
+    assert result == "8.0 8.0 3.0 - 8.0"
 
 
 def test_what_does_not_join_is_printed_with_the_first_of_each(capsys):
     human = "model,prompt,rating\nb,1,6\nb,02,8\nc,1,\nc,01,5\n"
-    assert imported(RATED, human) == [(6.0,), (None,), (None,)]
+    assert imported(RATED, human) == "6.0 - -"
     message = capsys.readouterr().out.splitlines()[-1]
     assert (
         message
@@ -90,84 +96,54 @@ OF_SETS = "model,prompt,rating,set\nb,1,6,x\nb,1,3,y\nb,2,4, y \n"
 def test_human_scores_are_joined_by_dataset():
     """By the column of that name, too, and those of single raters."""
     named = {"columns": {"dataset": "set"}}
-    assert imported(SETS, OF_SETS, named) == [(6.0,), (3.0,), (4.0,)]
+    assert imported(SETS, OF_SETS, named) == "6.0 3.0 4.0"
     assert counted() == {("own.csv", "rows"): 3, ("human.csv", "rows"): 3}
-    assert imported(SETS, OF_SETS.replace("set", "dataset")) == [(6.0,), (3.0,), (4.0,)]
-    of_raters = (
-        OF_SETS.replace("rating", "first,second")
-        .replace(",6,", ",6,8,")
-        .replace(",3,", ",3,2,")
-        .replace(",4,", ",4,,")
-    )
+    assert imported(SETS, OF_SETS.replace("set", "dataset")) == "6.0 3.0 4.0"
+    of_raters = "model,prompt,first,second,set\nb,1,6,8,x\nb,1,3,2,y\nb,2,4,, y \n"
     several = {"columns": {"dataset": "set", "rating": ["first", "second"]}}
-    assert imported(SETS, of_raters, several, raters=True) == [(7.0,), (2.5,), (4.0,)]
-    result = duckdb.sql("select dataset, prompt_id, rater, rating from 'raters.parquet'").fetchall()
-    assert result == [
-        ("x", "1", "first", 6),
-        ("y", "1", "first", 3),
-        ("y", "2", "first", 4),
-        ("x", "1", "second", 8),
-        ("y", "1", "second", 2),
-    ]
+    assert imported(SETS, of_raters, several, raters=True) == "7.0 2.5 4.0"
+    columns = "dataset, prompt_id, rater, rating"
+    assert words(duckdb.sql(f"select {columns} from 'raters.parquet'").fetchall()) == lines("""
+        x 1 first  6
+        y 1 first  3
+        y 2 first  4
+        x 1 second 8
+        y 1 second 2
+    """)
 
 
 def test_dataset_of_human_scores_of_ratings_without_one_does_not_matter():
-    assert imported(RATED, "model,prompt,rating,dataset\nb,1,6,x\nb,2,8,x\nc,1,3,y\n") == [
-        (6.0,),
-        (8.0,),
-        (3.0,),
-    ]
+    assert (
+        imported(RATED, "model,prompt,rating,dataset\nb,1,6,x\nb,2,8,x\nc,1,3,y\n") == "6.0 8.0 3.0"
+    )
 
 
-@pytest.mark.parametrize(
-    ("human", "references", "message"),
-    [
-        (
-            "model,prompt,rating\nb,2,6\nb,1,7\n",
-            {},
-            (
-                "human.csv, line 1, column dataset: missing, but model 'b', dimension 'quality' and"
-                " prompt '1' are rated in the datasets 'x' and 'y', and the human score may be of"
-                " either; add the dataset of each score"
-            ),
-        ),
-        (
-            OF_SETS,
-            {"columns": {"dataset": "sets"}},
-            "human.csv, line 1, column sets: missing; found model, prompt,",
-        ),
-        (
-            OF_SETS.replace("set", "dataset").replace("1,3,y", "1,3,x"),
-            {},
-            (
-                "line 3: model 'b', dimension 'quality', prompt '1' and dataset 'x' already have a"
-                " row in human.csv, line 2;"
-            ),
-        ),
-        (
-            OF_SETS.replace("set", "dataset").replace("x", "X").replace("y", "Y"),
-            {},
-            (
-                "found no score of a rated completion: the first score is of model 'b', dimension"
-                " 'quality', prompt '1' and dataset 'X', the first rating of model 'b', dimension"
-                " 'quality', prompt '1' and dataset 'x'"
-            ),
-        ),
-        (
-            {
-                "first.csv": OF_SETS.replace("set", "dataset"),
-                "second.csv": "model,prompt,rating\nb,2,6\n",
-            },
-            {},
-            (
-                "second.csv, line 1, column dataset: missing, but first.csv has it; write it in all"
-                " files, or in none"
-            ),
-        ),
-    ],
-)
-def test_unclear_dataset_is_named(human, references, message):
-    assert message in complaint(SETS, human, references)
+# Human scores, / for the end of a line; below them the error
+UNCLEAR = """
+model,prompt,rating/b,2,6/b,1,7/
+    human.csv, line 1, column dataset: missing, but model 'b', dimension 'quality' and prompt '1' are
+    rated in the datasets 'x' and 'y', and the human score may be of either; add the dataset of each score
+model,prompt,rating,dataset/b,1,6,x/b,1,3,x/b,2,4, y /
+    line 3: model 'b', dimension 'quality', prompt '1' and dataset 'x' already have a row in human.csv, line 2;
+model,prompt,rating,dataset/b,1,6,X/b,1,3,Y/b,2,4, Y /
+    found no score of a rated completion: the first score is of model 'b', dimension 'quality', prompt '1'
+    and dataset 'X', the first rating of model 'b', dimension 'quality', prompt '1' and dataset 'x'
+"""
+
+
+@pytest.mark.parametrize("case", cases(UNCLEAR))
+def test_unclear_dataset_is_named(case):
+    human, *message = case
+    assert " ".join(message) in complaint(SETS, human.replace("/", "\n"), {})
+
+
+def test_the_column_of_datasets_is_in_every_file_of_human_scores():
+    message = complaint(SETS, OF_SETS, {"columns": {"dataset": "sets"}})
+    assert "human.csv, line 1, column sets: missing; found model, prompt," in message
+    second = "model,prompt,rating\nb,2,6\n"
+    files = {"first.csv": OF_SETS.replace("set", "dataset"), "second.csv": second}
+    message = "second.csv, line 1, column dataset: missing, but first.csv has it; write it in all"
+    assert message in complaint(SETS, files, {})
 
 
 def test_prompts_of_one_id_in_several_datasets_are_several_prompts():
@@ -192,7 +168,7 @@ def test_prompts_of_one_id_in_several_datasets_are_several_prompts():
 
 
 def test_prompts_without_human_scores_may_be_in_two_datasets():
-    assert imported(SETS, "model,prompt,rating\nb,2,6\n") == [(None,), (None,), (6.0,)]
+    assert imported(SETS, "model,prompt,rating\nb,2,6\n") == "- - 6.0"
 
 
 CONTINUOUS = "judge,model,prompt,rating\na,b,1,0.0504\na,b,2,0.545\na,b,3,0.285\na,b,4,1\na,b,5,\n"
@@ -207,9 +183,8 @@ def test_ratings_between_two_steps_are_rounded_and_counted():
     human = "model,prompt,rating,second\nb,1,0.3,0.555\nb,2,1,1\n"
     two = {"columns": {"rating": ["rating", "second"]}}
     result = imported(CONTINUOUS, human, two, settings=rounds, scales=UNIT, raters=True)
-    assert result[0] == pytest.approx((42.75,), abs=1e-6)
-    rows = duckdb.sql("select rating from 'ratings.parquet' order by source_record").fetchall()
-    assert rows == [(5,), (55,), (29,), (100,), (None,)]
+    assert float(result.split()[0]) == pytest.approx(42.75, abs=1e-6)
+    assert scores("rating") == "5 55 29 100 -"
     assert duckdb.sql(
         "select max(rating) from 'raters.parquet' where prompt_id = '1'"
     ).fetchall() == [(56,)]
@@ -240,10 +215,7 @@ def test_ratings_between_two_steps_are_refused_with_the_setting_that_rounds_them
 
 def test_scale_may_end_between_whole_numbers():
     text = "judge,model,prompt,rating,human\na,b,1,0.5,4.5\na,b,2,5,1.25\n"
-    assert imported(text, settings={"step": 0.5}, scales={"quality": [0.5, 5]}) == [
-        (9.0,),
-        (2.5,),
-    ]
+    assert imported(text, settings={"step": 0.5}, scales={"quality": [0.5, 5]}) == "9.0 2.5"
     Path("ratings.parquet").unlink()
     message = complaint(
         text.replace(",5,", ",5.5,"), settings={"step": 0.5}, scales={"quality": [0.5, 5]}
@@ -257,4 +229,4 @@ def test_scale_may_end_between_whole_numbers():
 def test_scores_in_several_files_of_json_lines_are_read_from_each():
     line = '{{"model": "{}", "prompt": "1", "rating": {}}}\n'
     human = {"b.jsonl": line.format("b", 6), "c.jsonl": line.format("c", 3)}
-    assert imported(RATED, human) == [(6,), (None,), (3,)]
+    assert imported(RATED, human) == "6.0 - 3.0"

@@ -216,6 +216,15 @@ def test_scorers_that_compare_with_a_key_are_gold_by_config():
         imported(FIXTURES / "deepeval.json", settings, {"Correctness [GEval]": [0, 1]})
 
 
+def test_assertions_of_promptfoo_without_a_metric_are_items_of_their_own():
+    log = json.loads((FIXTURES / "promptfoo.json").read_text("utf-8"))
+    parts = log["results"]["results"][0]["gradingResult"]["componentResults"]
+    del parts[1]["assertion"]["metric"]
+    parts.append(parts[1])
+    rows, _ = imported(log, {"step": 0.25}, {"tone": [0, 1], "llm-rubric": [0, 1]})
+    assert {row[2] for row in rows if row[3] == "llm-rubric"} == {"0", "0, assertion 2"}
+
+
 PROMPTS = ["1", "1, epoch 2", "two", "3", "4"]
 
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from conftest import ROOT
+from recuse.workflow.records import is_shipped
 from recuse.workflow.rules import GROWTH, MOST, asks, code_files
 
 LIBRARY = "workflow/lib/recuse"
@@ -29,6 +30,7 @@ def test_code_of_a_script_is_what_it_imports_directly_and_through_others():
         f"{LIBRARY}/base/database.py",
     } <= set(code)
     assert f"{LIBRARY}/model/fit.py" not in code
+    assert all(map(is_shipped, code))
 
 
 LOADED = """

@@ -184,7 +184,8 @@ def detectable(figure):
 
 def test_the_power_figure_has_one_panel_and_says_how_many_prompts_it_takes_or_never():
     figure = drawn("power", plans())
-    assert len(figure.axes) == 1
+    (axes,) = figure.axes
+    assert {1000, 3000} <= {*axes.get_xticks()}
     output = prose(figure)
     finding = (
         "Detecting a self-bias of 0.02 takes about 4,936 (A) prompts; no number of prompts is"

@@ -26,6 +26,7 @@ PAGES = [
     ROOT / "tests/README.md",
     ROOT / "workflow/data/README.md",
 ]
+for_each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 
 
@@ -60,7 +61,7 @@ def test_links_lead_somewhere(page):
 EXAMPLES = {"judged", "human", "without_small_models_on_news", "annotations", "test_run_sample"}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@for_each_page
 def test_tables_of_a_page_exist(page):
     named = re.findall(r"`(?:[\w<>/*-]*/)?(\w+)\.(?:csv|parquet|json)`", page.read_text("utf-8"))
     code = "\n".join(
@@ -85,7 +86,7 @@ OTHERS = {"combine_effects", "model_graded_qa1", "samples_masakhaner_luo_prompt_
 SYMBOL = r"[a-z]{1,3}_[a-z]{1,2}"  # of a formula
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@for_each_page
 def test_names_of_a_page_are_in_the_code(page):
     """Columns, settings, specs and functions: each name of several words between backticks."""
     named = re.findall(r"`([a-z][a-z0-9]*(?:_[a-z0-9]+)+)`", without_blocks(page))
@@ -93,7 +94,7 @@ def test_names_of_a_page_are_in_the_code(page):
     assert {name for name in unknown if not re.fullmatch(SYMBOL, name)} == set()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@for_each_page
 def test_files_of_the_project_that_a_page_names_exist(page):
     named = re.findall(
         r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|md|yaml|smk|rst|sh|j2))`", without_blocks(page)

@@ -106,8 +106,6 @@ def test_commands_of_an_installed_package(run, tmp_path):
         " mine.yaml\n"
     )
     assert {path.name for path in tmp_path.iterdir()} == {"judged.csv", "human.csv", "mine.yaml"}
-    stdout, _ = run("recuse", "check", "mine.yaml")
-    assert stdout.startswith("ours: what these ratings support\n")
     stdout, _ = run("recuse", "run", "mine.yaml", "--", "--dry-run")
     assert "Write the report of ours." in stdout
 

@@ -73,6 +73,18 @@ def job(tmp_path, monkeypatch):
     )
 
 
+@pytest.fixture
+def failed_log(job, tmp_path):
+    """The log of a job that runs this function, which fails."""
+
+    def failed_log(function):
+        with pytest.raises(SystemExit):
+            run(function, job)
+        return (tmp_path / "logs" / "fit.log").read_text()
+
+    return failed_log
+
+
 def test_arguments_by_name_keep_lists_of_files(job):
     def fit(*, study, ratings, raters, specs, seed, estimates, few=3):
         pass
@@ -157,13 +169,11 @@ def test_database_opens_no_file_but_the_rules(job, tmp_path):
     ]
 
 
-def test_error_of_the_project_is_one_sentence_in_the_log(job, tmp_path, capsys):
+def test_error_of_the_project_is_one_sentence_in_the_log(failed_log, capsys):
     def fit():
         raise DataError("a.csv, line 2: found 'x'")
 
-    with pytest.raises(SystemExit):
-        run(fit, job)
-    assert (tmp_path / "logs" / "fit.log").read_text() == "error: a.csv, line 2: found 'x'\n"
+    assert failed_log(fit) == "error: a.csv, line 2: found 'x'\n"
     assert capsys.readouterr().err == ""  # the terminal shows the end of the log, once
 
 
@@ -181,13 +191,11 @@ def test_error_of_the_project_is_one_sentence_in_the_log(job, tmp_path, capsys):
         (KeyError("x" * 5000), "error: KeyError in runner.py, line "),
     ],
 )
-def test_any_other_error_is_one_sentence_too(job, tmp_path, error, message):
+def test_any_other_error_is_one_sentence_too(failed_log, error, message):
     def fit():
         raise error
 
-    with pytest.raises(SystemExit):
-        run(fit, job)
-    *rest, last = (tmp_path / "logs" / "fit.log").read_text().splitlines()
+    *rest, last = failed_log(fit).splitlines()
     assert last.startswith(message)
     assert len(last) < 600
     assert any("Traceback" in line for line in rest) == isinstance(error, KeyError)
@@ -206,12 +214,10 @@ def test_record_of_what_a_job_read_and_wrote(job, tmp_path):
     assert [path.name for path in (tmp_path / "made").iterdir()] == ["fit.json"]
 
 
-def test_file_that_changes_during_a_run_is_an_error_without_a_record(job, tmp_path):
+def test_file_that_changes_during_a_run_is_an_error_without_a_record(failed_log, tmp_path):
     def fit(*, cells):
         (tmp_path / cells).write_bytes(b"other")
 
-    with pytest.raises(SystemExit):
-        run(fit, job)
     words = "error: cells.parquet: changed during this run; run again\n"
-    assert (tmp_path / "logs" / "fit.log").read_text().endswith(words)
+    assert failed_log(fit).endswith(words)
     assert not (tmp_path / "made").exists()

@@ -108,7 +108,7 @@ def run(folder, targets, **environment):
 
 def test_modules_settings_of_matplotlib_and_the_environment_change_no_byte(project, tmp_path, long):
     figures = [f"figures/{name}.svg" for name in (FIGURES if long else SOME)]
-    targets = ("tables/check.csv", *figures)
+    targets = ("estimates/main.csv", *figures)
     folder = with_modules(copy_project(tmp_path))
     (folder / "matplotlibrc").write_text(MATPLOTLIBRC, "utf-8")
     results = run(folder, targets, **ENVIRONMENT)

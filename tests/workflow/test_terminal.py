@@ -35,6 +35,17 @@ def log(logger, event=None, level=logging.INFO, message=None, **fields):
     logger.log(level, message or str(event), extra={"event": event, **fields} if event else None)
 
 
+@pytest.fixture
+def shown(capsys):
+    """What a logger has shown by its end."""
+
+    def shown(logger):
+        logger.handlers[0].close()
+        return capsys.readouterr().err
+
+    return shown
+
+
 def begin(logger, *outputs, jobid=1):
     log(logger, LogEvent.WORKFLOW_STARTED)
     log(logger, LogEvent.RUN_INFO)
@@ -109,7 +120,7 @@ def test_empty_or_missing_log_is_reported(tmp_path):
     assert failure_lines("a", []) == ["Failed: a"]
 
 
-def test_progress_by_tenths_warnings_and_the_answer_of_what_was_made(logger, tmp_path, capsys):
+def test_progress_by_tenths_warnings_and_the_answer_of_what_was_made(logger, tmp_path, shown):
     quiet, path = logger(), written(tmp_path / "summary.json", headline="H.", data="user")
     log(quiet, message="Assuming unrestricted shared filesystem usage.")
     begin(quiet, path)
@@ -118,8 +129,7 @@ def test_progress_by_tenths_warnings_and_the_answer_of_what_was_made(logger, tmp
     log(quiet, message="Select jobs to execute...")
     log(quiet, level=logging.WARNING, message="a warning")
     log(quiet, LogEvent.JOB_FINISHED, job_id=1)
-    quiet.handlers[0].close()
-    lines = capsys.readouterr().err.splitlines()
+    lines = shown(quiet).splitlines()
     assert lines == [
         *(f"{done} of 30 steps, about 0 s left: Fit." for done in range(3, 30, 3)),
         "30 of 30 steps",
@@ -129,15 +139,14 @@ def test_progress_by_tenths_warnings_and_the_answer_of_what_was_made(logger, tmp
     ]
 
 
-def test_a_report_that_was_not_written_says_nothing(logger, tmp_path, capsys):
+def test_a_report_that_was_not_written_says_nothing(logger, tmp_path, shown):
     """As after an interrupted run, whose earlier summary is still there."""
     quiet = logger()
     begin(quiet, written(tmp_path / "summary.json"))
-    quiet.handlers[0].close()
-    assert capsys.readouterr().err == ""
+    assert shown(quiet) == ""
 
 
-def test_what_failed_in_place_of_answers(logger, tmp_path, capsys):
+def test_what_failed_in_place_of_answers(logger, tmp_path, shown):
     quiet, path = logger(), tmp_path / "fit.log"
     path.write_text(ERROR, "utf-8")
     path.with_suffix(EXPLAINED).touch()
@@ -151,21 +160,19 @@ def test_what_failed_in_place_of_answers(logger, tmp_path, capsys):
         logging.ERROR,
         job_error_info=[{"rule_name": "slices", "log": [str(path)]}],
     )
-    quiet.handlers[0].close()
-    shown = f", log {path}\n    {ERROR}\n"
-    assert capsys.readouterr().err == f"Failed: fit{shown}Failed: slices{shown}"
+    words = f", log {path}\n    {ERROR}\n"
+    assert shown(quiet) == f"Failed: fit{words}Failed: slices{words}"
 
 
 @pytest.mark.parametrize("text", [None, "", "line\n", ERROR])
-def test_a_job_that_was_killed_shows_what_snakemake_says(logger, tmp_path, capsys, text):
+def test_a_job_that_was_killed_shows_what_snakemake_says(logger, tmp_path, shown, text):
     quiet, path = logger(), tmp_path / "fit.log"
     if text is not None:
         path.write_text(text, "utf-8")
     begin(quiet)
     log(quiet, LogEvent.JOB_ERROR, logging.ERROR, rule_name="fit", log=[str(path)])
     log(quiet, LogEvent.ERROR, logging.ERROR, message="died with <Signals.SIGKILL: 9>")
-    quiet.handlers[0].close()
-    assert capsys.readouterr().err.endswith("\ndied with <Signals.SIGKILL: 9>\n")
+    assert shown(quiet).endswith("\ndied with <Signals.SIGKILL: 9>\n")
 
 
 @pytest.mark.parametrize(
@@ -176,33 +183,26 @@ def test_a_job_that_was_killed_shows_what_snakemake_says(logger, tmp_path, capsy
         ("twinn", "twin"),
     ],
 )
-def test_what_a_mistyped_target_is_most_like(logger, monkeypatch, capsys, target, line):
+def test_what_a_mistyped_target_is_most_like(logger, monkeypatch, shown, target, line):
     monkeypatch.setattr("sys.argv", ["snakemake", "--cores", "1", target])
     quiet = logger()
     log(quiet, LogEvent.ERROR, logging.ERROR, message="No.", exception="MissingRuleException")
-    quiet.handlers[0].close()
-    assert capsys.readouterr().err == f"No.\nDid you mean {line}?\n"
+    assert shown(quiet) == f"No.\nDid you mean {line}?\n"
 
 
-def test_nothing_to_be_done_and_commands_without_a_run(logger, capsys):
+def test_nothing_to_be_done_and_commands_without_a_run(logger, shown):
     quiet = logger()
     log(quiet, LogEvent.WORKFLOW_STARTED)
     log(quiet, message="Building DAG of jobs...")
-    quiet.handlers[0].close()
-    assert capsys.readouterr().err.startswith("Nothing to be done")
+    assert shown(quiet).startswith("Nothing to be done")
     other = logger()
     log(other, message="Unlocking working directory.")
-    other.handlers[0].close()
-    assert capsys.readouterr().err == "Unlocking working directory.\n"
+    assert shown(other) == "Unlocking working directory.\n"
 
 
 @pytest.mark.parametrize("setting", ["dryrun", "verbose", "printshellcmds", "debug_dag"])
-def test_everything_where_it_was_asked_for(logger, capsys, setting):
+def test_everything_where_it_was_asked_for(logger, shown, setting):
     long = logger(**{setting: True})
     begin(long)
     log(long, message="Select jobs to execute...")
-    long.handlers[0].close()
-    assert (
-        capsys.readouterr().err
-        == "workflow_started\nrun_info\njob_info\nSelect jobs to execute...\n"
-    )
+    assert shown(long) == "workflow_started\nrun_info\njob_info\nSelect jobs to execute...\n"

@@ -16,7 +16,6 @@ import struct
 import threading
 from collections import Counter
 
-MODEL = "mock-1"
 FAULTS = (
     "rate limit",
     "server error",

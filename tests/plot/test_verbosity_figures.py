@@ -77,45 +77,24 @@ def tabulated(rows, folder):
     return outputs
 
 
-def bias(
-    judge, value, ends, *, condition=None, order="debiased", draws="excluded", n=(50, 60), few="no"
-):
-    row = {
-        "experiment": None,
-        "condition": condition,
-        "judge": judge,
-        "order": order,
-        "draws": draws,
-        "verbosity_bias": value,
-    }
-    return row | {
-        "ci_low": ends[0],
-        "ci_high": ends[1],
-        "few": few,
-        "n_shorter": n[0],
-        "n_longer": n[1],
-    }
+BIASES = """
+judge,verbosity_bias,ci_low,ci_high,order,draws,few,n_shorter,n_longer
+Claude,-0.1,-0.3,0.1,debiased,excluded,no,50,60
+GPT-4,0.4,0.3,0.5,debiased,excluded,no,50,60
+Bard,0.2,0.1,0.3,debiased,excluded,yes,50,60
+Claude,0.31,-0.9,0.9,ab,excluded,no,50,60
+Claude,0.32,-0.9,0.9,ba,excluded,no,50,60
+Claude,0.33,-0.9,0.9,pooled,excluded,no,50,60
+Claude,0.77,0.7,0.8,debiased,half,no,50,60
+none,,,,debiased,excluded,no,3,0
+alike,0.3,,,debiased,excluded,no,50,60
+"""
 
 
 def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_path):
-    rows = [
-        bias("GPT-4", 0.4, (0.3, 0.5)),
-        bias("Claude", -0.1, (-0.3, 0.1)),
-        bias("Bard", 0.2, (0.1, 0.3), few="yes"),
-    ]
-    rows += [
-        bias("Claude", value, (-0.9, 0.9), order=order)
-        for order, value in (("ab", 0.31), ("ba", 0.32), ("pooled", 0.33))
-    ]
-    rows += [
-        bias("Claude", 0.77, (0.7, 0.8), draws="half"),
-        bias("none", np.nan, (np.nan, np.nan), n=(3, 0)),
-    ]
-    rows += [bias("alike", 0.3, (np.nan, np.nan))]
+    table = pd.read_csv(StringIO(BIASES)).assign(experiment=None, condition=None)
     published = printed(tmp_path, **{"GPT-4": 0.328, "GPT-3.5": 0.428})
-    figure = verbosity_bias(
-        pd.DataFrame(rows), subject("published"), confidence=0.9, published=published
-    )
+    figure = verbosity_bias(table, subject("published"), confidence=0.9, published=published)
     (axes,) = figure.axes
     labels = row_names(axes)
     assert labels == ["Bard", "Claude", "GPT-4", "alike", "none"]
@@ -140,9 +119,7 @@ def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_pat
     assert any("other data" in text for text in texts(figure))
     assert "fewer than 10 questions on one side: interval too short" in texts(figure)
     assert axes.get_xlim()[0] < -0.3
-    alone = verbosity_bias(
-        pd.DataFrame(rows[1:2]), subject("published"), confidence=0.9, published=published
-    )
+    alone = verbosity_bias(table[:1], subject("published"), confidence=0.9, published=published)
     assert not any("other data" in text or "fewer than" in text for text in texts(alone))
 
 

@@ -22,7 +22,7 @@ def few_sweeps(long):
 
 @pytest.fixture(scope="session")
 def few_prompts(world, tmp_path_factory):
-    """The twin of 16 prompts: enough where every row is fitted again."""
+    """The twin of 12 prompts: enough where every row is fitted again."""
     folder = tmp_path_factory.mktemp("few_prompts")
-    write_parquet(simulate(world, prompts=16, seed=1).ratings, str(folder / "raw.parquet"))
+    write_parquet(simulate(world, prompts=12, seed=1).ratings, str(folder / "raw.parquet"))
     return twin_in(folder)

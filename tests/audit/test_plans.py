@@ -202,7 +202,7 @@ def test_a_killed_audit_loses_no_answer():
 
 
 def test_two_runs_give_the_same_bytes(mock):
-    plan = written_plan(mock, SEVERAL, ask="verdicts")
+    plan = written_plan(mock, ["label"])
     table = Path("results/audits/plan/observations.csv")
     run(plan)
     first = table.read_bytes()

@@ -20,34 +20,15 @@ from recuse.pairwise.table import normalise as normalise_verdicts
 pytestmark = pytest.mark.usefixtures("own_folder")
 
 FORMATS = ROOT / "tests" / "formats"
+NAMED = {"model": "candidate", "prompt": "item", "dimension": "metric"}
 JUDGED = {
-    "columns": {
-        "judge": "grader",
-        "model": "candidate",
-        "prompt": "item",
-        "dimension": "metric",
-        "rating": "score",
-    },
-    "references": {
-        "columns": {
-            "model": "candidate",
-            "prompt": "item",
-            "dimension": "metric",
-            "rating": "mark",
-            "rater": "who",
-        }
-    },
+    "columns": NAMED | {"judge": "grader", "rating": "score"},
+    "references": {"columns": NAMED | {"rating": "mark", "rater": "who"}},
     "missing": [-1, "error"],
 }
+NAMES = "judge item model_a model_b outcome order", "grader question left right winner first"
 VERDICTS = {
-    "columns": {
-        "judge": "grader",
-        "item": "question",
-        "model_a": "left",
-        "model_b": "right",
-        "outcome": "winner",
-        "order": "first",
-    },
+    "columns": dict(zip(*map(str.split, NAMES), strict=True)),
     "references": {"columns": {}},
     "missing": ["timeout"],
 }
@@ -101,57 +82,37 @@ def like(name):
     return st.one_of(bytes_like(content), changed)
 
 
+MADE = "raw.parquet raters.parquet imported.csv canonical.parquet completeness.csv"
+
+
 def take(name, path, references=None):
     """Import a file in the format of the fixture `name`, and normalise what comes of it; the tables
     that are made.
     """
-    made = [
-        Path(each)
-        for each in (
-            "raw.parquet",
-            "raters.parquet",
-            "imported.csv",
-            "canonical.parquet",
-            "completeness.csv",
-        )
-    ]
+    made = [*map(Path, MADE.split())]
     for each in made:
         each.unlink(missing_ok=True)
-    raw, raters, imported, canonical, completeness = made
-    *asked, human = RATED.get(name) or COMPARED[name]
+    raw, raters, imported, canonical, completeness = map(str, made)
+    settings, *scales, human = RATED.get(name) or COMPARED[name]
     if isinstance(human, str):
         Path("human.csv").write_text(human, "utf-8")
-        human = Path("human.csv")
+        human = "human.csv"
     of_humans = [str(references or human)] if human else []
-    outputs, given_by = {"imported": str(imported)}, {"settings": asked[0]}
+    given = {"models": CONFIG["models"]} | ({"scales": scales[0]} if scales else {})
+    outputs = {"imported": imported, ("ratings" if scales else "verdicts"): raw}
+    outputs |= {"raters": raters} if name == "judged.csv" else {}
     names = [str(path), *([str(references)] if references else [])]
     with done_or_refused(*names, *of_humans, made=made[:3]):
-        if name in RATED:
-            outputs |= {"ratings": str(raw)} | (
-                {"raters": str(raters)} if name == "judged.csv" else {}
-            )
-            given_by |= {"scales": asked[1], "models": CONFIG["models"]}
-            import_ratings("mine", [str(path)], of_humans, outputs=outputs, **given_by)
-        else:
-            import_verdicts(
-                "mine", [str(path)], of_humans, outputs=outputs | {"verdicts": str(raw)}, **given_by
-            )
-    if raw.exists():
+        read = import_ratings if scales else import_verdicts
+        read("mine", [str(path)], of_humans, settings=settings, outputs=outputs, **given)
+    if made[0].exists():
         with done_or_refused(*names, made=made[3:]):
-            if name in RATED:
-                given = {
-                    "scales": asked[1],
-                    "task_types": {},
-                    "models": CONFIG["models"],
-                    "imported": True,
-                }
-                source = StudyFiles.from_files([str(raw)], [None], **given)
-                normalise_ratings(
-                    "mine", source, ratings=str(canonical), completeness=str(completeness)
-                )
+            if scales:
+                source = StudyFiles.from_files([raw], [None], task_types={}, imported=True, **given)
+                normalise_ratings("mine", source, ratings=canonical, completeness=completeness)
             else:
-                written = {"comparisons": str(canonical), "completeness": str(completeness)}
-                normalise_verdicts("mine", [str(raw)], both_orders=False, **written)
+                written = {"comparisons": canonical, "completeness": completeness}
+                normalise_verdicts("mine", [raw], both_orders=False, **written)
     return [path for path in made if path.exists()]
 
 

@@ -4,6 +4,7 @@ names it, and leaves nothing.
 
 import csv
 from argparse import Namespace
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -29,6 +30,8 @@ from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.pairwise.table import normalise as normalise_verdicts
 from recuse.steps.ratings import normalise_study
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 SMOKE = ROOT / "tests" / "smoke"
 CONFIG = load(str(SMOKE / "config.yaml"))
@@ -61,58 +64,45 @@ RATERS = [
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("tables")
-
-
-@pytest.fixture(scope="module")
 def writer():
     with duckdb.connect() as connection:
         yield connection
 
 
-@pytest.fixture(scope="module")
-def parquet(folder, writer):
+@pytest.fixture
+def parquet(writer):
     """The ratings as bytes of a parquet file."""
-    write_parquet(writer, RATINGS, [(2, "double"), (5, "bigint")], folder / "right.parquet")
-    return (folder / "right.parquet").read_bytes()
+    write_parquet(writer, RATINGS, [(2, "double"), (5, "bigint")], Path("right.parquet"))
+    return Path("right.parquet").read_bytes()
+
+
+def written(name, content):
+    """Write a file, bytes or a table; its name."""
+    Path(name).write_bytes(content if isinstance(content, bytes) else as_csv(content))
+    return name
 
 
 def source(path):
-    return StudyFiles.from_files(
-        [str(path)],
-        [None],
-        scales=CONFIG.as_written()["studies"]["mine"]["scales"],
-        task_types={},
-        models=CONFIG.as_written()["models"],
-    )
+    config = CONFIG.as_written()
+    settings = {"scales": config["studies"]["mine"]["scales"], "models": config["models"]}
+    return StudyFiles.from_files([path], [None], task_types={}, **settings)
 
 
-def removed(folder, *names):
+def removed(*names):
     """Paths of files that are not there yet."""
-    paths = [folder / name for name in names]
-    for path in paths:
-        path.unlink(missing_ok=True)
-    return paths
+    for name in names:
+        Path(name).unlink(missing_ok=True)
+    return [*map(Path, names)]
 
 
-def through_the_steps(path, folder):
+def through_the_steps(path):
     """Check the ratings, make cells and fit Equation 1, as the rules do."""
-    made = ratings, completeness, cells = removed(
-        folder, "ratings.parquet", "completeness.csv", "cells.parquet"
-    )
-    with done_or_refused(str(path), made=made):
-        normalise_study(
-            study="mine",
-            source=source(path),
-            ratings=str(ratings),
-            cells=str(cells),
-            completeness=str(completeness),
-        )
-    if cells.exists():
-        estimate(
-            Spec.of("main"), StudyTables("mine", str(cells), [str(ratings)]), confidence=0.9, seed=1
-        )
+    outputs = {"ratings": "ratings.parquet", "cells": "cells.parquet", "completeness": "c.csv"}
+    with done_or_refused(path, made=removed(*outputs.values())):
+        normalise_study(study="mine", source=source(path), **outputs)
+    if Path("cells.parquet").exists():
+        study = StudyTables("mine", "cells.parquet", ["ratings.parquet"])
+        estimate(Spec.of("main"), study, confidence=0.9, seed=1)
 
 
 @pytest.fixture
@@ -120,116 +110,100 @@ def by_command(monkeypatch, capfd):
     """Run a command on a file, its configuration read once."""
     monkeypatch.setattr("recuse.config.load.load", lambda _: CONFIG)
 
-    def run(command, path, folder, **options):
-        (output,) = removed(folder, "output.csv")
-        with done_or_refused(
-            str(path), made=[output] if command is commands.run_fit else []
-        ):  # `check` writes what stops it, too
-            command(
-                Namespace(
-                    files=[str(path)], study="mine", config=None, output=str(output), **options
-                )
-            )
+    def run(command, path, **options):
+        made = removed("output.csv") if command is commands.run_fit else []
+        options |= {"files": [path], "study": "mine", "config": None, "output": "output.csv"}
+        with done_or_refused(path, made=made):  # `check` writes what stops it, too
+            command(Namespace(**options))
 
     return run
 
 
-def test_ratings_as_they_are(folder, parquet, by_command):
-    for name, content in (("right.csv", as_csv(RATINGS)), ("right.parquet", parquet)):
-        (folder / name).write_bytes(content)
-        through_the_steps(folder / name, folder)
-        assert (folder / "cells.parquet").exists()
-        by_command(commands.run_fit, folder / name, folder, spec="main")
-        assert (folder / "output.csv").exists()
+def test_ratings_as_they_are(parquet, by_command):
+    for name, content in (("right.csv", RATINGS), ("right.parquet", parquet)):
+        through_the_steps(written(name, content))
+        assert Path("cells.parquet").exists()
+        by_command(commands.run_fit, name, spec="main")
+        assert Path("output.csv").exists()
 
 
 @examples(250)
-@given(st.one_of(tables_like(RATINGS).map(as_csv), bytes_like(as_csv(RATINGS))))
-def test_ratings(folder, content):
-    (folder / "ratings.csv").write_bytes(content)
-    through_the_steps(folder / "ratings.csv", folder)
+@given(st.one_of(tables_like(RATINGS), bytes_like(as_csv(RATINGS))))
+def test_ratings(content):
+    through_the_steps(written("given.csv", content))
 
 
 @examples(60)
 @given(tables_like(RATINGS))
-def test_ratings_that_are_fitted(folder, by_command, table):
-    (folder / "ratings.csv").write_bytes(as_csv(table))
-    by_command(commands.run_fit, folder / "ratings.csv", folder, spec="main")
+def test_ratings_that_are_fitted(by_command, table):
+    by_command(commands.run_fit, written("given.csv", table), spec="main")
 
 
 @examples(30)
 @given(tables_like(RATINGS))
-def test_ratings_that_are_checked(folder, by_command, table):
-    (folder / "ratings.csv").write_bytes(as_csv(table))
-    by_command(commands.run_check, folder / "ratings.csv", folder)
+def test_ratings_that_are_checked(by_command, table):
+    by_command(commands.run_check, written("given.csv", table))
 
 
 @examples(150)
 @given(tables_like(RATINGS), parquet_kinds())
-def test_cells_of_ratings_in_parquet(folder, writer, table, kinds):
-    write_parquet(writer, table, kinds, folder / "given.parquet")
-    through_the_steps(folder / "given.parquet", folder)
+def test_cells_of_ratings_in_parquet(writer, table, kinds):
+    write_parquet(writer, table, kinds, Path("given.parquet"))
+    through_the_steps("given.parquet")
 
 
 @examples(120)
 @given(st.data())
-def test_bytes_of_ratings_in_parquet(folder, parquet, by_command, data):
+def test_bytes_of_ratings_in_parquet(parquet, by_command, data):
     """By the command, which opens a DuckDB of its own: some such files are the end of one."""
-    (folder / "given.parquet").write_bytes(data.draw(bytes_like(parquet)))
-    by_command(commands.run_fit, folder / "given.parquet", folder, spec="main")
+    path = written("given.parquet", data.draw(bytes_like(parquet)))
+    by_command(commands.run_fit, path, spec="main")
 
 
-@pytest.fixture(scope="module")
-def rated(folder):
+@pytest.fixture
+def rated():
     """The canonical ratings that raters belong to."""
-    (folder / "right.csv").write_bytes(as_csv(RATINGS))
-    paths = {"ratings": str(folder / "rated.parquet"), "completeness": str(folder / "rated.csv")}
-    normalise_ratings("mine", source(folder / "right.csv"), **paths)
-    return paths["ratings"]
+    path = written("right.csv", RATINGS)
+    normalise_ratings("mine", source(path), ratings="rated.parquet", completeness="rated.csv")
+    return "rated.parquet"
 
 
-def through_raters(path, folder, rated):
-    (made,) = removed(folder, "raters.parquet")
-    with done_or_refused(str(path), made=[made]):
-        check_raters(str(path), source(path).registry, ratings=[rated], output=str(made))
-        assert list(rater_agreement(str(made)))
+def through_raters(path, rated):
+    with done_or_refused(path, made=removed("raters.parquet")):
+        check_raters(path, source(path).registry, ratings=[rated], output="raters.parquet")
+        assert list(rater_agreement("raters.parquet"))
 
 
-def test_raters_as_they_are(folder, rated):
-    (folder / "raters.csv").write_bytes(as_csv(RATERS))
-    through_raters(folder / "raters.csv", folder, rated)
-    assert (folder / "raters.parquet").exists()
+def test_raters_as_they_are(rated):
+    through_raters(written("raters.csv", RATERS), rated)
+    assert Path("raters.parquet").exists()
 
 
 @examples(200)
-@given(st.one_of(tables_like(RATERS).map(as_csv), bytes_like(as_csv(RATERS))))
-def test_raters(folder, rated, content):
-    (folder / "raters.csv").write_bytes(content)
-    through_raters(folder / "raters.csv", folder, rated)
+@given(st.one_of(tables_like(RATERS), bytes_like(as_csv(RATERS))))
+def test_raters(rated, content):
+    through_raters(written("raters.csv", content), rated)
 
 
-def through_verdicts(path, folder, *, both_orders):
-    made = removed(folder, "comparisons.parquet", "completeness.csv")
-    written = {"comparisons": str(made[0]), "completeness": str(made[1])}
-    with done_or_refused(str(path), made=made):
-        normalise_verdicts("mine", [str(path)], both_orders=both_orders, **written)
+def through_verdicts(path, *, both_orders):
+    outputs = {"comparisons": "comparisons.parquet", "completeness": "c.csv"}
+    with done_or_refused(path, made=removed(*outputs.values())):
+        normalise_verdicts("mine", [path], both_orders=both_orders, **outputs)
 
 
-def test_verdicts_as_they_are(folder):
-    (folder / "verdicts.csv").write_bytes(as_csv(VERDICTS))
-    through_verdicts(folder / "verdicts.csv", folder, both_orders=True)
-    assert (folder / "comparisons.parquet").exists()
+def test_verdicts_as_they_are():
+    through_verdicts(written("verdicts.csv", VERDICTS), both_orders=True)
+    assert Path("comparisons.parquet").exists()
 
 
 @examples(150)
-@given(st.one_of(tables_like(VERDICTS).map(as_csv), bytes_like(as_csv(VERDICTS))), st.booleans())
-def test_verdicts(folder, content, both_orders):
-    (folder / "verdicts.csv").write_bytes(content)
-    through_verdicts(folder / "verdicts.csv", folder, both_orders=both_orders)
+@given(st.one_of(tables_like(VERDICTS), bytes_like(as_csv(VERDICTS))), st.booleans())
+def test_verdicts(content, both_orders):
+    through_verdicts(written("verdicts.csv", content), both_orders=both_orders)
 
 
 @examples(60)
 @given(tables_like(VERDICTS), parquet_kinds())
-def test_verdicts_in_parquet(folder, writer, table, kinds):
-    write_parquet(writer, table, kinds, folder / "verdicts.parquet")
-    through_verdicts(folder / "verdicts.parquet", folder, both_orders=False)
+def test_verdicts_in_parquet(writer, table, kinds):
+    write_parquet(writer, table, kinds, Path("verdicts.parquet"))
+    through_verdicts("verdicts.parquet", both_orders=False)

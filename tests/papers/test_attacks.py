@@ -26,6 +26,8 @@ from recuse.papers.attacks import (
     worsening_among,
 )
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 TABLES = {
     "asr": ASR,
     "ranks": RANKS,
@@ -44,9 +46,9 @@ def rates_from(path, worsening=("factual_error",)):
     return success_rates(connection, worsening=worsening, confidence=0.9)
 
 
-def tables_from(path, folder, worsening=()):
+def tables_from(path, worsening=()):
     """Paths of the five tables of votes."""
-    outputs = {name: str(folder / f"{name}.csv") for name in TABLES}
+    outputs = {name: f"{name}.csv" for name in TABLES}
     attack_tables(
         study="s", comparisons=path, worsening=[*worsening], confidence=0.9, seed=5, outputs=outputs
     )
@@ -81,9 +83,9 @@ def naive_row(rows, key, condition, *, worsening):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_every_count_equals_plain_loops_over_the_votes(tmp_path, seed):
+def test_every_count_equals_plain_loops_over_the_votes(seed):
     rows = random_votes(seed)
-    results = rates_from(write_votes(tmp_path / "votes.parquet", rows))
+    results = rates_from(write_votes("votes.parquet", rows))
     groups = {
         (tuple(row[name] for name in PAIR), row["condition"])
         for row in rows
@@ -118,7 +120,7 @@ BY_HAND = [
 ]
 
 
-def test_a_small_case_by_hand_for_both_kinds_of_perturbation(tmp_path):
+def test_a_small_case_by_hand_for_both_kinds_of_perturbation():
     votes = [
         vote
         for item, groups in enumerate(BY_HAND)
@@ -130,7 +132,7 @@ def test_a_small_case_by_hand_for_both_kinds_of_perturbation(tmp_path):
         for vote in votes
         if vote["condition"] == "rich_content"
     ]
-    path = write_votes(tmp_path / "votes.parquet", votes)
+    path = write_votes("votes.parquet", votes)
     worse, better = rates_from(path)
     assert fields(better, "condition shifted n asr") == ("rich_content", 2, 3, 2 / 3)
     assert fields(worse, "condition shifted n asr") == ("factual_error", 3, 4, 0.75)
@@ -139,19 +141,19 @@ def test_a_small_case_by_hand_for_both_kinds_of_perturbation(tmp_path):
     assert fields(as_improving, "shifted n") == (2, 3)
 
 
-def test_conditions_of_cognitive_biases_with_a_control_group_are_no_attack(tmp_path):
+def test_conditions_of_cognitive_biases_with_a_control_group_are_no_attack():
     votes = (
         sample("q1", "control", "a")
         + sample("q1", "rich_content", "b", judge="J")
         + sample("q2", "control", "b")
     )
-    plain = write_votes(tmp_path / "plain.parquet", votes)
+    plain = write_votes("plain.parquet", votes)
     for condition in ("order", "compassion", "bandwagon", "attentional"):
         votes += sample("q1", condition, "a b tie error")
-    mixed = write_votes(tmp_path / "mixed.parquet", votes)
+    mixed = write_votes("mixed.parquet", votes)
     written = []
     for path in (plain, mixed):
-        outputs = tables_from(path, tmp_path)
+        outputs = tables_from(path)
         written.append({name: read_table(output) for name, output in outputs.items()})
     assert written[0] == written[1]
     assert [fields(row, "condition n rank") for row in written[1]["asr"]] == [
@@ -177,7 +179,7 @@ def judged(asr, condition="rich_content", experiment="main"):
     ]
 
 
-def test_equal_rates_share_the_lower_rank_and_the_average_needs_every_column(tmp_path):
+def test_equal_rates_share_the_lower_rank_and_the_average_needs_every_column():
     rows = judged({"A": (1, 3), "B": (47, 141), "C": (1, 2), "D": (0, 0), "E": (2, 3)})
     rows += judged({"A": (5, 9), "B": (4, 9), "C": (0, 9), "D": (1, 9)}, "fake_reference")
     rows += judged({"E": (1, 9)}, "fake_reference", "weak")
@@ -205,9 +207,9 @@ def test_a_column_without_an_eligible_sample_takes_no_average_away():
     ]
 
 
-def test_a_table_without_a_control_group_gives_no_rows(tmp_path):
-    path = write_votes(tmp_path / "votes.parquet", sample("q1", "rich_content", "a b"))
-    outputs = tables_from(path, tmp_path)
+def test_a_table_without_a_control_group_gives_no_rows():
+    path = write_votes("votes.parquet", sample("q1", "rich_content", "a b"))
+    outputs = tables_from(path)
     assert [read_table(output) for output in outputs.values()] == [[]] * 5
 
 

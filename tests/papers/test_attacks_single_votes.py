@@ -10,6 +10,8 @@ from picked_rows import fields, keyed
 from recuse.base.database import connect
 from recuse.papers.attacks import create_votes, length_curve, vote_shares, votes_by_position
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 SAMPLING = {"confidence": 0.9, "seed": 3}
 BINS = [(0, 10), (10, 20), (20, 30), (30, 40), (40, 50), (50, None)]
 
@@ -19,14 +21,14 @@ def rows(request):
     return random_votes(request.param)
 
 
-def connected(tmp_path, rows):
+def connected(rows):
     connection = connect()
-    create_votes(connection, write_votes(tmp_path / "votes.parquet", rows))
+    create_votes(connection, write_votes("votes.parquet", rows))
     return connection
 
 
-def test_shares_by_position_equal_plain_loops(tmp_path, rows):
-    results = list(votes_by_position(connected(tmp_path, rows), **SAMPLING))
+def test_shares_by_position_equal_plain_loops(rows):
+    results = list(votes_by_position(connected(rows), **SAMPLING))
     judges = [
         (experiment, judge) for experiment in ("main", "weak") for judge in ("J1", "J2", "J3")
     ]
@@ -48,7 +50,7 @@ def test_shares_by_position_equal_plain_loops(tmp_path, rows):
         assert row["ci_low"] < row["difference"] < row["ci_high"]
 
 
-def test_the_interval_of_the_difference_takes_questions_for_clusters(tmp_path):
+def test_the_interval_of_the_difference_takes_questions_for_clusters():
     """Six equal votes on a question are worth one: the interval is that of as many questions, not
     of as many votes.
     """
@@ -57,7 +59,7 @@ def test_the_interval_of_the_difference_takes_questions_for_clusters(tmp_path):
         for item in range(60)
         for row in sample(f"q{item}", "control", "a " * 6, order="ab" if item % 3 else "ba")
     ]
-    (row,) = votes_by_position(connected(tmp_path, rows), **SAMPLING)
+    (row,) = votes_by_position(connected(rows), **SAMPLING)
     share = 40 / 60
     error = np.sqrt(40 / 60 * 20 / 60 / 60)
     expected = 2 * share - 1 - 2 * 1.645 * error, 2 * share - 1 + 2 * 1.645 * error
@@ -66,9 +68,9 @@ def test_the_interval_of_the_difference_takes_questions_for_clusters(tmp_path):
     assert fields(row, "ci_low ci_high") == pytest.approx(expected, abs=0.035)
 
 
-def test_a_judge_with_nothing_but_errors_has_no_shares(tmp_path):
+def test_a_judge_with_nothing_but_errors_has_no_shares():
     connection = connected(
-        tmp_path, sample("q1", "control", "error error") + sample("q2", "control", "error")
+        sample("q1", "control", "error error") + sample("q2", "control", "error")
     )
     (row,) = votes_by_position(connection, **SAMPLING)
     assert fields(row, "n errors") == (0, 3)
@@ -94,8 +96,8 @@ def naive_curve(rows, experiment, judge, low, high):
     return scores, items
 
 
-def test_the_length_curve_equals_plain_loops(tmp_path, rows):
-    results = list(length_curve(connected(tmp_path, rows), **SAMPLING))
+def test_the_length_curve_equals_plain_loops(rows):
+    results = list(length_curve(connected(rows), **SAMPLING))
     by_key = keyed(results, "experiment judge bin_low")
     assert len(by_key) == len(results) > 25
     for experiment in ("main", "weak"):
@@ -112,7 +114,7 @@ def test_the_length_curve_equals_plain_loops(tmp_path, rows):
     assert not by_key
 
 
-def test_length_bins_have_their_lower_ends_and_equal_or_unknown_lengths_are_left_out(tmp_path):
+def test_length_bins_have_their_lower_ends_and_equal_or_unknown_lengths_are_left_out():
     gaps = [0, 1, 9, 10, 49, 50, 300]
     rows = [
         row
@@ -122,7 +124,7 @@ def test_length_bins_have_their_lower_ends_and_equal_or_unknown_lengths_are_left
     rows += sample("unknown", "control", "a b tie", length_a=None, length_b=3)
     rows += sample("unknown", "control", "a error", length_a=3, length_b=None)
     rows += sample("q1", "rich_content", "a", length_a=100, length_b=101)
-    results = list(length_curve(connected(tmp_path, rows), **SAMPLING))
+    results = list(length_curve(connected(rows), **SAMPLING))
     assert [fields(row, "bin_low bin_high n") for row in results] == [
         (0, 10, 4),
         (10, 20, 2),
@@ -136,17 +138,17 @@ def test_length_bins_have_their_lower_ends_and_equal_or_unknown_lengths_are_left
     assert fields(one, "ci_low ci_high") == (None, None)
 
 
-def test_a_judge_of_whom_the_length_curve_leaves_out_everything_has_one_row_without_a_bin(tmp_path):
+def test_a_judge_of_whom_the_length_curve_leaves_out_everything_has_one_row_without_a_bin():
     rows = sample("q1", "control", "b error", length_a=7, length_b=7) + sample(
         "q2", "control", "a", length_a=7
     )
-    (row,) = length_curve(connected(tmp_path, rows), **SAMPLING)
+    (row,) = length_curve(connected(rows), **SAMPLING)
     counts = {"n": 0, "questions": 0, "equal_lengths": 1, "no_length": 1, "errors": 1}
     assert row == {"experiment": "main", "judge": "J", **counts}
 
 
-def test_vote_shares_are_those_of_the_control_group(tmp_path, rows):
-    results = list(vote_shares(connected(tmp_path, rows)))
+def test_vote_shares_are_those_of_the_control_group(rows):
+    results = list(vote_shares(connected(rows)))
     assert len(results) == 8
     for row in results:
         names = ("experiment", "model_a", "model_b", "judge")

@@ -20,7 +20,7 @@ from recuse.inference.measurement_error import (
     CURVE,
     MEASUREMENT_ERROR,
     MOMENTS,
-    CorrectedFit,
+    CorrectedFits,
     DesignCells,
     KnownReliability,
     SplitRaters,
@@ -31,7 +31,6 @@ from recuse.inference.measurement_error import (
 )
 from recuse.model.design import REFERENCE, estimable_terms, slice_designs
 from recuse.model.estimates import estimate
-from recuse.model.least_squares import solve
 from recuse.model.prompt_sums import add_prompts, sum_by_prompt
 from recuse.model.spec import Spec
 from recuse.simulate.ratings import simulate
@@ -72,9 +71,10 @@ def fit(study, spec, share, noise=None, selection=None):
     cells = DesignCells(
         design.group, design.cell, design.cells, design.layouts, dimension[design.first], rows
     )
-    fitted = CorrectedFit(solve(moments, design.regressors), design, moments, cells, noise, share)
-    add_prompts([(design, [fitted])], study.row_blocks(selection, moments.factors), len(moments.n))
-    return design.terms, fitted.result()
+    fits = CorrectedFits(design, moments, cells, noise, [({}, share)])
+    add_prompts([(design, [fits])], study.row_blocks(selection, moments.factors), len(moments.n))
+    ((_, result),) = fits.results()
+    return design.terms, result
 
 
 def rows_from(study, spec):

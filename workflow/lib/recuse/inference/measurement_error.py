@@ -12,6 +12,7 @@ where single raters are known, from how far these differ.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +31,6 @@ from recuse.model.design import LENGTH, REFERENCE, SliceDesign, absent_terms, sl
 from recuse.model.estimable import spec_moments
 from recuse.model.least_squares import (
     LeastSquares,
-    Solution,
     covariance_among,
     determined,
     inverted,
@@ -38,8 +38,20 @@ from recuse.model.least_squares import (
     solve,
     wald_columns,
 )
-from recuse.model.prompt_sums import SliceCells, add_prompts, mapped, products, score_weights
+from recuse.model.prompt_sums import (
+    SliceCells,
+    add_prompts,
+    gram_and_score_weights,
+    gram_places,
+    image_of_entries,
+    mapped,
+    products,
+    sparse_layouts,
+)
 from recuse.model.spec import BIASES, Spec, estimand_name
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MEASUREMENT_ERROR = column_names(
     "study spec slice estimand method reliability quantity term",
@@ -100,13 +112,12 @@ def corrected_rows(
     if reason := unusable(reliability, moments.factors["dimension"]):
         yield {"spec": spec.name, "estimand": estimand_name(spec), "reason": reason}
         return
-    noise = KnownReliability(moments, reliability)
-    corrections = [({"method": method}, noise, share) for method, share in METHODS.items()]
     yield from correct(
         spec,
         moments,
         study.row_blocks(spec.selection, moments.factors),
-        corrections,
+        KnownReliability(moments, reliability),
+        [({"method": method}, share) for method, share in METHODS.items()],
         confidence=confidence,
     )
 
@@ -114,17 +125,12 @@ def corrected_rows(
 def curve_rows(spec: Spec, study: StudyTables, *, confidence: float) -> Iterator[dict]:
     """Yield the same by corrected moments at each reliability of CURVE, equal in all dimensions."""
     moments = _moments(spec, study)
-    corrections = []
-    for value in CURVE:
-        noise = KnownReliability(
-            moments, dict.fromkeys(moments.factors["dimension"].tolist(), value)
-        )
-        corrections.append(({"method": "moments", "reliability": value}, noise, MOMENTS))
     yield from correct(
         spec,
         moments,
         study.row_blocks(spec.selection, moments.factors),
-        corrections,
+        KnownReliability(moments, dict.fromkeys(moments.factors["dimension"].tolist(), 0.0)),
+        [({"method": "moments", "reliability": value}, 1 - value) for value in CURVE],
         confidence=confidence,
     )
 
@@ -162,12 +168,12 @@ def split_rater_rows(
             "reason": because(Reason.NO_RATERS),
         }
         return
-    corrections = [({"method": BY_RATERS}, SplitRaters(), MOMENTS)]
     yield from correct(
         spec,
         moments,
         row_blocks(study.ratings, rater_rows, moments.factors),
-        corrections,
+        SplitRaters(),
+        [({"method": BY_RATERS}, MOMENTS)],
         confidence=confidence,
     )
 
@@ -225,14 +231,6 @@ class DesignCells(SliceCells):
     dimension: np.ndarray  # (cells,) of str
     rows: np.ndarray  # (cells,), 0 outside the slice
 
-    def weights(self, parts: Mapping[tuple[int, int], np.ndarray]) -> np.ndarray:
-        """Weights, (products x cells, terms), of a prompt's sums: `parts`, (cells, terms) each, of
-        some products, and 0 of the others.
-        """
-        nothing = np.zeros_like(self.layouts[:, REFERENCE])
-        every = products(self.layouts.shape[1])
-        return np.concatenate([parts.get(product, nothing) for product in every])
-
 
 class KnownReliability:
     """The error variance of a dimension is (1 - reliability) var(reference): the same in all slices
@@ -256,30 +254,30 @@ class KnownReliability:
         place = np.searchsorted(self.dimension, moments.factors["dimension"])
         return moments.n * (self.share * self.variance)[place]
 
-    def weights(self, cells: DesignCells, estimate: np.ndarray) -> np.ndarray:
-        """Weights, (products x cells, terms), of a prompt's sums in its part of C @ estimate.
+    def weights(self, cells: DesignCells, squares: "csr_array") -> dict:
+        """Weights of a prompt's sums in its part of C, (cells, entries) for each product that has
+        any; squares: b b' of each cell, (cells, entries).
 
         The variances are estimates too. With N_d the sum of b b' over the slice's rows of dimension
         d, a prompt adds to C = sum of share_d var_d N_d its rows' b b' share_d var_d and, through
         var_d, its rows' ((reference - mean_d)^2 - var_d) / n_d share_d N_d, even where the slice
         has none of them.
         """
-        place = np.searchsorted(self.dimension, cells.dimension)
-        row = cells.layouts[:, REFERENCE]  # (cells, terms)
-        row_sums = row * (row @ estimate)[:, None]
-        dimension_sums = np.zeros((len(self.dimension), row.shape[1]))  # N_d estimate
-        np.add.at(dimension_sums, place, row_sums * cells.rows[:, None])
-        by_variance = (dimension_sums * (self.share / self.rows)[:, None])[place]
+        from scipy.sparse import csr_array
+
+        # 1 where a cell is of a dimension, (cells, dimensions)
+        inside = csr_array(cells.dimension[:, None] == self.dimension, dtype=float)
+        sums = inside.T @ squares.multiply(cells.rows[:, None])  # N_d
+        by_variance = inside @ sums.multiply((self.share / self.rows)[:, None])
         mean, variance, share = (
-            values[place, None] for values in (self.mean, self.variance, self.share)
+            (inside @ values)[:, None] for values in (self.mean, self.variance, self.share)
         )
-        return cells.weights(
-            {
-                (0, 0): share * variance * row_sums + (mean**2 - variance) * by_variance,
-                (0, REFERENCE): -2 * mean * by_variance,
-                (REFERENCE, REFERENCE): by_variance,
-            }
-        )
+        of_rows = squares.multiply(share * variance)
+        return {
+            (0, 0): of_rows + by_variance.multiply(mean**2 - variance),
+            (0, REFERENCE): by_variance.multiply(-2 * mean),
+            (REFERENCE, REFERENCE): by_variance,
+        }
 
 
 class SplitRaters:
@@ -297,20 +295,21 @@ class SplitRaters:
         """Sum the error variances of the rows of each group, (groups,)."""
         return moments.tensor[:, 0, 0, 0, LENGTH_OF_ROW]
 
-    def weights(self, cells: DesignCells, estimate: np.ndarray) -> np.ndarray:
-        """Weights, (products x cells, terms), of a prompt's sums in its part of C @ estimate."""
-        row = cells.layouts[:, REFERENCE]
-        return cells.weights({(0, LENGTH): row * (row @ estimate)[:, None]})
+    def weights(self, cells: DesignCells, squares: "csr_array") -> dict:
+        """Weights of a prompt's sums in its part of C, (cells, entries) for each product that has
+        any; squares: b b' of each cell, (cells, entries).
+        """
+        return {(0, LENGTH): squares}
 
 
 Noise = KnownReliability | SplitRaters  # the source of the error variance of the reference
-# Columns of the table, source of the error variance, share of it that is subtracted
-Correction = tuple[dict, Noise, float]
+# Columns of the table, share of the error variance that is subtracted
+Correction = tuple[dict, float]
 
 
-class CorrectedFit:
-    """A fit corrected for errors in the reference, with errors by prompt; prompts come a few at a
-    time, each with all its rows.
+class CorrectedFits:
+    """The fits of one slice, each corrected for errors in the reference, with errors by prompt;
+    prompts come a few at a time, each with all its rows.
 
     b = (X'X - C)^-1 X'y, with C the sum of v b b' over rows, is consistent where the error
     variances v are right; uncorrected, C is 0. Where X'X - C is not positive in a direction, errors
@@ -323,51 +322,59 @@ class CorrectedFit:
 
     def __init__(
         self,
-        plain: Solution,
         design: SliceDesign,
         rows: Moments,
         cells: DesignCells,
         noise: Noise,
-        share: float,
+        corrections: Iterable[Correction],
     ) -> None:
-        """plain: the uncorrected fit of a design to `rows`; cells: of the sums of prompts; share:
-        of C that is subtracted.
-        """
-        from scipy.sparse import csr_array
+        """Fit a design to `rows`; cells: of the sums of prompts."""
+        from scipy.sparse import csr_array, hstack, vstack
 
-        self.plain = plain
-        self._of_slice = np.flatnonzero(cells.rows)
-        # X'y, and what multiplies the reference
+        self.plain = plain = solve(rows, design.regressors)  # uncorrected
+        self.prompts, self._of_slice = 0, np.flatnonzero(cells.rows)  # prompts with rows in it
+        row = sparse_layouts(cells.layouts)[REFERENCE]
+        errors = np.bincount(design.cell, noise.sums(rows), cells.cells)[:, None]
+        subtracted = (row.T @ row.multiply(errors)).toarray()  # C
         cross = plain.gram @ plain.estimate
-        row = design.regressors[:, REFERENCE]
-        normal = plain.gram - share * (row * noise.sums(rows)[:, None]).T @ row
-        inverse, null = inverted(normal)
-        estimate = inverse @ cross
-        estimate = estimate + inverse @ (cross - normal @ estimate)
-        weights = score_weights(cells.layouts, estimate) + share * noise.weights(cells, estimate)
-        # Sparse, as a cell carries few of all terms, and there are many corrections
-        self._weights = csr_array(weights)
-        self._inverse = inverse
-        self.identified = plain.identified & determined(null)
-        self.estimate = np.where(self.identified, estimate, np.nan)  # (terms,)
-        self._squares = np.zeros((len(self.estimate),) * 2)
-        self.prompts = 0  # with rows in the slice
+        places, self._fits = gram_places(cells.layouts), []
+        for columns, share in corrections:
+            normal = plain.gram - share * subtracted
+            inverse, null = inverted(normal)
+            estimate = inverse @ cross
+            estimate = estimate + inverse @ (cross - normal @ estimate)
+            image = image_of_entries(places, estimate)
+            squares = np.zeros_like(normal)  # sum over prompts
+            self._fits.append((columns, share, estimate, determined(null), inverse, image, squares))
+        squares = row[:, places[0]].multiply(row[:, places[1]])
+        parts, nothing = noise.weights(cells, squares), csr_array(squares.shape)
+        # Of a prompt's sums in X'X, in X'y, which is the score of no fit, and in C
+        weights = [
+            gram_and_score_weights(cells.layouts, places, np.zeros_like(cross)),
+            vstack([parts.get(product, nothing) for product in products(cells.layouts.shape[1])]),
+        ]
+        self._weights = hstack(weights, format="csr")
+        self._bounds = np.cumsum([len(places[0]), len(cross)])
 
     def add(self, prompts: np.ndarray, sums: np.ndarray) -> None:
         """Add the next prompts, with their codes and sums as by `sum_by_prompt`."""
-        influence = mapped(sums, self._weights) @ self._inverse
-        self._squares += influence.T @ influence
+        gram, cross, errors = np.split(mapped(sums, self._weights), self._bounds, axis=1)
+        for _, share, _, _, inverse, image, squares in self._fits:
+            influence = (cross - (gram - share * errors) @ image) @ inverse
+            squares += influence.T @ influence
         self.prompts += int(sums[:, 0, self._of_slice].any(axis=1).sum())
 
-    def result(self) -> LeastSquares:
-        """The coefficients with their errors, NaN with fewer than two prompts or when n <= rank; t
-        has P - 1 degrees.
+    def results(self) -> Iterator[tuple[dict, LeastSquares]]:
+        """Yield the columns of each fit and its coefficients with their errors, NaN with fewer than
+        two prompts or when n <= rank; t has P - 1 degrees.
         """
-        factor = small_sample_factor(self.prompts, self.plain.n, self.plain.rank)
-        spread = covariance_among(self.identified, self._squares * factor)
-        return LeastSquares(
-            self.estimate, spread, self.identified, self.plain.n, self.plain.rank, self.prompts - 1
-        )
+        n, rank = self.plain.n, self.plain.rank
+        factor = small_sample_factor(self.prompts, n, rank)
+        for columns, _, estimate, is_determined, _, _, squares in self._fits:
+            identified = self.plain.identified & is_determined
+            spread = covariance_among(identified, squares * factor)
+            estimate = np.where(identified, estimate, np.nan)
+            yield columns, LeastSquares(estimate, spread, identified, n, rank, self.prompts - 1)
 
 
 def _moments(spec: Spec, study: StudyTables) -> Moments:
@@ -383,6 +390,7 @@ def correct(
     spec: Spec,
     moments: Moments,
     blocks: Iterable[RowBlock],
+    noise: Noise,
     corrections: Sequence[Correction],
     *,
     confidence: float,
@@ -390,39 +398,31 @@ def correct(
     """Yield the terms and slices that no method can estimate, then the estimates by each
     correction, in one pass.
     """
-    takers, fits = [], []
+    slices = []
     for label, rows, design in slice_designs(spec, moments, apart="dimension"):
         where = {"spec": spec.name, "slice": label, "estimand": estimand_name(spec)}
         for absent in absent_terms(spec, rows.factors):
             yield where | absent._asdict()
-        if design is None:
-            continue
-        cells = _with_others(design, moments)
-        plain = solve(rows, design.regressors)
-        corrected = []
-        for columns, *correction in corrections:
-            fit = CorrectedFit(plain, design, rows, cells, *correction)
-            corrected.append(fit)
-            fits.append((where | columns, design.terms, fit))
-        takers.append((cells, corrected))
+        if design is not None:
+            cells = _with_others(design, moments)
+            fits = CorrectedFits(design, rows, cells, noise, corrections)
+            slices.append((where, design.terms, cells, fits))
+    takers = [(cells, [fits]) for *_, cells, fits in slices]
     add_prompts(takers, blocks if takers else (), len(moments.n))
-    for columns, terms, fit in fits:
-        result = fit.result()
-        for place, term in enumerate(terms):
-            row = columns | {
-                "quantity": term.quantity,
-                "term": term.term,
-                "n": result.n,
-                "prompts": fit.prompts,
-            }
-            if result.identified[place]:
-                error, df = result.std_error[place], result.df
-                row |= wald_columns(result.estimate[place], error, df=df, confidence=confidence)
-                yield row | remark_by_prompt(error, df)
-            else:
-                is_noisy = fit.plain.identified[place]
-                reason = Reason.REFERENCE_TOO_NOISY if is_noisy else Reason.COLLINEAR
-                yield row | {"reason": because(reason)}
+    for where, terms, _, fits in slices:
+        for columns, result in fits.results():
+            for place, term in enumerate(terms):
+                about = {"quantity": term.quantity, "term": term.term}
+                row = where | columns | about | {"n": result.n, "prompts": fits.prompts}
+                if result.identified[place]:
+                    error, df = result.std_error[place], result.df
+                    row |= wald_columns(result.estimate[place], error, df=df, confidence=confidence)
+                    row |= remark_by_prompt(error, df)
+                else:
+                    is_noisy = fits.plain.identified[place]
+                    reason = Reason.REFERENCE_TOO_NOISY if is_noisy else Reason.COLLINEAR
+                    row["reason"] = because(reason)
+                yield row
 
 
 def remark_by_prompt(std_error: float, df: float) -> dict[str, str]:

@@ -8,6 +8,7 @@ scores; for the others, group moments are enough.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +34,9 @@ from recuse.model.prompt_sums import (
     solved_shifts,
     square_weights,
 )
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 FEW = 30  # clusters: errors of fewer are too small, more so where clusters differ in size
 FEW_CLUSTERS = (
@@ -145,7 +149,7 @@ class Clusters(ByPrompt):
     """
 
     @cached_property
-    def _weights(self) -> np.ndarray:
+    def _weights(self) -> "csr_array":
         return score_weights(self._layouts, self._solution.estimate)
 
     def _take(self, sums: np.ndarray) -> None:

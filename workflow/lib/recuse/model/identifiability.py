@@ -15,6 +15,7 @@ from recuse.data.study import StudyTables
 from recuse.model.design import Term, absent_terms, design_layout, estimable_terms
 from recuse.model.estimable import spec_slices
 from recuse.model.least_squares import IDENTIFIED, Solution, solve
+from recuse.model.prompt_sums import sparse_layouts
 from recuse.model.spec import BIASES, Spec, estimand_name
 
 IDENTIFIABILITY = column_names(
@@ -126,16 +127,13 @@ def identifiability(spec: Spec, study: StudyTables) -> Iterator[dict]:
 
 
 def _of_design(spec: Spec, moments: Moments, terms: list[Term]) -> Iterator[dict]:
-    from scipy.sparse import csr_array
-
     layout, factors = design_layout(spec, terms, moments), moments.factors
     solution = solve(moments, layout)
     pairs = np.stack([factors["judge"], factors["model"]], axis=1)
     names, first, cell = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     cells = CellWords(*names.T, kin=(factors["judge_family"] == factors["model_family"])[first])
-    # (groups, v - 1, terms); a group carries few of all terms
-    carried = csr_array(layout.reshape(-1, len(terms)))
-    weights = (carried @ solution.inverse).reshape(layout.shape)
+    # (groups, v - 1, terms)
+    weights = np.stack([of @ solution.inverse for of in sparse_layouts(layout)], axis=1)
     squares = np.zeros((len(names), len(terms)))  # sums over the rows of each cell
     sums = moments.regressor_sums @ weights
     np.add.at(squares, cell, np.einsum("gwt,gwt->gt", weights, sums))

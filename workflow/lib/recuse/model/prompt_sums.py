@@ -138,34 +138,29 @@ def mapped(sums: np.ndarray, weights: "np.ndarray | csr_array") -> np.ndarray:
     return sums.reshape(len(sums), -1) @ weights
 
 
-def score_weights(layouts: np.ndarray, estimate: np.ndarray) -> np.ndarray:
+def score_weights(layouts: np.ndarray, estimate: np.ndarray) -> "csr_array":
     """Weights, (products x cells, terms), of a prompt's sums in its score X'(y - X estimate);
     layouts: (cells, w, terms).
     """
-    width = layouts.shape[1]
-    fitted = layouts @ estimate  # (cells, w)
-    weights = []
-    for a, b in products(width):
-        if b == width:
-            weights.append(layouts[:, a])
-        else:
-            weight = -layouts[:, a] * fitted[:, b, None]
-            weights.append(weight if a == b else weight - layouts[:, b] * fitted[:, a, None])
-    return np.concatenate(weights)
+    carried = sparse_layouts(layouts)
+    return _product_weights(-(layouts @ estimate).T[:, :, None], carried, carried)
 
 
-def _product_weights(rows: Sequence, columns: Sequence["csr_array"]) -> "csr_array":
+def _product_weights(
+    rows: Sequence, columns: Sequence["csr_array"], rated: Sequence["csr_array"] = ()
+) -> "csr_array":
     """Weights, (products x cells, quantities), of a prompt's sums in the sum over its rows of (w r)
-    (w c), with w = (1, reference[, length]) of a row: sparse, as each cell has few non-zero terms.
+    (w c) + (w s) rating.
 
-    rows, columns: r and c of each cell, (cells, quantities) for each entry of w.
+    rows, columns, rated: r, c and s of each cell, (cells, quantities) for each entry of w; without
+    `rated`, s is 0.
     """
     from scipy.sparse import csr_array, vstack
 
     weights = []
     for a, b in products(len(columns)):
         if b == len(columns):
-            weights.append(csr_array(columns[a].shape))
+            weights.append(rated[a] if rated else csr_array(columns[a].shape))
         elif a == b:
             weights.append(columns[a].multiply(rows[a]))
         else:
@@ -173,7 +168,7 @@ def _product_weights(rows: Sequence, columns: Sequence["csr_array"]) -> "csr_arr
     return vstack(weights, format="csr")
 
 
-def _carried(layouts: np.ndarray) -> list["csc_array"]:
+def sparse_layouts(layouts: np.ndarray) -> list["csc_array"]:
     """The coefficients of each entry of w in the regressors, (cells, terms) each."""
     from scipy.sparse import csc_array
 
@@ -187,7 +182,7 @@ def image_weights(
 
     directions: (n, terms); kept: (n, terms) of bool, of X'X d.
     """
-    carried, images = _carried(layouts), []
+    carried, images = sparse_layouts(layouts), []
     for direction, terms in zip(directions, kept, strict=True):
         along = (layouts @ direction)[:, :, None].swapaxes(0, 1)  # (w, cells, 1)
         images.append(_product_weights(along, [of[:, np.flatnonzero(terms)] for of in carried]))
@@ -200,11 +195,23 @@ def gram_and_score_weights(
     """Weights, (products x cells, entries + terms), of a prompt's sums in the entries of its X'X at
     `places`, then its score.
     """
-    from scipy.sparse import csr_array, hstack
+    from scipy.sparse import hstack
 
-    rows, columns = ([of[:, terms] for of in _carried(layouts)] for terms in places)
-    scores = csr_array(score_weights(layouts, estimate))
+    rows, columns = ([of[:, terms] for of in sparse_layouts(layouts)] for terms in places)
+    scores = score_weights(layouts, estimate)
     return hstack([_product_weights(rows, columns), scores], format="csr")
+
+
+def image_of_entries(places: Places, direction: np.ndarray) -> "csr_array":
+    """Weights, (entries, terms), of the entries of a symmetric matrix at `places`, on and above its
+    diagonal, in its product with a direction, (terms,).
+    """
+    from scipy.sparse import csr_array
+
+    row, column = places
+    values = np.stack([direction[column], np.where(row == column, 0.0, direction[row])])
+    entries = np.tile(np.arange(len(row)), 2), np.concatenate(places)
+    return csr_array((values.ravel(), entries), shape=(len(row), len(direction)))
 
 
 def square_weights(layouts: np.ndarray, directions: np.ndarray) -> np.ndarray:

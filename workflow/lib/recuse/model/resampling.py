@@ -166,7 +166,7 @@ class WildBootstrap(Pieces):
         """Start without prompts; layouts: (cells, w, terms), of the slice; places: of the tested
         coefficients in the terms.
         """
-        from scipy.sparse import csr_array, hstack
+        from scipy.sparse import hstack
 
         self._solution, self._prompts_of_study, self._seed = solution, prompts, seed
         self._rows = solution.inverse[places]  # (tested, terms)
@@ -180,7 +180,7 @@ class WildBootstrap(Pieces):
         self._starts = np.searchsorted(self._coefficient, np.arange(tested + 1))
         # Of a prompt's sums in H of each coefficient and its joined terms, then in the scores
         weights = image_weights(layouts, self._rows, self._joined)
-        weights.append(csr_array(score_weights(layouts, solution.estimate)))
+        weights.append(score_weights(layouts, solution.estimate))
         self._weights = hstack(weights, format="csr")
         # Of each coefficient, the sum over prompts of H'H
         self._products = [np.zeros((size, size)) for size in np.diff(self._starts)]

@@ -6,7 +6,6 @@ docs/configuration.md is made from them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from pkgutil import resolve_name
 from typing import Annotated, Self, TypeVar, Union
 
@@ -289,7 +288,7 @@ def _shown(value: object) -> str:
 
 def _declared(section: type[Section], path: Iterable) -> tuple[str, Iterable[str]]:
     """The description nearest to the end of a path of keys, and the keys that are allowed there."""
-    schema = _schema(section)
+    schema = section.model_json_schema()
     node, description = schema, ""
     for key in path:
         node = node.get("properties", {}).get(key) or entry_schema(node)
@@ -298,10 +297,6 @@ def _declared(section: type[Section], path: Iterable) -> tuple[str, Iterable[str
         kinds = (resolved(schema, kind) for kind in node.get("oneOf", ()))
         node = next((kind for kind in kinds if "properties" in kind), node)
     return description, node.get("properties", {})
-
-
-# Takes longer than all else about a fault
-_schema = cache(lambda section: section.model_json_schema())
 
 
 def entry_schema(node: Mapping) -> Mapping:

@@ -13,18 +13,15 @@ from rated_tables import ASKED, COLUMNS, FIVE, rated, study_of_rows, write_rows
 from recuse.base.errors import ConfigError
 from recuse.base.tables import read_table, write_table
 from recuse.check.facts import CHECK
-from recuse.cli import main
 from recuse.commands import write_page
 from recuse.steps.describe import findings
-
-pytestmark = pytest.mark.usefixtures("own_folder")
 
 FILE = "made up.csv"
 STUDY = {"title": "mine", "files": FILE, "scales": {"Tone": [1, 5]}}
 
 
 @pytest.fixture
-def run(monkeypatch, capfd):
+def run(run_command):
     """Run the command on rows in a folder of its own; returns status, standard output and standard
     error.
     """
@@ -33,12 +30,7 @@ def run(monkeypatch, capfd):
         write_rows(Path(FILE), rows)
         config = {"studies": {"mine": STUDY | settings}, **(added or {})}
         Path("mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
-        monkeypatch.setattr(
-            sys, "argv", ["recuse", "check", FILE, "--config", "mine.yaml", *arguments]
-        )
-        status = main()
-        captured = capfd.readouterr()
-        return status, captured.out, captured.err
+        return run_command("check", FILE, "--config", "mine.yaml", *arguments)
 
     return run
 
@@ -170,24 +162,17 @@ def test_an_unknown_name_is_no_command_to_the_terminal_and_its_line_is_read_back
         assert run(rows, added=added)[0] == 0
 
 
-def test_a_file_without_dimensions_needs_one_named(run):
+def test_a_file_without_dimensions_needs_one_named(run, run_command):
     rows = rated()
     run(rows)
-    Path("one.csv").write_text(
-        "\n".join(
-            ",".join(str(row.get(name, name)) for name in COLUMNS[:-1]) for row in [{}, *rows]
-        )
-        + "\n",
-        "utf-8",
-    )
-    sys.argv[2] = "one.csv"
-    sys.argv += ["--study", "mine"]
-    assert main() == 1
-    sys.argv[2] = "Tone=one.csv"
-    assert main() == 0
+    lines = [[row.get(name, name) for name in COLUMNS[:-1]] for row in [{}, *rows]]
+    Path("one.csv").write_text("\n".join(",".join(map(str, line)) for line in lines), "utf-8")
+    named = ("--config", "mine.yaml", "--study", "mine")
+    assert run_command("check", "one.csv", *named)[0] == 1
+    assert run_command("check", "Tone=one.csv", *named)[0] == 0
 
 
-def test_verdicts_for_fit_and_files_of_no_study_are_refused_with_advice(run, capfd):
+def test_verdicts_for_fit_and_files_of_no_study_are_refused_with_advice(run, run_command):
     """Files of comparisons are not ratings, not in a folder either; without a configuration, the
     message asks for one.
     """
@@ -196,31 +181,25 @@ def test_verdicts_for_fit_and_files_of_no_study_are_refused_with_advice(run, cap
     added = {"comparisons": {"arena": {"title": "t", "import": {"files": "verdicts"}}}}
     assert run(rated(), added=added)[0] == 0
     for file in ("verdicts", "verdicts/gpt-4_pair.jsonl"):
-        sys.argv[1:3] = ["fit", file]
-        assert main() == 1
-        error = capfd.readouterr().err
+        status, _, error = run_command("fit", file, "--config", "mine.yaml")
+        assert status == 1
         assert error.startswith(
             "error: config: comparisons: arena: these are verdicts on pairs of answers, and `fit`"
             " is for "
         )
         assert "(`recuse run <this file>`), see docs/comparisons.md" in error
-    sys.argv[1] = "check"
-    sys.argv[2:] = ["other.csv", "--config", "mine.yaml"]
-    assert main() == 1
-    assert (
-        "name by --study the one whose scales and task types apply: mine\n"
-        in capfd.readouterr().err
-    )
-    sys.argv[3:] = []
-    assert main() == 1
-    error = capfd.readouterr().err
+    status, _, error = run_command("check", "other.csv", "--config", "mine.yaml")
+    assert status == 1
+    assert "name by --study the one whose scales and task types apply: mine\n" in error
+    status, _, error = run_command("check", "other.csv")
+    assert status == 1
     assert error.endswith(
         "; describe their study in a file and pass it by --config; `recuse import --guess` with"
         " these files writes one\n"
     )
 
 
-def test_points_of_an_import_are_those_of_its_files(run, capfd):
+def test_points_of_an_import_are_those_of_its_files(run, run_command):
     """The step and the families of config reach the check."""
     lines = ["judge,model,prompt,rating,human"]
     lines += [
@@ -236,9 +215,9 @@ def test_points_of_an_import_are_those_of_its_files(run, capfd):
         "families": {"GPT": ["GPT-4O"]},
     }
     assert run(rated(), added={"studies": {"logs": study, "mine": STUDY}})[0] == 0
-    sys.argv[2] = "log.csv"
-    assert main() == 0
-    page = " ".join(capfd.readouterr().out.split())
+    status, page, _ = run_command("check", "log.csv", "--config", "mine.yaml")
+    assert status == 0
+    page = " ".join(page.split())
     assert (
         "Tone, a scale from 0 to 1 (0.1 of it is 0.1): ratings from 0.2 to 1 and human scores from 0.2 to 1"
         in page
@@ -271,19 +250,14 @@ def test_raters_of_config_give_the_reliability(run):
     assert "reliability of the human scores of Tone is not known" not in " ".join(page.split())
 
 
-def test_help_and_invalid_arguments(run, capfd, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["recuse", "check", "--help"])
+def test_help_and_invalid_arguments(run, run_command, capfd):
     with pytest.raises(SystemExit) as ended:
-        main()
+        run_command("check", "--help")
     assert ended.value.code == 0
     assert "--output" in capfd.readouterr().out
-    assert run(rated(), "--output", "no/check.csv")[0::2] == (
-        1,
-        (
-            "error: --output: no/check.csv: there is no folder no; make it, or name a file in"
-            " another\n"
-        ),
-    )
+    status, _, error = run(rated(), "--output", "no/check.csv")
+    message = "there is no folder no; make it, or name a file in another"
+    assert (status, error) == (1, f"error: --output: no/check.csv: {message}\n")
     assert "did you mean 'mine'?" in run(rated(), "--study", "mines")[2]
 
 
@@ -317,21 +291,16 @@ def verdict_lines(questions, *, judge="gpt-4-0613", human="b"):
 
 
 @pytest.fixture
-def compare(monkeypatch, capfd):
+def compare(run_command):
     """Run the command on lines of verdicts; returns status, standard output and standard error."""
 
     def run(lines, *arguments, **settings):
         Path("v.csv").write_text("\n".join([VERDICTS, *lines]) + "\n", "utf-8")
         models = {"GPT-4": {"family": "GPT", "ids": ["gpt-4-0613"]}}
-        config = {
-            "models": models,
-            "comparisons": {"arena": {"title": "t", "files": "v.csv"} | settings},
-        }
+        study = {"title": "t", "files": "v.csv"} | settings
+        config = {"models": models, "comparisons": {"arena": study}}
         Path("mine.yaml").write_text(yaml.safe_dump(config), "utf-8")
-        monkeypatch.setattr(
-            sys, "argv", ["recuse", "check", "v.csv", "--config", "mine.yaml", *arguments]
-        )
-        return main(), *capfd.readouterr()
+        return run_command("check", "v.csv", "--config", "mine.yaml", *arguments)
 
     return run
 

@@ -56,8 +56,10 @@ def test_points_are_filled_only_if_the_interval_excludes_zero():
 def test_what_is_not_estimable_is_written_not_drawn():
     table = estimates()
     table.loc[1, ["estimate", "ci_low", "ci_high"]] = np.nan
+    table.loc[2, ["ci_low", "ci_high"]] = table.loc[2, "estimate"]  # an interval without a width
     figure = self_and_family_bias(table)
     assert len(artists(figure, "point")) == len(table) - 1
+    assert len(artists(figure, "interval")) == len(table) - 2
     assert texts(figure).count("not estimable") == 1
 
 

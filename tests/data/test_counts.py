@@ -9,11 +9,12 @@ import duckdb
 import pandas as pd
 import pytest
 import sqlglot
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recuse
 from conftest import CONFIG
+from mutations import examples
 from rated_tables import rated, write_rows
 from recuse.base.database import connect, files, values_in
 from recuse.base.errors import DataError
@@ -123,7 +124,7 @@ def test_completeness_is_that_of_the_rows(few_prompts):
     assert any(row["missing_rating"] != "0" for row in tables[1])
 
 
-@settings(max_examples=4, deadline=None, phases=[Phase.generate])
+@examples(40)
 @given(st.integers(0, 2**32))
 def test_counts_of_random_rows_are_the_rows(tmp_path_factory, seed):
     """Rows of one answer or more to a prompt; their counts in any order, in parts."""

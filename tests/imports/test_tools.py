@@ -185,7 +185,7 @@ def test_samples_of_lm_eval_are_gold_labels():
     )
     folder = Path("my__model")
     folder.mkdir()
-    gold = Path("samples_sums_2026-01-01T00-00-00.000.jsonl")
+    gold = folder / "samples_sums_2026-01-01T00-00-00.000.jsonl"
     gold.write_bytes((FIXTURES / "lm_eval.jsonl").read_bytes())
     human = {"columns": {"rating": "exact_match,flexible-extract"}}
     rows, counts = imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[gold], human=human)

@@ -25,6 +25,7 @@ def test_mean_scores_equal_means_over_rows(twin):
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
     rows = list(mean_scores(twin.cells()))
     assert len(rows) == 7 * 10 * 9
+    assert {row["judge"] for row in rows[81:90]} == {HUMAN}  # the last of all dimensions together
     for row in rows:
         part = frame[frame["model"] == row["model"]]
         part = part if row["dimension"] == "" else part[part["dimension"] == row["dimension"]]

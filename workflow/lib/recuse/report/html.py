@@ -37,7 +37,11 @@ def rendered(template: str | Path, **values) -> str:
 
 
 def is_numeric(text: str) -> bool:
-    """Whether a text begins with a number."""
+    """Whether a text begins with a number.
+
+    >>> [is_numeric(text) for text in ("−0.12 to 0.3", ".5", "GPT-4")]
+    [True, True, False]
+    """
     return text[:1] in "0123456789.+−▲▼–"
 
 

@@ -332,6 +332,12 @@ def test_an_end_that_rounds_to_zero_shows_its_sign():
     assert "−0.04 to 3.0" in answer_from(FOUR, scales={"a": [0, 1]}, pooled=[row]).pooled
 
 
+def test_a_mean_that_one_judge_keeps_at_zero_depends_on_it():
+    pooled = [average(0.01, -0.01, 0.03), average(0.03, 0.01, 0.05, left_out="B")]
+    _, depends = answer_from(FOUR, pooled=pooled).caveats
+    assert "its conclusion changes without B (+0.12, 0.04 to 0.20)" in depends
+
+
 def test_at_most_three_caveats_the_largest_first():
     pooled = [
         average(0.03, 0.01, 0.05),

@@ -80,6 +80,8 @@ def test_same_seed_same_comparisons_and_judges_by_themselves():
     both = world({"North": BIASED, "East": {}})
     first, second, third = (simulate_comparisons(w, seed=5) for w in (alone, alone, both))
     assert all((first[column] == second[column]).all() for column in COMPARISONS)
+    stated = first["favoured"][first["condition"] == "bandwagon"]
+    assert np.mean(stated == "a") == pytest.approx(0.5, abs=0.1)
     of_north = third["judge"] == "North"
     for column in ("outcome", "human", "favoured"):
         assert (first[column] == third[column][of_north]).all()

@@ -661,11 +661,17 @@ def test_a_configuration_alone_names_its_studies(alone):
     assert alone("fit", "mine.yaml", "--study", "b", **ARENA) == fitted
 
 
+def test_which_studies_can_be_fitted_is_said(alone):
+    """Comparisons cannot."""
+    status, page, error = alone("fit", "mine.yaml", **ARENA)
+    assert (status, page) == (1, "")
+    words = "mine.yaml has several studies; name one by --study: a, b"
+    assert error == f"error: --study: {words}\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     cases("""
-fit mine.yaml
-    --study: mine.yaml has several studies; name one by --study: a, b
 fit mine.yaml --study v
     config: comparisons: v: these are verdicts on pairs of answers, and `fit` is
 check mine.yaml --study c

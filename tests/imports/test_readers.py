@@ -57,7 +57,8 @@ def test_wrong_format_is_recognised_and_named(given, words):
 
 def test_ratings_among_verdicts_are_named():
     message = complaint(fixture_text("mt_bench_single.jsonl"), "a.jsonl", {}, kind="verdicts")
-    assert "a.jsonl: found ratings of single answers (MT-Bench single judgments); move" in message
+    found = "a.jsonl: found ratings of single answers (MT-Bench single judgments)"
+    assert f"{found}; move the study from `comparisons:` to `studies:`" in message
 
 
 # Where each format has keys that are read: a fixture, the place, and a piece that is there twice

@@ -385,7 +385,7 @@ def temporary(tmp_path, monkeypatch):
 
 def test_nothing_is_left(temporary):
     made = ratings_of_example()
-    recuse.verdict(made), recuse.check(made)
+    recuse.verdict(made), recuse.check(made), recuse.power(made, prompts=[50], copies=[1])
     (folder,) = os.listdir(temporary)
     assert folder.startswith("recuse-")
     del made
@@ -455,7 +455,8 @@ def test_scales_by_dimension():
 
 def test_values_of_numpy_and_pandas(ratings):
     settings = {
-        "scale": (np.int64(1), np.float32(10)),
+        "scale": None,
+        "scales": {"quality": np.array([1.0, 10.0])},
         "missing": pd.Series(["ERROR", "none"]),
         "human": pd.Index(["first", "second"]),
         "families": {name: np.array(each) for name, each in FAMILIES.items()},
@@ -463,7 +464,7 @@ def test_values_of_numpy_and_pandas(ratings):
         "confidence": np.float32(0.9),
     }
     check_same(ratings_of_example(**settings), ratings)
-    assert plain({"quality": np.array([1.0, 10.0])}) == {"quality": [1, 10]}
+    assert plain((np.int64(1), np.float32(10))) == [1, 10]
 
 
 def test_scores_of_any_digits_and_decimal_commas(ratings):

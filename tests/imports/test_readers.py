@@ -83,9 +83,8 @@ def test_key_that_an_object_has_twice_is_named(case):
     settings = {"judge": "judge", "step": 0.5} if inspect else {}
     error = complaint(text, name, settings, kind=kind)
     found = key.replace('"', "'")
-    assert error.startswith(
-        f"{name}, {place}, column key: found {found}, which an object has twice"
-    )
+    words = f"column key: found {found}, which an object has twice; keep one"
+    assert error.startswith(f"{name}, {place}, {words}")
 
 
 def changed(name, line, changes):

@@ -66,7 +66,7 @@ def agreement(facts: Facts) -> Findings:
     yield from answer_scores(facts, connection, levels)
     computed = judge_correlations(facts, connection, levels)
     judges = facts.names("judge")
-    # By `against` and dimension
+    # The correlations that are compared with one another: the query sorted them so
     sets = {key: [*rows] for key, rows in groupby(computed, key=itemgetter(0, 2))}
     of_panel = {row.dimension: row for row in computed if row.against == HUMANS and not row.judge}
     for dimension, row in of_panel.items():

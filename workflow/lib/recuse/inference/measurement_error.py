@@ -125,6 +125,7 @@ def corrected_rows(
 def curve_rows(spec: Spec, study: StudyTables, *, confidence: float) -> Iterator[dict]:
     """Yield the same by corrected moments at each reliability of CURVE, equal in all dimensions."""
     moments = _moments(spec, study)
+    # At reliability 0 all variance is error; each correction subtracts a share of that.
     yield from correct(
         spec,
         moments,
@@ -239,7 +240,7 @@ class KnownReliability:
 
     def __init__(self, moments: Moments, reliability: Mapping[str, float]) -> None:
         """moments: of the rows of all slices of a spec, for the variances; reliability: by
-        dimension, in (0, 1].
+        dimension, from 0 to 1.
         """
         # (dimensions,), as all below
         self.dimension, place = np.unique(moments.factors["dimension"], return_inverse=True)
@@ -254,9 +255,9 @@ class KnownReliability:
         place = np.searchsorted(self.dimension, moments.factors["dimension"])
         return moments.n * (self.share * self.variance)[place]
 
-    def weights(self, cells: DesignCells, squares: "csr_array") -> dict:
+    def weights(self, cells: DesignCells, entries: "csr_array") -> dict:
         """Weights of a prompt's sums in its part of C, (cells, entries) for each product that has
-        any; squares: b b' of each cell, (cells, entries).
+        any; entries: of b b' in each cell, (cells, entries).
 
         The variances are estimates too. With N_d the sum of b b' over the slice's rows of dimension
         d, a prompt adds to C = sum of share_d var_d N_d its rows' b b' share_d var_d and, through
@@ -267,12 +268,12 @@ class KnownReliability:
 
         # 1 where a cell is of a dimension, (cells, dimensions)
         inside = csr_array(cells.dimension[:, None] == self.dimension, dtype=float)
-        sums = inside.T @ squares.multiply(cells.rows[:, None])  # N_d
+        sums = inside.T @ entries.multiply(cells.rows[:, None])  # N_d
         by_variance = inside @ sums.multiply((self.share / self.rows)[:, None])
         mean, variance, share = (
             (inside @ values)[:, None] for values in (self.mean, self.variance, self.share)
         )
-        of_rows = squares.multiply(share * variance)
+        of_rows = entries.multiply(share * variance)
         return {
             (0, 0): of_rows + by_variance.multiply(mean**2 - variance),
             (0, REFERENCE): by_variance.multiply(-2 * mean),
@@ -295,11 +296,11 @@ class SplitRaters:
         """Sum the error variances of the rows of each group, (groups,)."""
         return moments.tensor[:, 0, 0, 0, LENGTH_OF_ROW]
 
-    def weights(self, cells: DesignCells, squares: "csr_array") -> dict:
+    def weights(self, cells: DesignCells, entries: "csr_array") -> dict:
         """Weights of a prompt's sums in its part of C, (cells, entries) for each product that has
-        any; squares: b b' of each cell, (cells, entries).
+        any; entries: of b b' in each cell, (cells, entries).
         """
-        return {(0, LENGTH): squares}
+        return {(0, LENGTH): entries}
 
 
 Noise = KnownReliability | SplitRaters  # the source of the error variance of the reference
@@ -328,7 +329,7 @@ class CorrectedFits:
         noise: Noise,
         corrections: Iterable[Correction],
     ) -> None:
-        """Fit a design to `rows`; cells: of the sums of prompts."""
+        """Fit a design to `rows`, once for each correction; cells: those of the prompts' sums."""
         from scipy.sparse import csr_array, hstack, vstack
 
         self.plain = plain = solve(rows, design.regressors)  # uncorrected
@@ -346,9 +347,9 @@ class CorrectedFits:
             image = image_of_entries(places, estimate)
             squares = np.zeros_like(normal)  # sum over prompts
             self._fits.append((columns, share, estimate, determined(null), inverse, image, squares))
-        squares = row[:, places[0]].multiply(row[:, places[1]])
-        parts, nothing = noise.weights(cells, squares), csr_array(squares.shape)
-        # Of a prompt's sums in X'X, in X'y, which is the score of no fit, and in C
+        entries = row[:, places[0]].multiply(row[:, places[1]])  # of b b' in each cell
+        parts, nothing = noise.weights(cells, entries), csr_array(entries.shape)
+        # Weights for X'X, for X'y, which is the score where the estimate is 0, and for C
         weights = [
             gram_and_score_weights(cells.layouts, places, np.zeros_like(cross)),
             vstack([parts.get(product, nothing) for product in products(cells.layouts.shape[1])]),

@@ -149,8 +149,8 @@ def score_weights(layouts: np.ndarray, estimate: np.ndarray) -> "csr_array":
 def _product_weights(
     rows: Sequence, columns: Sequence["csr_array"], rated: Sequence["csr_array"] = ()
 ) -> "csr_array":
-    """Weights, (products x cells, quantities), of a prompt's sums in the sum over its rows of (w r)
-    (w c) + (w s) rating.
+    """Weights, (products x cells, quantities), of a prompt's sums in the sum over its rows of
+    (w r)(w c) + (w s) y, with w = (1, reference[, length]) and y the rating of a row.
 
     rows, columns, rated: r, c and s of each cell, (cells, quantities) for each entry of w; without
     `rated`, s is 0.

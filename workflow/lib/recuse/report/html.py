@@ -27,7 +27,7 @@ def rendered(template: str | Path, **values) -> str:
 
     What is written from right to left is isolated (`<bdi>`), so that a name leaves the numbers
     beside it in their order, and invisible characters are shown. The filter `digest` is for a
-    policy that allows one style and one script; `is_numeric` is true of texts that begin with
+    policy that allows one style and one script; `is_numeric` is true of texts that begin like
     a number.
     """
     path = Path(template)
@@ -37,10 +37,10 @@ def rendered(template: str | Path, **values) -> str:
 
 
 def is_numeric(text: str) -> bool:
-    """Whether a text begins with a number.
+    """Whether a text begins with a number, a sign or a dash, or is empty.
 
-    >>> [is_numeric(text) for text in ("−0.12 to 0.3", ".5", "GPT-4")]
-    [True, True, False]
+    >>> [is_numeric(text) for text in ("−0.12 to 0.3", ".5", "", "GPT-4")]
+    [True, True, True, False]
     """
     return text[:1] in "0123456789.+−▲▼–"
 

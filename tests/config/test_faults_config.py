@@ -26,7 +26,7 @@ from recuse.data.registry import (
 from recuse.imports.rows import first_keys
 from recuse.model.spec import Spec
 from recuse.plot.style import Subject
-from text_tables import cases
+from text_tables import lines
 
 OWN = """\
 build: [ours, verdicts]
@@ -223,20 +223,14 @@ def test_both_lines_of_a_key_are_named(path):
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    cases("""
-1_0
-    10
--1_000
-    -1000
-010
-    8
-0x1F
-    31
-1:30
-    90
-1_0.5
-    10.5
-"""),
+    lines("""
+        1_0 10
+        -1_000 -1000
+        010 8
+        0x1F 31
+        1:30 90
+        1_0.5 10.5
+    """),
 )
 def test_value_that_yaml_takes_for_another_number_is_named(path, text, number):
     path.write_text(f"seed: {text}\n", "utf-8")

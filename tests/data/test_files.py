@@ -22,7 +22,7 @@ from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import StudyFiles, check_files, normalise_ratings, plan_study, write_shard
 from recuse.data.registry import Registry
 from recuse.imports.rows import create_objects
-from text_tables import cases
+from text_tables import lines
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -101,16 +101,12 @@ def test_every_reader_of_sql_is_called_by_one_function():
 
 @pytest.mark.parametrize(
     ("name", "neighbour"),
-    cases("""
-a*
-    ab
-a?
-    ab
-a[bc]
-    ab
-[a]/b
-    a/b
-"""),
+    lines("""
+        a* ab
+        a? ab
+        a[bc] ab
+        [a]/b a/b
+    """),
 )
 def test_names_of_parts_are_no_patterns(name, neighbour):
     part(f"{neighbour}.parquet", OTHERS)

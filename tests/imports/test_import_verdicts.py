@@ -137,16 +137,12 @@ def test_what_the_next_step_finds_is_named_in_the_users_file():
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    cases("""
-b
-    a
-x
-    A
-B
-    x
-x
-    model_a
-"""),
+    lines("""
+        b a
+        x A
+        B x
+        x model_a
+    """),
 )
 def test_model_that_is_called_like_the_other_answer_is_refused(first, second):
     """An outcome of this name would stand for either answer."""

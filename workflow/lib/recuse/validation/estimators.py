@@ -191,7 +191,8 @@ def _split_raters(trial: Trial) -> _Answers:
             EQUATION,
             moments,
             study.row_blocks(selection, moments.factors),
-            [({}, SplitRaters(), MOMENTS)],
+            SplitRaters(),
+            [({}, MOMENTS)],
             confidence=trial.confidence,
         )
     )

@@ -102,22 +102,22 @@ def test_whatever_could_change_an_answer_changes_the_key_and_nothing_else(plan):
     def keys(**collect):
         return {request.key for request in requests_from(plan(rubrics=["Helpfulness"], **collect))}
 
-    def of_judges(**settings):
+    def with_settings(**settings):
         return {"judges": {name: {**entry, **settings} for name, entry in JUDGES.items()}}
 
     first = keys()
     for change in (
-        of_judges(sampling={"temperature": 0}),
-        of_judges(base_url="http://127.0.0.1:8/v1"),
-        of_judges(model="other"),
-        of_judges(mode="text"),
+        with_settings(sampling={"temperature": 0}),
+        with_settings(base_url="http://127.0.0.1:8/v1"),
+        with_settings(model="other"),
+        with_settings(mode="text"),
         {"wordings": ["examiner"]},
         {"criteria": {"Helpfulness": {"question": "Is it of use?"}}},
         {"blind": False},
     ):
         assert not first & keys(**change), change
     for change in (
-        of_judges(concurrency=2, key="MY_KEY"),
+        with_settings(concurrency=2, key="MY_KEY"),
         {"budget": 3, "ledger": "elsewhere.jsonl", "repair": False, "hidden": ["nobody"]},
         {"judges": {f"{name} renamed": entry for name, entry in JUDGES.items()}},
     ):

@@ -280,7 +280,7 @@ def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one():
     assert rows[0] == ("gpt-4o", "openai/gpt-4o-mini", "1", "quality", 2, 0.0, None, 1)
     assert counts == {"human score": 1}
     first = json.dumps(log)
-    log["eval"]["dataset"]["name"] = "another"  # of which a sample is another prompt
+    log["eval"]["dataset"]["name"] = "another"  # so its samples are other prompts
     logs = {"first.json": first, "log.json": json.dumps(log)}
     import_files(logs, settings=settings, scales={"quality": [0, 1]})
     assert duckdb.sql("from 'ratings.parquet' where gt is not null").fetchall()[1:]

@@ -253,7 +253,7 @@ def write_cells(cells: Cells, path: str) -> None:
     and count_<rating>, the number of rows of each raw rating.
 
     Nothing is lost for any statistic of rating and reference. `group` numbers (dimension, dataset,
-    judge, model). DataError if there is no row.
+    judge, model). Raises DataError if there is no row.
     """
     if not len(cells.n):
         raise DataError(

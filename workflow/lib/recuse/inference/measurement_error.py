@@ -347,7 +347,7 @@ class CorrectedFits:
             image = image_of_entries(places, estimate)
             squares = np.zeros_like(normal)  # sum over prompts
             self._fits.append((columns, share, estimate, determined(null), inverse, image, squares))
-        entries = row[:, places[0]].multiply(row[:, places[1]])  # of b b' in each cell
+        entries = row[:, places[0]].multiply(row[:, places[1]])  # those of b b' in each cell
         parts, nothing = noise.weights(cells, entries), csr_array(entries.shape)
         # Weights for X'X, for X'y, which is the score where the estimate is 0, and for C
         weights = [

@@ -1,18 +1,10 @@
 """Random changes of files, times, names and settings between the runs of a tiny study, each run
 compared with one from nothing.
-
-`python tests/changed_inputs.py SEED STEPS` takes a walk of so many steps, and stops where a result
-is not that of a new run.
 """
 
 import os
 import random
 import shutil
-import subprocess
-import sys
-from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import yaml
 
@@ -80,7 +72,6 @@ class Walk:
         kinds = (
             self.replace,
             self.replace,
-            self.swap,
             self.rename,
             self.set,
             self.edit_code,
@@ -91,48 +82,19 @@ class Walk:
         return self.draw.choice(kinds)()
 
     def replace(self):
-        """Other rows in a file, of the same size and often of the same or another time, by one of
-        several ways.
+        """Other rows in a file, of the same size and often of the same or another time, in its
+        place or under its name.
         """
         kind = self.draw.choice([JUDGED, HUMAN])
         name, variant = self.files[kind]
         self.files[kind] = (name, (variant + self.draw.randint(1, 2)) % 3)
         path, new = self.folder / name, self.folder / "new"
-        before = path.stat()
         new.write_text(rows(kind, self.files[kind][1]), "utf-8")
-        time = self.draw.choice([before.st_mtime, *PAST, None])
-        way = self.draw.choice(["in place", "mv", "cp -p", "link"])
-        if time is not None:
-            os.utime(new, (time, time))
-        if way == "in place":
-            path.write_bytes(new.read_bytes())
-            os.utime(path, (before.st_atime, before.st_mtime) if time is None else (time, time))
-        elif way == "mv":
-            new.replace(path)
-        elif way == "cp -p":
-            subprocess.run(["cp", "-p", new, path], check=True)
-        else:
-            target = self.folder / f"target {self.draw.random()}"
-            new.replace(target)
-            path.unlink()
-            path.symlink_to(target)
-        new.unlink(missing_ok=True)
-        return f"{name} replaced ({way}, time {time})"
-
-    def swap(self):
-        """The file takes the place of another, which is kept, and both keep their times."""
-        kind = self.draw.choice([JUDGED, HUMAN])
-        name, variant = self.files[kind]
-        other, path = self.folder / f"other {kind}", self.folder / name
-        if not other.exists():
-            other.write_text(rows(kind, (variant + 1) % 3), "utf-8")
-            return f"another {kind} written"
-        path.rename(self.folder / "aside")
-        other.rename(path)
-        (self.folder / "aside").rename(other)
-        text = path.read_text("utf-8")
-        self.files[kind] = (name, next(number for number in range(3) if rows(kind, number) == text))
-        return f"{name} swapped"
+        time = self.draw.choice([path.stat().st_mtime, *PAST, new.stat().st_mtime])
+        os.utime(new, (time, time))
+        replacing = self.draw.choice([shutil.copy2, os.replace])
+        replacing(new, path)
+        return f"{name} replaced ({replacing.__name__}, time {time})"
 
     def rename(self):
         """Another name of a file, in the configuration too, or the first again; its times stay."""
@@ -221,16 +183,10 @@ class Walk:
         """
         state = repr((self.files, self.settings, self.code, targets))
         if state not in self.runs_from_nothing:
-            for path in (
-                *self.fresh.glob("*.csv"),
-                self.fresh / "results",
-                self.fresh / ".snakemake",
-            ):
-                (
-                    partial(shutil.rmtree, ignore_errors=True)
-                    if path.suffix != ".csv"
-                    else Path.unlink
-                )(path)
+            for path in self.fresh.glob("*.csv"):
+                path.unlink()
+            for name in ("results", ".snakemake"):
+                shutil.rmtree(self.fresh / name, ignore_errors=True)
             self.write_all(self.fresh)
             self.run(self.fresh, *(targets or RESULTS))
             self.runs_from_nothing[state] = products(self.fresh)
@@ -243,8 +199,3 @@ def walk(seed, steps, folder):
     walker.run(walker.folder, *RESULTS)
     for number in range(steps):
         print(number, walker.step(), flush=True)
-
-
-if __name__ == "__main__":
-    with TemporaryDirectory() as name:
-        walk(int(sys.argv[1]), int(sys.argv[2]), Path(name))

@@ -1,5 +1,5 @@
-"""A user's files of right and wrong answers, by the lines of docs/own-data.md, and the simulated
-study, from files to page.
+"""A user's files of right and wrong answers, by the lines of docs/own-data.md, from files to
+page.
 """
 
 import re
@@ -16,8 +16,7 @@ from workflow_runs import build, copy_project
 pytestmark = pytest.mark.workflow
 PAGE = (ROOT / "docs" / "own-data.md").read_text("utf-8")
 TARGETS = ("results/keyed/tables/gold.csv", "keyed_pairs")
-FIGURE = "results/keyed/figures/gold.svg"  # with --long, as are the tables of the next
-RECOVERY = "results/gold_twin/tables/recovery.csv"
+RECOVERY = "results/gold_twin/tables/recovery.csv"  # with --long
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +26,7 @@ def keyed(tmp_path_factory, long):
     (folder / "mine.yaml").write_text(lines, "utf-8")
     write_judged(folder / "judged.csv")
     write_verdicts(folder / "verdicts.csv")
-    targets = [*TARGETS, FIGURE, RECOVERY] if long else TARGETS
-    build(folder, "--cores", "1", *targets, configs=["mine.yaml"])
+    build(folder, "--cores", "1", *TARGETS, *[RECOVERY] * long, configs=["mine.yaml"])
     return folder / "results"
 
 
@@ -52,16 +50,14 @@ def test_what_is_planted_in_a_users_files_is_found(keyed):
     assert float(ratings["m1"]["ci_low"]) < 0.693 < float(ratings["m1"]["ci_high"])
 
 
-def test_the_page_begins_with_it(keyed):
+def test_the_page_has_the_finding_and_its_figure(keyed):
     html = (keyed / "keyed_pairs" / "report.html").read_text("utf-8")
     assert "prefers its own wrong answers to right ones more often than expected" in html
     assert 'aria-labelledby="gold-title"' in html
-    assert "A wrong key, or a judge that prefers any answer with its own conclusion" in html
 
 
 @pytest.mark.long
 def test_the_simulated_study_recovers_what_is_planted(keyed):
     """pairwise/test_gold_of_pairs finds what is planted in a smaller study."""
     rows = read_table(keyed.parent / RECOVERY)
-    assert len(rows) == 24
     assert sum(row["inside"] == "yes" for row in rows) >= 18

@@ -126,16 +126,6 @@ def test_a_study_is_built_beside_a_job_that_fails_for_good_and_nothing_is_left_t
     assert_nothing_is_left(cluster, folder, "mine")
 
 
-@pytest.mark.long
-def test_the_twin_then_one_figure_and_nothing_is_left_to_do_locally(cluster, tmp_path):
-    """At its full size; the test above asks the same of a smaller study."""
-    folder, before = copy_project(tmp_path), cluster.jobs()
-    build(folder, *PROFILE, "twin", **cluster.environment)
-    names = sorted(job.name for number, job in cluster.jobs().items() if number not in before)
-    assert names == ["figures_twin", "tables_helm", "tables_twin"]
-    assert_nothing_is_left(cluster, folder, "twin")
-
-
 def assert_nothing_is_left(cluster, folder, study):
     """The study is built, and there is nothing to do for it or one figure, on the cluster or on
     this machine.

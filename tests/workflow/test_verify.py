@@ -38,19 +38,29 @@ def test_results_as_built_belong_together(project):
     assert all(line.endswith("results belong together") for line in lines)
 
 
-def test_table_edited_by_hand_absent_and_foreign_files(project, changed):
+def test_edited_absent_and_foreign_files_and_what_was_made_from_another_table(project, changed):
+    """Also where a job was interrupted."""
     table = "results/mine/tables/power.csv"
+    marker = base64.b64encode(table.encode()).decode()
+    changed(f".snakemake/incomplete/{marker}", b"")
     times = os.stat(project / table)
     path = changed(table, (project / table).read_bytes().replace(b"1", b"2", 1))
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     changed("results/mine/tables/foreign.csv", b"a\n")
     changed("results/mine/cells.parquet")
     changed("results/mine/made/describe.json")
+    record = json.loads((project / "results/mine/made/conclusions.json").read_text())
+    record["inputs"]["results/mine/tables/reliability.csv"] = "0" * 64
+    changed("results/mine/made/conclusions.json", json.dumps(record).encode())
     status, lines, errors = verified(project, "mine")
     assert status == 1
     assert sorted(lines) == [
         "results/mine/cells.parquet: is not there",
         "results/mine/tables/foreign.csv: is written by no rule of this study",
+        (
+            "results/mine/tables/leaderboard.csv and 8 more: was made from another"
+            " results/mine/tables/reliability.csv"
+        ),
         (
             "results/mine/tables/mean_scores.csv and 2 more: has no record"
             " (results/mine/made/describe.json)"
@@ -60,33 +70,13 @@ def test_table_edited_by_hand_absent_and_foreign_files(project, changed):
     assert errors == "error: mine: run the workflow again, and delete files that no rule writes\n"
 
 
-def test_an_interrupted_job_is_no_obstacle(project, changed):
-    table = "results/mine/tables/power.csv"
-    marker = base64.b64encode(table.encode()).decode()
-    changed(table, b"half of it")
-    changed(f".snakemake/incomplete/{marker}", b"")
-    status, lines, errors = verified(project, "mine")
-    assert (status, lines) == (1, [f"{table}: is not what the rule conclusions wrote"])
-    assert errors == "error: mine: run the workflow again, and delete files that no rule writes\n"
-
-
-def test_results_made_from_an_edited_table(project, changed):
-    record = json.loads((project / "results/mine/made/conclusions.json").read_text())
-    record["inputs"]["results/mine/tables/reliability.csv"] = "0" * 64
-    changed("results/mine/made/conclusions.json", json.dumps(record).encode())
-    assert verified(project, "mine")[1] == [
-        "results/mine/tables/leaderboard.csv and 8 more: was made from another"
-        " results/mine/tables/reliability.csv"
-    ]
-
-
 def test_other_data_code_and_settings(project, changed, edit, overlay):
     changed(
         "tests/smoke/ratings.csv",
         (project / "tests/smoke/ratings.csv").read_bytes().replace(b"1", b"2", 1),
     )
     edit("workflow/lib/recuse/data/describe.py", "# new\n")
-    overlay("inference: {identifiability: [main]}\n")
+    overlay("inference: {identifiability: [main], replicates: 100}\n")
     status, lines, _ = verified(project, "mine", "--config", OVERLAY)
     assert status == 1
     assert {line.replace("results/mine/", "") for line in lines} == {
@@ -97,13 +87,6 @@ def test_other_data_code_and_settings(project, changed, edit, overlay):
         "report.html and 1 more: was made with another setting (about)",
         "tables/completeness.csv and 2 more: was made from another tests/smoke/ratings.csv",
     }
-
-
-def test_another_seed(project, overlay):
-    overlay("seed: 1\n")
-    _, lines, _ = verified(project, "mine", "--config", OVERLAY)
-    conclusions = "results/mine/tables/leaderboard.csv and 8 more"
-    assert f"{conclusions}: was made with another setting (seed)" in lines
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,15 @@
-"""The workflow on studies of comparisons: a user's own file and a simulated world, built, rebuilt
-and refused.
+"""The workflow on studies of comparisons: a user's own file, a file of another tool and a simulated
+world, built and rebuilt.
 """
 
-import csv
-import os
-from pathlib import Path
+import shutil
 
 import pytest
 
-from conftest import CONFIG, DATA
-from picked_rows import column, fields
+from picked_rows import keyed
 from recuse.base.tables import read_table
-from workflow_runs import build, copy_project, planned, products, refused
+from verdict_files import released
+from workflow_runs import ROOT, build, copy_project, planned
 
 pytestmark = pytest.mark.workflow
 STUDIES = ("verdicts", "world")
@@ -27,7 +25,13 @@ ALL_OF_WORLD = (*OF_VERBOSITY, *OF_BIASES, *OF_ATTACKS)
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     folder = copy_project(tmp_path_factory.mktemp("comparisons"))
-    build(folder, "--cores", "2", **OWN)
+    shutil.copy(ROOT / "tests" / "formats" / "alpaca_eval.json", folder / "a.json")
+    (folder / "mine.yaml").write_text(
+        "comparisons: {ours: {title: t, import: {files: a.json}}}\n", "utf-8"
+    )
+    position = "results/ours/tables/position.csv"
+    configs = [*OWN["configs"], "mine.yaml"]
+    build(folder, "--cores", "2", *STUDIES, position, configs=configs)
     return folder
 
 
@@ -43,16 +47,6 @@ def test_every_figure_of_what_a_study_holds(compared):
     }
     assert drawn["verdicts"] == {f"{figure}.svg" for figure in (*OF_VERBOSITY, *OF_REGRESSION)}
     assert drawn["world"] == {f"{figure}.svg" for figure in ALL_OF_WORLD}
-
-
-@pytest.mark.long  # test_faults_kill ends runs of ratings on one core, and compares the bytes
-def test_one_core_and_two_give_the_same_bytes(compared, tmp_path):
-    other, ours = copy_project(tmp_path), products(compared)
-    wanted = {path for path in ours if "/tables/" in path or "/figures/" in path}
-    build(other, "--cores", "1", *(f"results/{path}" for path in wanted), **OWN)
-    theirs = products(other)
-    assert wanted <= theirs.keys()
-    assert [path for path in theirs.keys() & ours.keys() if theirs[path] != ours[path]] == []
 
 
 @pytest.mark.parametrize(
@@ -77,6 +71,11 @@ def test_edited_code_reruns_what_uses_it(compared, file, jobs):
         path.write_bytes(before)
 
 
+def test_verdicts_in_the_file_of_a_tool_are_imported(compared):
+    assert read_table(compared / "results/ours/tables/imported.csv")[0]["n"] == "7"
+    assert (compared / "results/ours/tables/position.csv").exists()
+
+
 def test_planted_biases_are_in_the_recovery_table(compared):
     rows = read_table(compared / "results" / "world" / "tables" / "recovery.csv")
     assert {row["quantity"] for row in rows} >= {
@@ -88,37 +87,14 @@ def test_planted_biases_are_in_the_recovery_table(compared):
     assert all(row["inside"] in ("yes", "no") for row in rows)
 
 
-@pytest.fixture
-def mirror():
-    """The mirror's folder; the test is skipped, with the reason, where it lacks the files of
-    comparisons.
-    """
-    place = Path(os.environ.get("RECUSE_MIRROR", "none"))
-    if not (place / CONFIG["sources"]["llmbar"]["repository"]).is_dir():
-        pytest.skip(
-            "needs the published files of LLMBar: set RECUSE_MIRROR to"
-            " <owner>/<repository>/<commit>/<path>"
-        )
-    return place
-
-
 @pytest.mark.mirror
 @pytest.mark.long
-def test_published_files_are_verified_and_one_that_lacks_is_named(compared, mirror, tmp_path):
-    """papers/test_fetch asks it of a server, test_workflow of the files of ratings."""
-    source = CONFIG["sources"]["llmbar"]
-    with open(DATA / "sources" / source["manifest"], newline="", encoding="utf-8") as table:
-        paths = column(csv.DictReader(table), "path")
-    lame = tmp_path / "mirror"
-    for path in paths[:-1]:
-        inside = Path(source["repository"], source["commit"], path)
-        (lame / inside).parent.mkdir(parents=True, exist_ok=True)
-        (lame / inside).write_bytes((mirror / inside).read_bytes())
+def test_published_verdicts_are_fetched_and_read(compared, tmp_path):
+    """What is said of files that lack is tested in papers/test_fetch."""
+    folder, _ = released("llmbar")
+    mirror = str(folder.parents[2].resolve())
     target = "results/llmbar/tables/agreement.csv"
     caches = {"RECUSE_CACHE": str(tmp_path / "cache")}
-    said = refused(compared, "--cores", "1", target, RECUSE_MIRROR=str(lame), **caches)
-    assert paths[-1] in said
-    assert not list((compared / "results" / "llmbar" / "raw").rglob("*.json"))
-    build(compared, "--cores", "1", target, RECUSE_MIRROR=str(mirror.resolve()), **caches)
-    rows = {fields(row, "judge condition order"): row for row in read_table(compared / target)}
+    build(compared, "--cores", "1", target, RECUSE_MIRROR=mirror, **caches)
+    rows = keyed(read_table(compared / target), "judge condition order")
     assert float(rows["GPT-4", "Natural", "pooled"]["value"]) == 0.935

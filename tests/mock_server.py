@@ -1,8 +1,7 @@
 """An OpenAI-compatible server on this machine that answers well or, by a plan, badly, and counts
 what it did.
 
-`python tests/mock_server.py --port 8000 --latency 0.2 --share 0.2 --seed 1` serves until it is
-ended; GET /counts tells.
+`python tests/mock_server.py --latency 0.2` prints its address and serves until it is ended.
 """
 
 import argparse
@@ -64,20 +63,9 @@ class Mock:
     requests that are answered.
     """
 
-    def __init__(
-        self,
-        *,
-        latency=0.0,
-        plan=FAULTS,
-        share=0.0,
-        seed=0,
-        port=0,
-        at_once=None,
-        retry_after="0.05",
-        logprobs=True,
-    ):
-        self.latency, self.plan, self.share, self.seed, self.port = latency, plan, share, seed, port
-        self.at_once, self.retry_after, self.logprobs = at_once, retry_after, logprobs
+    def __init__(self, *, latency=0.0, share=0.0, seed=0):
+        self.latency, self.plan, self.share, self.seed = latency, FAULTS, share, seed
+        self.at_once, self.retry_after, self.logprobs = None, "0.05", True
         self.always = None  # a fault of every request
         self.redirect, self.location = 307, ""  # status of a redirect, and where it leads
         self.raw = None  # function of the request's body: the bytes of the response to it
@@ -112,7 +100,7 @@ class Mock:
 
     async def _serve(self, ready):
         self._loop, self._closing = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(self._connection, "127.0.0.1", self.port, backlog=1024)
+        server = await asyncio.start_server(self._connection, "127.0.0.1", 0, backlog=1024)
         self.port = server.sockets[0].getsockname()[1]
         ready.set()
         await self._closing.wait()
@@ -143,8 +131,6 @@ class Mock:
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         self.keys.add(headers.get("authorization"))
         self.headers |= headers.keys()
-        if path == "/counts":
-            return await self._reply(writer, {"done": self.done, "seen": self.seen})
         if path == "/v1/chat/completions":
             return await self._complete(writer, json.loads(body), headers)
         self.done[f"{method} {path.split('/')[2].split('?')[0]}"] += 1
@@ -188,29 +174,23 @@ class Mock:
         return lives
 
     async def _fail(self, writer, fault, body, headers):
-        error = {
-            "message": f"{fault}, with the header {headers.get('authorization')}",
-            "type": fault,
-            "code": None,
-        }
         statuses = {
             "rate limit": 429,
+            "quota": 429,
             "server error": 500,
             "bad request": 400,
             "unauthorized": 401,
+            "redirect": self.redirect,
+            "not implemented": 501,
         }
-        if fault == "quota":
-            return await self._reply(writer, {"error": error | {"code": "insufficient_quota"}}, 429)
         if fault in statuses:
-            extra = (
-                {"Retry-After": self.retry_after}
-                if fault == "rate limit"
-                else {"x-ratelimit-reset": "3600"}
-            )
+            code = "insufficient_quota" if fault == "quota" else None
+            message = f"{fault}, with the header {headers.get('authorization')}"
+            error = {"message": message, "type": fault, "code": code}
+            extra = {"Location": self.location, "x-ratelimit-reset": "3600"}
+            if fault == "rate limit":
+                extra = {"Retry-After": self.retry_after}
             return await self._reply(writer, {"error": error}, statuses[fault], extra)
-        if fault in ("redirect", "not implemented"):
-            status = self.redirect if fault == "redirect" else 501
-            return await self._reply(writer, {"error": error}, status, {"Location": self.location})
         if fault == "bad JSON":
             return await self._send(
                 writer, 200, b'{"choices": [' + str(headers.get("authorization")).encode()
@@ -314,17 +294,15 @@ class Mock:
         """Answer a share of a batch; the rest has expired."""
         lines = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
         most = round(self.batch_share * len(lines))
-        base = [
-            {"id": f"r{number}", "custom_id": line["custom_id"]}
-            for number, line in enumerate(lines)
-        ]
-        answers = [
-            {"response": {"status_code": 200, "body": self.completion(line["body"])}, "error": None}
-            for line in lines
-        ]
         expired = {"response": None, "error": {"code": "batch_expired", "message": "Too late."}}
-        output = [one | other for one, other in zip(base[:most], answers[:most], strict=True)]
-        errors = [one | expired for one in base[most:]]
+        output, errors = [], []
+        for number, line in enumerate(lines):
+            entry = {"id": f"r{number}", "custom_id": line["custom_id"]}
+            response = {"status_code": 200, "body": self.completion(line["body"])}
+            if number < most:
+                output.append(entry | {"response": response, "error": None})
+            else:
+                errors.append(entry | expired)
         for name, records in (("output_file_id", output), ("error_file_id", errors)):
             content = "".join(json.dumps(record) + "\n" for record in reversed(records)).encode()
             batch[name] = self._file(content) if records else None
@@ -348,12 +326,8 @@ class Mock:
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0)
-    parser.add_argument("--share", type=float, default=0.0)
-    parser.add_argument("--seed", type=int, default=0)
-    mock = Mock(**vars(parser.parse_args()))
-    with mock:
+    with Mock(latency=parser.parse_args().latency) as mock:
         print(mock.url, flush=True)
         threading.Event().wait()
 

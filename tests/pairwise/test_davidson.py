@@ -1,5 +1,5 @@
-"""The regression of verdicts against independent fits: statsmodels on raw rows, a naive likelihood,
-finite differences.
+"""The regression of verdicts against a naive likelihood and finite differences; test_strengths has
+one against statsmodels.
 """
 
 import numpy as np
@@ -92,56 +92,6 @@ def test_likelihood_and_derivatives_equal_a_loop_over_verdicts(settings):
     assert_allclose(state.scores().sum(axis=0), state.gradient, atol=1e-10)
 
 
-def design_from(verdicts, kinds):
-    """Regressors of each verdict, by differences of `eta_of_row`, without the strength of the last
-    model; their places.
-    """
-    cells = PairCells(verdicts)
-    places = [place for kind in kinds for place in cells.terms.places(kind) if cells.present[place]]
-    places.remove(cells.terms.start[STRENGTH] + len(verdicts.models) - 1)
-    base = cells.terms.defaults()
-
-    def eta(coefficients, row):
-        return eta_of_row(
-            verdicts, row, lambda kind, code: coefficients[cells.terms.start[kind] + code]
-        )
-
-    unit = np.eye(cells.terms.count)
-    rows = range(len(verdicts.judge))
-    return np.array(
-        [[eta(base + unit[place], row) - eta(base, row) for place in places] for row in rows]
-    ), places
-
-
-def summing_to_zero(values, strengths):
-    """The matrix from coefficients with the last model at 0 to those with strengths that sum to
-    0.
-    """
-    turned = np.eye(len(values) + 1, len(values))
-    order = [*range(strengths), len(values), *range(strengths, len(values))]
-    turned = turned[order]
-    turned[: strengths + 1] -= turned[: strengths + 1].mean(axis=0)
-    return turned
-
-
-def test_without_ties_equal_to_statsmodels_on_raw_rows():
-    import statsmodels.api as sm
-
-    verdicts = verdicts_from(length=0.5)
-    cells = PairCells(verdicts)
-    kinds = [STRENGTH, SELF, FAMILY, POSITION, LENGTH]
-    fitted = fit_maximum(cells, kinds)
-    design, places = design_from(verdicts, kinds)
-    model = sm.GLM(verdicts.outcome == 0, design, family=sm.families.Binomial())
-    theirs = model.fit(tol=1e-14, cov_type="cluster", cov_kwds={"groups": verdicts.item})
-    models = len(verdicts.models)
-    turned = summing_to_zero(theirs.params, models - 1)
-    ours = np.insert(places, models - 1, models - 1)
-    assert_allclose(fitted.coefficients[ours], turned @ theirs.params, atol=1e-9)
-    covariance = fitted.covariance(fitted.influence)[np.ix_(ours, ours)]
-    assert_allclose(covariance, turned @ theirs.cov_params() @ turned.T, atol=1e-9)
-
-
 def test_sensitivities_are_at_the_maximum_of_the_naive_likelihood():
     from scipy.optimize import minimize
 
@@ -164,22 +114,3 @@ def test_sensitivities_are_at_the_maximum_of_the_naive_likelihood():
     assert optimum.fun - best < 1e-6
     assert fitted.coefficients[slopes].mean() == pytest.approx(1, abs=1e-12)
     assert fitted.coefficients[models].sum() == pytest.approx(0, abs=1e-12)
-
-
-def test_errors_are_near_those_of_leaving_out_each_question():
-    verdicts = verdicts_from(questions=60, ties=0.3, sensitivities=(0.6, 1.4))
-    fitted = fit_maximum(PairCells(verdicts), KINDS, precision={SENSITIVITY: 1.0})
-    without = [
-        fit_maximum(
-            PairCells(verdicts.among(verdicts.item != item)), KINDS, precision={SENSITIVITY: 1.0}
-        )
-        for item in range(60)
-    ]
-    drawn = np.array([each.coefficients for each in without])
-    jackknife = np.sqrt(59 / 60 * ((drawn - drawn.mean(axis=0)) ** 2).sum(axis=0))
-    ratio = (
-        np.sqrt(fitted.covariance(fitted.influence).diagonal())[fitted.identified]
-        / jackknife[fitted.identified]
-    )
-    assert (ratio > 0.9).all()
-    assert (ratio < 1.1).all()

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from pair_worlds import PairWorld, draw
 from recuse.pairwise.davidson import KINDS, POSITION, SELF, SENSITIVITY, STRENGTH, TIE, PairCells
-from recuse.pairwise.maximum import fit_maximum, separation
+from recuse.pairwise.maximum import fit_maximum
 
 LINEAR = [kind for kind in KINDS if kind != SENSITIVITY]
 
@@ -49,16 +49,6 @@ def test_a_model_that_never_wins_has_no_finite_strength():
     fitted = fit_maximum(cells, [STRENGTH])
     assert fitted.separated.nonzero()[0].tolist() == [4]
     assert fitted.identified[cells.terms.places(STRENGTH)].tolist() == [True] * 4 + [False]
-
-
-def test_there_is_no_separation_where_one_verdict_differs():
-    verdicts = with_own_answers_chosen(verdicts_from())
-    self_rows = np.flatnonzero((verdicts.judge == 0) & (verdicts.first == 0))
-    outcome = verdicts.outcome.copy()
-    outcome[self_rows[0]] = 1
-    fitted = fit_maximum(PairCells(replace(verdicts, outcome=outcome)), LINEAR)
-    assert not fitted.separated.any()
-    assert not separation(fitted).any()
 
 
 def test_ties_bind_a_direction_that_would_separate_without_them():

@@ -43,19 +43,6 @@ def test_ends_are_those_of_a_loop_over_resampled_questions(monkeypatch, block):
     assert (high - low > 0.05).all()
 
 
-def test_replicates_without_a_value_are_left_out():
-    sums = np.zeros((4, 4))
-    sums[:, 1] = 1.0
-    sums[0] = [1, 1, 1, 2]  # the second share exists only where the first question is drawn
-    low, high = percentile_intervals(sums, shares, confidence=0.9, seed=1, replicates=200)
-    assert (low[1], high[1]) == (0.5, 0.5)
-    assert low[0] == 0.0
-    sums[0, 3] = sums[0, 2] = 0
-    low, high = percentile_intervals(sums, shares, confidence=0.9, seed=1, replicates=200)
-    assert np.isnan([low[1], high[1]]).all()
-    assert np.isfinite([low[0], high[0]]).all()
-
-
 @pytest.mark.parametrize("questions", [0, 1])
 def test_fewer_than_two_questions_have_no_interval(questions):
     low, high = percentile_intervals(np.ones((questions, 4)), shares, confidence=0.9, seed=1)

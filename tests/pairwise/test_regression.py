@@ -157,6 +157,9 @@ def test_refusals_have_their_reason():
     assert rows["B", SELF, "model 0"]["reason"] == because(
         Reason.FEW_QUESTIONS, questions=5, least=10
     )
+    of_self = (judges.judge == 0) & ((judges.first == 0) | (judges.second == 0))
+    rows = keyed(rows_from(compared.among(~of_self)))
+    assert rows["C", SELF, "model 0"]["reason"] == Reason.NO_OWN_COMPARED
     always = (judges.judge == 0) & (judges.first == 0)
     never = (judges.judge == 0) & (judges.second == 0)
     chosen = replace(judges, outcome=np.where(always, 0, np.where(never, 1, judges.outcome)))

@@ -142,32 +142,6 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
                 )
 
 
-def verdict(order, outcome, item="q", human="a", lengths=(5.0, 9.0), judge="j"):
-    names = (
-        "judge",
-        "item",
-        "model_a",
-        "model_b",
-        "order",
-        "outcome",
-        "human",
-        "length_a",
-        "length_b",
-    )
-    return dict(zip(names, (judge, item, "m", "n", order, outcome, human, *lengths), strict=True))
-
-
-def test_one_question_or_one_side_alone_have_no_interval(tmp_path):
-    rows = [verdict(order, "b", item="q", judge=judge) for order in ("ab", "ba") for judge in "jk"]
-    rows += [verdict(order, "b", item="other", human="b", judge="k") for order in ("ab", "ba")]
-    results = table(write(rows, tmp_path / "c.parquet"), pools={})
-    one_side = results["", "", "j", "debiased", "excluded"]
-    assert math.isnan(one_side["verbosity_bias"])
-    assert fields(one_side, "rate_shorter rate_longer ci_low") == (1.0, None, None)
-    several = results["", "", "k", "debiased", "excluded"]
-    assert fields(several, "verbosity_bias ci_low few") == (1.0, None, "yes")
-
-
 @pytest.mark.parametrize(
     ("pools", "words"),
     [

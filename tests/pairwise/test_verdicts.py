@@ -3,16 +3,12 @@
 import math
 
 import pytest
-from numpy.random import default_rng
 
 from picked_rows import fields, keyed
-from random_comparisons import write
 from recuse.base.reasons import Reason, code, parse
 from recuse.base.tables import read_table, write_table
 from recuse.inference.verdict import VERDICTS, Verdict
-from recuse.pairwise.choices import choices, count_choices
-from recuse.pairwise.questions import open_pairs
-from recuse.pairwise.regression import REGRESSION, Regression, read_compared, regression_rows
+from recuse.pairwise.regression import REGRESSION
 from recuse.pairwise.verdicts import verdicts
 
 SETTINGS = {"order": [], "confidence": 0.9, "power": 0.8}
@@ -171,43 +167,3 @@ def test_other_kinds_of_answers_that_are_not_compared():
     assert code(found["first", "J"]["reason"]) is Reason.ONE_ORDER
     assert code(judged([])["longer", "J"]["reason"]) is Reason.SAME_LENGTHS
     assert not [term for quantity, term in found if quantity == "family_bias"]
-
-
-@pytest.fixture
-def no_own_answers(tmp_path):
-    """Three judges that compare the answers of others, to 40 questions, and favour longer ones."""
-    draw = default_rng(1)
-    rows = []
-    for judge, number, order in ((j, n, o) for j in "XYZ" for n in range(40) for o in ("ab", "ba")):
-        row = {"judge": judge, "model_a": "m", "model_b": "n", "item": f"q{number}", "order": order}
-        row |= {
-            "outcome": "a" if draw.random() < 0.8 else "b",
-            "human": "ab"[number % 2],
-            "length_a": 9.0,
-            "length_b": 5.0,
-        }
-        rows.append(row)
-    return write(rows, tmp_path / "comparisons.parquet")
-
-
-@pytest.mark.parametrize("by_regression", [False, True])
-def test_judges_that_compare_no_own_answers_get_no_verdict_on_them(no_own_answers, by_regression):
-    of = count_choices(open_pairs(no_own_answers, {}), {})
-    rows = list(choices(of, confidence=0.9, seed=1))
-    regression = (
-        list(regression_rows(Regression(read_compared(no_own_answers, {})), confidence=0.9))
-        if by_regression
-        else []
-    )
-    found = judged(rows, regression, of.judges)
-    assert {row["kind"] for (quantity, _), row in found.items() if quantity == "self_bias"} == {
-        "pairs" if by_regression else "shares"
-    }
-    for judge in "XYZ":
-        own = found["self_bias", judge]
-        longer = found["longer", judge]
-        assert (own["verdict"], code(own["reason"])) == (
-            Verdict.INCONCLUSIVE,
-            Reason.NO_OWN_COMPARED,
-        )
-        assert longer["verdict"] == Verdict.LIKELY

@@ -72,15 +72,7 @@ def random_rows(seed, *, questions=7):
                 vote,
                 *[None] * 6,
             )
-            rows.append(
-                dict(
-                    zip(
-                        COMPARISONS,
-                        (None if value is None else value for value in values),
-                        strict=True,
-                    )
-                )
-            )
+            rows.append(dict(zip(COMPARISONS, values, strict=True)))
     return rows
 
 

@@ -1,12 +1,11 @@
-"""The pages as a site: every link of every page leads somewhere, and nothing is fetched from
-elsewhere.
+"""The pages as a site, which Sphinx builds without a warning (of a link that leads nowhere, too):
+nothing is fetched from elsewhere.
 """
 
 import os
 import re
 import subprocess
 import sys
-from urllib.parse import unquote
 
 import pytest
 
@@ -45,21 +44,6 @@ def test_nothing_is_fetched_from_elsewhere(site):
     }
     assert len(texts) > len([*(ROOT / "docs").glob("*.md")])
     assert [path for path, text in texts.items() if FETCHED.search(text)] == []
-
-
-def test_every_link_leads_somewhere(site):
-    pages = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
-    marks = {path: {*re.findall(r' id="([^"]+)"', text)} for path, text in pages.items()}
-    broken = []
-    for path, text in pages.items():
-        for link in re.findall(r'(?:href|src)="([^"]+)"', text):
-            name, _, mark = unquote(link).partition("#")
-            target = (path.parent / name.partition("?")[0]).resolve() if name else path
-            if re.match("[a-z]+:", name):
-                continue
-            if not target.exists() or (mark and mark not in marks[target]):
-                broken.append((path.name, link))
-    assert broken == []
 
 
 def test_pages_of_all_folders_have_the_notebook_and_a_link_to_the_repository(site):

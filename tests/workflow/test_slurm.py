@@ -2,8 +2,6 @@
 their own, and the bytes are those of one machine.
 """
 
-import threading
-
 import pytest
 
 from workflow_runs import assert_success, build, copy_project, products, snakemake
@@ -38,40 +36,10 @@ TOO_LITTLE_AT_FIRST = [
 ]
 
 
-@pytest.fixture
-def kill_first(cluster):
-    """Kill the first job of a group as soon as it runs, from the side; tells its number in a list,
-    once it did.
-    """
-    stop, killed, threads = threading.Event(), [], []
-
-    def wait_and_kill(group):
-        while not (stop.wait(0.2) or killed):
-            killed[:] = [
-                number
-                for number, job in cluster.jobs().items()
-                if (job.name, job.state) == (group, "RUNNING")
-            ]
-        for number in killed:
-            cluster.call("scancel", number)
-
-    def start(group):
-        threads.append(threading.Thread(target=wait_and_kill, args=[group]))
-        threads[0].start()
-        return killed
-
-    yield start
-    stop.set()
-    for thread in threads:
-        thread.join()
-
-
 @pytest.mark.long
-def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(
-    cluster, project, kill_first, tmp_path
-):
+def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(cluster, project, tmp_path):
+    """The first job of the tables of `mine` is killed, as it takes more memory than it has."""
     folder = copy_project(tmp_path)
-    killed = kill_first("figures_smoke")
     build(
         folder,
         *PROFILE,
@@ -82,22 +50,16 @@ def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(
         **cluster.environment,
     )
     jobs = cluster.jobs()
-    assert jobs[killed[0]].state == "CANCELLED"
     assert sorted(job.name for job in jobs.values()) == [
-        *(
-            "figures_mine",
-            "figures_smoke",
-            "figures_smoke",
-            "tables_mine",
-            "tables_mine",
-            "tables_smoke",
-        )
+        "figures_mine",
+        "figures_smoke",
+        "tables_mine",
+        "tables_mine",
+        "tables_smoke",
     ]
     short_of_memory, made = (job for job in jobs.values() if job.name == "tables_mine")
     assert (short_of_memory.memory, made.memory) == ("120M", "2000M")  # two rules side by side
     assert short_of_memory.state != made.state == "COMPLETED"
-    first, second = (job for job in jobs.values() if job.name == "figures_smoke")
-    assert (first.memory, second.memory) == ("1000M", "2000M")
     ours, theirs = products(project), products(folder)
     assert set(FIGURES + TABLES) <= {f"results/{path}" for path in theirs}
     assert [path for path in theirs if theirs[path] != ours[path]] == []

@@ -221,7 +221,12 @@ def first_repeated_row(coded: CodedRows) -> tuple[str, ...] | None:
     columns = ("judge", "model", "dimension", "dataset", "prompt_id", "occasion")
     key = "prompt_id, group_code, occasion"
     repeated = f"select {key} from coded group by all having count(*) > 1"
-    if not exists(coded.connection, repeated):
+    # Each group has a bit of its own among 64, so as many rows as bits means that none repeats
+    if not exists(
+        coded.connection,
+        "select count(*) from coded group by prompt_id, occasion, group_code // 64"
+        " having count(*) > bit_count(bit_or(1::ubigint << (group_code % 64)::ubigint))",
+    ):
         return None
     rows = f"select {', '.join(columns)} from ({coded.rows()}) semi join ({repeated}) using ({key})"
     return coded.connection.execute(

@@ -236,7 +236,7 @@ def first_repeated_row(coded: CodedRows) -> tuple[str, ...] | None:
 
 def _with_prompts(rows: str, coded: CodedRows, limit: str = "") -> str:
     """SQL for rows of the table `coded` that have a rating, with the codes in AXES and that of
-    their prompt, from 0; limit: of the prompts, by default all.
+    their prompt, from 0, which is NULL beyond the limit; limit: of the prompts, by default all.
     """
     prompts = (
         f"select distinct prompt_id, dataset from ({coded.rows()}) where rating is not null"
@@ -245,7 +245,8 @@ def _with_prompts(rows: str, coded: CodedRows, limit: str = "") -> str:
     numbered = (
         f"select *, row_number() over (order by prompt_id, dataset) - 1 as prompt from ({prompts})"
     )
-    return f"select * from ({coded.rows(rows)}) join ({numbered}) using (prompt_id, dataset)"
+    # A left join keeps the order of the rows
+    return f"select * from ({coded.rows(rows)}) left join ({numbered}) using (prompt_id, dataset)"
 
 
 def first_prompts(coded: CodedRows, prompts: int) -> str:
@@ -255,7 +256,7 @@ def first_prompts(coded: CodedRows, prompts: int) -> str:
     rows = "from coded where rating is not null"
     columns = "prompt, occasion as occasion_code, group_code, rating"
     numbered = _with_prompts(rows, coded, f"limit {prompts}")
-    return coded.named(f"select {columns} from ({numbered})", ["rating"])
+    return coded.named(f"select {columns} from ({numbered}) where prompt is not null", ["rating"])
 
 
 def write_sorted(coded: CodedRows, levels: Levels, *, first: int, ratings: str) -> None:

@@ -13,7 +13,6 @@ from scipy.stats import norm, t
 
 from picked_rows import column, keyed, only, where
 from recuse.base.reasons import Reason, because, code
-from recuse.data.moments import Moments
 from recuse.inference.idiosyncrasy import (
     LEAST_DF,
     Idiosyncrasy,
@@ -77,66 +76,6 @@ def test_the_additive_fit_equals_statsmodels(whole):
     residuals = cells.additive.residuals(cells.mean[cells.is_unrelated])
     assert_allclose(residuals, fit.resid, atol=1e-12)
     assert cells.additive.df == fit.df_resid
-
-
-def moments(seed=0, *, prompts=25, noise=0.0, gap=0.05):
-    """Rows of nine judges and models in two dimensions, judge 8 without its first prompts of
-    dimension b.
-
-    rating = 0.2 + 0.1 [dimension b] + slope_j reference + a_j + c_m + gap [own] + noise.
-    """
-    generator = default_rng(seed)
-    dimension, judge, model = (
-        index.ravel() for index in np.meshgrid(range(2), range(9), range(9), indexing="ij")
-    )
-    reference = generator.uniform(size=(2, 9, prompts))[dimension, model]
-    slope = generator.uniform(0.3, 0.8, size=9)
-    effects = generator.normal(size=(2, 9)) * 0.1
-    level = 0.2 + 0.1 * dimension + effects[0][judge] + effects[1][model] + gap * (judge == model)
-    rating = (
-        level[:, None]
-        + slope[judge][:, None] * reference
-        + noise * generator.normal(size=reference.shape)
-    )
-    weight = np.ones(reference.shape)
-    weight[(judge == 8) & (dimension == 1), :10] = 0.0
-    u = np.stack([np.ones(reference.shape), rating, reference], axis=2)
-    tensor = np.einsum("gr,gri,grj,grk,grl->gijkl", weight, u, u, u, u)
-    factors = {
-        "judge": NAMES[judge],
-        "model": NAMES[model],
-        "judge_family": FAMILIES[judge],
-        "model_family": FAMILIES[model],
-        "dimension": np.array(["a", "b"])[dimension],
-        "dataset": np.repeat("s", len(judge)),
-    }
-    return Moments(factors, tensor)
-
-
-def test_cell_means_are_those_of_rows():
-    """Slopes by judge within dimension x model cells, then means on cell and dimension, by least
-    squares with dummies.
-    """
-    data = moments(noise=0.2)
-    cells = cell_means(data)
-    assert cells.n.reshape(9, 9)[8].tolist() == [40] * 9
-    judge, model, dimension = (
-        np.unique(data.factors[name], return_inverse=True)[1]
-        for name in ("judge", "model", "dimension")
-    )
-    n = data.n
-    y = data.tensor[:, 0, 0, 0, 1]
-    z = data.tensor[:, 0, 0, 0, 2]
-    within = [(data.tensor[:, 0, 0, 2, place] - z * total / n) for place, total in ((1, y), (2, z))]
-    slope = np.bincount(judge, within[0]) / np.bincount(judge, within[1])
-    adjusted = (y - slope[judge] * z) / n
-    dummies = np.concatenate(
-        [np.eye(81)[judge * 9 + model], np.where(dimension == 1, 1.0, 0.0)[:, None]], axis=1
-    )
-    fit = np.linalg.lstsq(dummies * np.sqrt(n)[:, None], adjusted * np.sqrt(n), rcond=None)[0]
-    difference = cells.mean - fit[:81]
-    # Where the dimensions' effects are centred
-    assert_allclose(difference, difference[0], atol=1e-12)
 
 
 def test_what_the_cells_do_not_identify_has_a_reason():

@@ -94,70 +94,54 @@ def with_variances(rows, batch=7):
     return variances.result()
 
 
-def by_hand(rows, cells):
-    """Variances of the cells by loops over raw rows, (cells,)."""
-    rows = rows.assign(left=0.0)
-    for _, of_judge in rows.groupby("judge"):
-        within = of_judge[["rating", "gt"]] - of_judge.groupby(["model", "dimension"])[
-            ["rating", "gt"]
-        ].transform("mean")
-        slope = (within["rating"] * within["gt"]).sum() / (within["gt"] ** 2).sum()
-        rows.loc[of_judge.index, "left"] = within["rating"] - slope * within["gt"]
-    means = {key: of["left"].mean() for key, of in rows.groupby(["prompt", "judge", "model"])}
-    count = {key: len(of) for key, of in rows.groupby(["prompt", "judge", "model"])}
-    less = {}
-    for (prompt, judge, model), value in means.items():
-        of_judge = [other for (p, j, _), other in means.items() if (p, j) == (prompt, judge)]
-        less[prompt, judge, model] = value - (np.mean(of_judge) if len(of_judge) > 1 else 0.0)
-    squares = {}
-    raters = {}
-    for (prompt, judge, model), value in less.items():
-        of_model = [other for (p, _, m), other in less.items() if (p, m) == (prompt, model)]
-        of_judge = sum((p, j) == (prompt, judge) for p, j, _ in less)
-        d = value - (np.mean(of_model) if len(of_model) > 1 else 0.0)
-        squares.setdefault((judge, model), []).append(
-            count[prompt, judge, model] ** 2 * d**2 / (1 - 1 / max(of_judge, 2))
-        )
-        if of_judge == 1:
-            squares[judge, model][-1] /= 2
-        raters.setdefault((judge, model), []).append(len(of_model))
-    n = {key: len(of) for key, of in rows.groupby(["judge", "model"])}
-    mixed = {
-        key: len(each) / max(len(each) - 1, 1) * sum(each) / n[key] for key, each in squares.items()
-    }
-    single = {}
-    for key, value in mixed.items():  # value = (1 - 2 / J) own + mean over the model's judges / J
-        judges = np.mean(raters[key])
-        of_model = [other for other in mixed if other[1] == key[1]]
-        values = [
-            mixed[other] / (1 - 1 / max(np.mean(raters[other]), 2) * (np.mean(raters[other]) > 1))
-            for other in of_model
-        ]
-        weights = [len(squares[other]) - 1 for other in of_model]
-        mean = np.dot(weights, values) / max(sum(weights), 1)
-        if judges < 1.5:
-            single[key] = value
-        elif judges <= 2.5:
-            single[key] = mean
-        else:
-            single[key] = max((value - mean / judges) / (1 - 2 / judges), value / judges)
-    result = []
-    for judge, model in zip(cells.judge, cells.model, strict=True):
-        key = "abcde".index(judge), "abcdef".index(model)
-        others = [each for each in squares if each[0] == key[0]]
-        weight = {each: len(squares[each]) - 1 for each in others}
-        of_judge = sum(weight[each] * single[each] for each in others) / sum(weight.values())
-        result.append(
-            (weight[key] * single[key] + BORROWED * of_judge) / (weight[key] + BORROWED) / n[key]
-        )
-    return np.array(result)
+def less_mean(values, groups):
+    """Values less the mean of their group, where a group has several."""
+    grouped = values.groupby(groups)
+    return values - grouped.transform("mean").where(grouped.transform("size") > 1, 0.0)
+
+
+def variances_of_rows(rows):
+    """Variances of the cells step by step from raw rows, in the order of judge and model."""
+    names = ["rating", "gt"]
+    within = rows[names] - rows.groupby(["judge", "model", "dimension"])[names].transform("mean")
+    sums = (within.mul(within["gt"], axis=0)).groupby(rows["judge"]).sum()
+    slope = (sums["rating"] / sums["gt"])[rows["judge"]].to_numpy()
+    rows = rows.assign(left=within["rating"] - slope * within["gt"])
+    keys = ["prompt", "judge", "model"]
+    answers = rows.groupby(keys)["left"].agg(["mean", "size"]).reset_index()
+    by_judge, by_model = ([answers["prompt"], answers[name]] for name in ("judge", "model"))
+    d = less_mean(less_mean(answers["mean"], by_judge), by_model)
+    models = answers.groupby(["prompt", "judge"])["size"].transform("size")
+    square = answers["size"] ** 2 * d**2 / (1 - 1 / models.clip(lower=2))
+    answers["square"] = square.where(models > 1, square / 2)
+    answers["raters"] = answers.groupby(["prompt", "model"])["size"].transform("size")
+    cells = answers.groupby(["judge", "model"]).agg(
+        {"square": "sum", "prompt": "size", "size": "sum", "raters": "mean"}
+    )
+    raters, n, count = cells["raters"], cells["size"], cells["prompt"]
+    weight = count - 1
+    mixed = count / weight.clip(lower=1) * cells["square"] / n
+
+    def mean_over(name, values):
+        groups = cells.index.get_level_values(name)
+        sums = (weight * values).groupby(groups).transform("sum")
+        return sums / weight.groupby(groups).transform("sum").clip(lower=1)
+
+    # mixed = (1 - 2 / raters) of the cell + mean over the model's judges / raters
+    share = np.where(raters > 1, 1 - 1 / raters.clip(lower=2), 1.0)
+    mean = mean_over("model", mixed / share)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alone = np.maximum((mixed - mean / raters) / (1 - 2 / raters), mixed / raters)
+    single = alone.where(raters > 2.5, mean).where(raters >= 1.5, mixed)
+    of_judge = mean_over("judge", single)
+    return (weight * single + BORROWED * of_judge) / (weight + BORROWED) / n
 
 
 @pytest.mark.parametrize("absent", [0.0, 0.4, 0.85])
-def test_sampling_variances_are_those_of_loops_over_rows(absent):
+def test_sampling_variances_are_those_of_rows(absent):
     rows = world_of_rows(1, prompts=25, absent=absent, shocks=0.1)
     cells = with_variances(rows)
-    assert cells.variance == pytest.approx(by_hand(rows, cells), rel=1e-9)
+    assert cells.variance == pytest.approx(variances_of_rows(rows).to_numpy(), rel=1e-9)
     expected = rows.groupby(["judge", "model"])["prompt"].nunique()
     assert cells.prompts.tolist() == expected.tolist()
 

@@ -116,63 +116,6 @@ def by_hand(plan):
     return MixedFit(CellTable.named(*names, sampling), plan=plan.preferences)
 
 
-def draw_tests(plan, draws, seed):
-    """Tables of a plan as its model draws them, and fits to each: gaps, reported errors and df of
-    judges, (draws, J) each.
-    """
-    planned = by_hand(plan)
-    generator = default_rng(seed)
-    table = planned.table
-    root = np.linalg.cholesky(
-        Twin(table, table.sampling).covariance(planned.parameters, planned.slope)
-    )
-    results = []
-    for _ in range(draws):
-        mean = planned.slope + root @ generator.standard_normal(len(root))
-        fit = MixedFit(table, mean)
-        contrasts = np.array([fit.against_others(cell) for cell in np.flatnonzero(table.is_self)])
-        tests = map(fit.errors(contrasts).of, np.eye(len(contrasts)))
-        results.append(
-            [
-                (gap, math.sqrt(variance), df)
-                for gap, (variance, df) in zip(contrasts @ mean, tests, strict=True)
-            ]
-        )
-    return np.moveaxis(np.array(results), 2, 0)
-
-
-def rejects(gaps, errors, df, reach=1):
-    return np.abs(gaps) > reach * t.ppf(0.95, df) * errors
-
-
-@pytest.mark.long
-def test_errors_of_c_are_those_of_drawn_tables_and_detectable_biases_are_found():
-    """First order in nine spreads that 64 cells must show: estimates vary up to a quarter more,
-    mostly of steadier judges.
-    """
-    spread = np.geomspace(0.01, 0.03, 9)[[4, 0, 8, 2, 6, 1, 7, 3, 5]]
-    shared = preferences(
-        spread, ratios=(-1.5, -1.5, -0.5), tau=0.3, effects=0.05 * np.linspace(-1, 1, 9)
-    )
-    plan = replace(power_plan(NINE), preferences=shared)
-    rows = where(plan_for(plan, 0.05), estimand=C)
-    gaps, errors, df = draw_tests(plan, 300, seed=4)
-    planned_for = np.array([row["std_error"] for row in rows])
-    ratio = gaps.std(axis=0) / planned_for
-    assert 0.9 < ratio.min() < ratio.max() < 1.3
-    assert 1.0 < ratio.mean() < 1.15
-    assert_allclose(np.median(errors, axis=0), planned_for, rtol=0.2)
-    rejected = rejects(gaps, errors, df)
-    of_judges = {judge: expected(plan, judge, estimand=C) for judge in plan.judges}
-    reach = [each.reach for each in with_reaches(of_judges, confidence=0.9).values()]
-    detected = rejects(gaps + [row["detectable"] for row in rows], errors, df, reach=reach)
-    assert [row["size"] for row in rows] == pytest.approx([0.1] * 9)
-    assert 0.06 < rejected.mean() < 0.11
-    assert rejected.mean(axis=0).max() < 0.15
-    assert 0.7 < detected.mean() < 0.83
-    assert detected.mean(axis=0).min() > 0.58
-
-
 def supports(gaps, errors, *, draws=20_000):
     """Probability that the bias of the first judge is above 0 by the priors of the hierarchy,
     (studies,); gaps: (studies, J).

@@ -2,14 +2,10 @@
 breaks.
 """
 
-import duckdb
 import pytest
 
-from conftest import CONFIG, built
+from rated_tables import study_of_query
 from recuse.base.reasons import Reason, because
-from recuse.data.files import RatingsFile
-from recuse.data.ratings import StudyFiles
-from recuse.data.registry import Registry
 from recuse.inference.measurement_error import corrected_rows, curve_rows
 from recuse.inference.sensitivity import sensitivity_rows
 from recuse.model.spec import Spec
@@ -18,31 +14,17 @@ MAIN = Spec.of("main")
 THREE = ["GPT-4o", "GPT-3.5 Turbo", "Claude v2"]
 
 
-def study_from(
-    folder,
-    *,
-    prompts,
-    judges=THREE,
-    models=THREE,
-    score="hash(p, d, m) % 13 / 3",
-    length="hash(p, m) % 7",
-):
-    """Ratings and human scores by hash, of two dimensions; score, length: SQL of p, d and the
-    number m of a model.
+def study_from(folder, *, prompts, length="hash(p, m) % 7"):
+    """Ratings and human scores by hash, of two dimensions; length: SQL of p and the number m of a
+    model.
     """
-    duckdb.sql(f"""
-        copy (select {judges}[1 + j] as judge, {models}[1 + m] as model, ['A', 'B'][1 + d] as dimension, 's' as dataset,
-                     'p' || p as prompt_id, {score} as gt, (hash(p, d, m, j) % 5)::integer as rating, {length} as pred_length
-              from range({prompts}) as prompts(p), range(2) as dimensions(d), range({len(models)}) as models(m),
-                   range({len(judges)}) as judges(j))
-        to '{folder}/raw.parquet'""")
-    files = [RatingsFile(f"{folder}/raw.parquet")]
-    return built(
+    return study_of_query(
         folder,
-        "odd",
-        StudyFiles(
-            files, {"A": [0, 4], "B": [0, 4]}, {"s": "any"}, Registry.from_config(CONFIG["models"])
-        ),
+        f"""select {THREE}[1 + j] as judge, {THREE}[1 + m] as model, ['A', 'B'][1 + d] as dimension,
+                   's' as dataset, 'p' || p as prompt_id, hash(p, d, m) % 13 / 3 as gt,
+                   (hash(p, d, m, j) % 5)::integer as rating, {length} as pred_length
+            from range({prompts}) as prompts(p), range(2) as dimensions(d), range(3) as models(m),
+                 range(3) as judges(j)""",
     )
 
 

@@ -10,14 +10,12 @@ import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
 
-from conftest import CONFIG, built, changed_twin, study_files
+from conftest import CONFIG, changed_twin
 from designs_on_rows import largest_difference
 from picked_rows import column, fields, keyed
+from rated_tables import rated, study_of_rows
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table, write_table
-from recuse.data.files import RatingsFile
-from recuse.data.ratings import StudyFiles
-from recuse.data.registry import Registry
 from recuse.data.selection import NORMALISATIONS, with_normalised_length
 from recuse.model.estimates import MULTIPLICITY, adjusted, estimate, estimate_rows, max_t
 from recuse.model.fit import Coefficient, Fitted, fitted_slices
@@ -64,38 +62,19 @@ def test_subset_without_rows_is_reported(twin):
     assert left_out[0]["reason"] == because(Reason.NOT_IN_STUDY, kind="dimension", names="Charm")
 
 
-def small_study(tmp_path, change, lengths=True):
+THREE = ("GPT-4o", "GPT-3.5 Turbo", "Claude v2")
+
+
+def small_study(tmp_path, change, **settings):
     """A study of three judges, one family of two, 12 prompts of one dimension; `change` alters the
     rows.
     """
-    generator = default_rng(5)
-    models = ("GPT-4o", "GPT-3.5 Turbo", "Claude v2")
-    length_of = {
-        (model, prompt): int(generator.integers(20, 200))
-        for model in models
-        for prompt in range(12)
-    }
-    lines = ["judge,model,gt,dataset,prompt_id,rating" + (",pred_length" if lengths else "")]
-    for judge in models:
-        for model in models:
-            for prompt in range(12):
-                row = {
-                    "judge": judge,
-                    "model": model,
-                    "gt": int(generator.integers(0, 5)),
-                    "dataset": "cnn",
-                }
-                row |= {"prompt_id": f"p{prompt}", "rating": int(generator.integers(0, 5))}
-                row |= {"pred_length": length_of[model, prompt]} if lengths else {}
-                row = change(row)
-                if row is not None:
-                    lines.append(",".join(map(str, row.values())))
-    (tmp_path / "raw.csv").write_text("\n".join(lines), "utf-8")
-    return built(
-        tmp_path,
-        "small",
-        study_files("play_favorites_2d", [RatingsFile(str(tmp_path / "raw.csv"), "Faithfulness")]),
-    )
+    lengths = default_rng(5).integers(20, 200, (3, 12))
+    rows = []
+    for row in rated(THREE, THREE, prompts=12):
+        place = THREE.index(row["model"]), int(row["prompt_id"][1:])
+        rows.append(change(row | {"pred_length": lengths[place]}))
+    return study_of_rows(tmp_path, [row for row in rows if row], **settings)
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
@@ -190,22 +169,13 @@ def test_statsmodels_agrees_where_rows_are_fewer_than_terms(tmp_path):
 
 
 def test_names_may_contain_the_syntax_of_formulas(tmp_path):
-    names = {"GPT-4o": "T.Rex[T.2]: ~ + x", "Claude v2": "judge['a']"}
-    small_study(tmp_path, lambda row: row)
-    raw = (tmp_path / "raw.csv").read_text("utf-8")
-    for name, other in names.items():
-        raw = raw.replace(name, f'"{other}"')
-    (tmp_path / "raw.csv").write_text(raw, "utf-8")
-    models = {other: {"family": "f"} for other in names.values()} | {
-        "GPT-3.5 Turbo": {"family": "T.f"}
-    }
-    source = StudyFiles(
-        [RatingsFile(str(tmp_path / "raw.csv"), "D")],
-        {"D": [0, 4]},
-        {},
-        Registry.from_config(models),
+    names = dict(zip(THREE, ("T.Rex[T.2]: ~ + x", "GPT-3.5 Turbo", "judge['a']"), strict=True))
+    families = dict(zip(names.values(), ("f", "T.f", "f"), strict=True))
+    study = small_study(
+        tmp_path,
+        lambda row: row | {"judge": names[row["judge"]], "model": names[row["model"]]},
+        models={name: {"family": family} for name, family in families.items()},
     )
-    study = built(tmp_path, "odd", source)
     assert largest_difference([Spec.of("main")], study) < 1e-9
     rows, left_out = table(study, SPECS["by_task_type"])
     assert (rows, left_out[0]["reason"]) == ({}, because(Reason.NO_TASK_TYPES))

@@ -87,27 +87,6 @@ def test_replicates_equal_refits_to_the_same_resamples(twin, name):
         assert_allclose(fitted[label][:4], estimates, rtol=0, atol=1e-10)
 
 
-def test_bootstrap_columns_are_of_the_replicates_and_change_no_other(twin, tmp_path):
-    rows = estimate(SPECS["main"], twin, confidence=0.9, seed=SEED).estimates
-    (fitted,) = fitted_slices(SPECS["main"], twin, seed=SEED)
-    for row, coefficient in zip(rows, fitted.coefficients, strict=True):
-        assert row["boot_std_error"] == pytest.approx(
-            np.std(coefficient.replicates, ddof=1), rel=1e-12
-        )
-        assert row["boot_ci_low"] == pytest.approx(
-            np.percentile(coefficient.replicates, 5), rel=1e-12
-        )
-        assert row["boot_ci_high"] == pytest.approx(
-            np.percentile(coefficient.replicates, 95), rel=1e-12
-        )
-    without = estimate(Spec.of("main"), twin, confidence=0.9).estimates
-    assert [
-        {key: value for key, value in row.items() if not key.startswith("boot_")} for row in rows
-    ] == without
-    write_table(tmp_path / "main.csv", ESTIMATES, rows)
-    assert float(read_table(tmp_path / "main.csv")[3]["boot_ci_low"]) == rows[3]["boot_ci_low"]
-
-
 def test_seed_determines_the_draws(twin):
     one, same, other = (
         [
@@ -354,16 +333,27 @@ def test_interval_without_rejected_values_has_no_ends():
 
 
 def test_columns_of_the_table(twin, tmp_path):
+    """Those of both bootstraps are of their draws, and change no other."""
     spec = MAIN.changed(bootstrap=100)
     rows = estimate(spec, twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
+    (fitted,) = fitted_slices(spec, twin, seed=SEED_OF_WEIGHTS)
     tests = draws_from(twin, spec)
     assert {fields(row, "quantity term") for row in rows if "wild_p_value" in row} == set(tests)
-    for row in rows:
+    for row, coefficient in zip(rows, fitted.coefficients, strict=True):
+        drawn = coefficient.replicates
+        assert row["boot_std_error"] == pytest.approx(np.std(drawn, ddof=1), rel=1e-12)
+        ends = fields(row, "boot_ci_low boot_ci_high")
+        assert ends == pytest.approx(np.percentile(drawn, [5, 95]), rel=1e-12)
         if (test := tests.get(fields(row, "quantity term"))) is not None:
             assert row["wild_p_value"] == test.p_value()
             assert fields(row, "wild_ci_low wild_ci_high") == test.interval(0.9)
             assert test.estimate == row["estimate"]
             assert test.std_error == pytest.approx(row["std_error"], rel=1e-12)
+    without = estimate(MAIN.changed(wild=None), twin, confidence=0.9).estimates
+    others = [
+        {key: row[key] for key in row if not key.startswith(("boot_", "wild_"))} for row in rows
+    ]
+    assert others == without
     write_table(tmp_path / "main.csv", ESTIMATES, rows)
     assert {row["wild_p_value"] != "" for row in read_table(tmp_path / "main.csv")} == {True, False}
 

@@ -198,24 +198,23 @@ def test_a_doubt_about_c_puts_the_verdict_one_step_lower():
     assert fields(unconfirmed, "verdict note") == (NOT_SHOWN, Reason.FEW_FAMILIES)
 
 
-def test_a_judge_that_does_not_agree_with_people_has_no_gap_to_them():
-    conclusions = [concluded("J", "by prompt", 0.1, 0.3), concluded("J", "mixed", -0.1, 0.1, 0.9)]
-    assert rows_from(conclusions)["self_bias", "J"]["A"] == pytest.approx(0.2)
-    found = rows_from(conclusions, agreement={"J": [0.1, -0.1, 0.3]})["self_bias", "J"]
-    assert fields(found, "verdict disagreement") == (NOT_SHOWN, Reason.HARDLY_AGREES)
-    assert "A" not in found
-
-
-def test_a_judge_that_hardly_agrees_keeps_what_else_is_to_be_known():
-    conclusions = [concluded("J", "mixed", 0.1, 0.3) | {"missing": 0.25}]
-    astray = [0.1, -0.1, 0.2]
+@pytest.mark.parametrize(
+    ("given", "why", "has_gap"),
+    [
+        ("agreement", Reason.HARDLY_AGREES, False),
+        ("with_others", Reason.HARDLY_AGREES_WITH_JUDGES, True),
+    ],
+)
+def test_a_judge_that_hardly_agrees_keeps_what_else_is_to_be_known(given, why, has_gap):
+    """But its gap to the people, where it does not agree with these."""
+    conclusions = [
+        concluded("J", "by prompt", 0.1, 0.3),
+        concluded("J", "mixed", -0.1, 0.3) | {"missing": 0.25},
+    ]
+    found = rows_from(conclusions, **{given: {"J": [0.1, -0.1, 0.2]}})["self_bias", "J"]
     missing = because(Reason.MISSING_OWN, share="25 %")
-    for columns, why in (
-        ({"agreement": {"J": astray}}, Reason.HARDLY_AGREES),
-        ({"with_others": {"J": astray}}, Reason.HARDLY_AGREES_WITH_JUDGES),
-    ):
-        found = rows_from(conclusions, **columns)["self_bias", "J"]
-        assert fields(found, "note disagreement") == (missing, why)
+    assert fields(found, "verdict note disagreement") == (NOT_SHOWN, missing, why)
+    assert ("A" in found) == has_gap
 
 
 @pytest.mark.parametrize(

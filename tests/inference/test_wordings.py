@@ -80,26 +80,17 @@ def by_statsmodels(frame, term):
     """
     from statsmodels.formula.api import ols
 
-    own = (frame["judge"] == frame["model"]) * (frame["judge"] == term)
-    family = frame["judge"].map(lambda name: CONFIG["models"][name]["family"])
-    same = (family == frame["model"].map(lambda name: CONFIG["models"][name]["family"])) & (
-        frame["judge"] != frame["model"]
-    )
-    others = {
-        f"own{place}": (frame["judge"] == frame["model"]) * (frame["judge"] == name)
-        for place, name in enumerate(FIVE)
-    }
-    families = {
-        f"of{place}": same * (family == name)
-        for place, name in enumerate(sorted(set(family[same])))
-    }
-    columns = {name: values.astype(float) for name, values in (others | families).items()}
-    data = frame.assign(y=(frame["rating"] - 1) / 4, g=(frame["gt"] - 1) / 4, **columns)
-    fitted = ols(f"y ~ judge - 1 + judge:g + {' + '.join(columns)}", data).fit(
+    families = {name: CONFIG["models"][name]["family"] for name in FIVE}
+    family = frame["judge"].map(families)
+    is_own = frame["judge"] == frame["model"]
+    is_kin = (family == frame["model"].map(families)) & ~is_own
+    data = frame.assign(own=frame["judge"].where(is_own, ""), kin=family.where(is_kin, ""))
+    units = {"y": (frame["rating"] - 1) / 4, "g": (frame["gt"] - 1) / 4}
+    fitted = ols("y ~ judge - 1 + judge:g + own + kin", data.assign(**units)).fit(
         cov_type="cluster", cov_kwds={"groups": frame["prompt_id"]}
     )
-    name = f"own{FIVE.index(term)}"
-    return fitted.params[name], fitted.bse[name] ** 2, int(own.sum())
+    name = f"own[T.{term}]"
+    return fitted.params[name], fitted.bse[name] ** 2, (data["own"] == term).sum()
 
 
 def test_errors_over_wordings_are_those_of_fits_by_statsmodels(rows, study):

@@ -176,6 +176,7 @@ def test_a_later_part_with_a_request_of_an_earlier_one_has_not_begun(settings):
 
 def test_a_budget_is_asked_for_by_every_server_that_may_charge(settings):
     """Also if a writer on this machine has the name of the judge."""
+    assert spending_limit(valid_plan(settings)) is None
     judge = {"model": "gpt-x", "base_url": "https://example.org/v1", "key": "SOME_KEY"}
     writer = {"model": "tiny", "base_url": "http://127.0.0.1:9/v1"}
     plan = valid_plan({**settings, "judges": {"mine": judge}, "writers": {"mine": writer}})
@@ -184,6 +185,8 @@ def test_a_budget_is_asked_for_by_every_server_that_may_charge(settings):
     for budget in (-1, math.nan, math.inf):
         with pytest.raises(ConfigError, match="write an amount of money from 0"):
             spending_limit(plan, budget)
+    assert spending_limit(plan, "unlimited") is None
+    assert spending_limit(valid_plan({**settings, "budget": 3})) == 3
 
 
 def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings):
@@ -242,12 +245,3 @@ def test_scales_follow_from_wordings_which_must_agree(settings):
         match=r"studies: ours: .* Helpfulness is rated from 1 to 5 in plain and from 0 to 6",
     ):
         scales(wordings=["plain", "play_favorites"])
-
-
-def test_no_server_that_may_charge_is_asked_without_a_budget(settings):
-    assert spending_limit(valid_plan(settings)) is None
-    settings["judges"] = {"gpt": {"model": "gpt-x"}}
-    with pytest.raises(ConfigError, match="budget: missing, and asking gpt may cost money"):
-        spending_limit(valid_plan(settings))
-    assert spending_limit(valid_plan(settings), "unlimited") is None
-    assert spending_limit(valid_plan({**settings, "budget": 3})) == 3

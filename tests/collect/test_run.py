@@ -54,7 +54,7 @@ def contents(path):
 
 
 def test_what_is_answered_is_not_asked_again_and_a_changed_request_is(run, mock):
-    first = run(plan(mock.url, 6))
+    first = run(plan(mock.url, 6) + plan(mock.url, 6))
     second = run(plan(mock.url, 10))
     assert (first.total, first.before, first.answered, first.missing, first.stopped) == (
         6,
@@ -75,18 +75,6 @@ def test_what_is_answered_is_not_asked_again_and_a_changed_request_is(run, mock)
     changed = run(plan(mock.url, 10, body={"temperature": 0.5}))
     assert (changed.before, changed.answered) == (0, 10)
     assert len(contents(run.path)) == 20
-
-
-def test_requests_that_are_the_same_are_asked_once(run, mock):
-    outcome = run(plan(mock.url, 5) + plan(mock.url, 5))
-    assert (outcome.total, outcome.asked) == (5, 5)
-    assert set(mock.seen.values()) == {1}
-
-
-def test_what_is_answered_needs_no_key(run, mock):
-    requests = plan(mock.url, 2, key="MOCK_KEY")
-    run(requests)
-    assert run(requests, environment={}).before == 2
 
 
 def test_an_entry_says_what_was_asked_and_what_came(run, mock):
@@ -399,10 +387,10 @@ def test_certificates_that_cannot_be_read_are_named_by_their_variable(run, mock,
 
 
 def test_the_client_is_asked_for_where_it_is_needed(run, mock, monkeypatch):
-    requests = plan(mock.url, 1)
+    requests = plan(mock.url, 1, key="MOCK_KEY")
     run(requests)
     monkeypatch.setitem(sys.modules, "httpx2", None)
-    assert run(requests).before == 1
+    assert run(requests, environment={}).before == 1  # Nor is the key.
     with pytest.raises(ConfigError, match=r"pip install 'recuse\[collect\]'"):
         run(plan(mock.url, 2))
 

@@ -36,6 +36,12 @@ from recuse.pairwise.gold import create_marks_of_pairs
 from recuse.simulate.gold import declared_key_world, planted_by_key, simulate_keyed
 
 CONFIDENCE = 0.9
+CASES = {
+    (True, False): LEGITIMATE,
+    (False, True): HARMFUL,
+    (True, True): "both right",
+    (False, False): "both wrong",
+}
 WORLD = {
     "questions": 150,
     "accuracy": {"A": 0.85, "B": 0.6, "C": 0.5, "D": 0.7, "E": 0.4, "F": 0.6},
@@ -104,27 +110,22 @@ def spoilt(columns, seed=0):
 
 
 def sides(columns):
-    """Each answer of each valid verdict: judge, item, model, other model, whether each is right,
-    points of the first.
-    """
+    """Each answer of each valid verdict, and its points; `case` is that of the answer."""
     names = ("judge", "item", "model_a", "model_b", "outcome", "right_a", "right_b")
+    rows = []
     for judge, item, a, b, outcome, *right in zip(*(columns[name] for name in names), strict=True):
         if None not in right and outcome != "error":
             is_right = [mark == "true" for mark in right]
             for_a = {"a": 1.0, "tie": 0.5, "b": 0.0}[outcome]
-            yield judge, item, a, b, *is_right, for_a
-            yield judge, item, b, a, *is_right[::-1], 1 - for_a
+            rows.append((judge, item, a, b, CASES[*is_right], for_a))
+            rows.append((judge, item, b, a, CASES[*is_right[::-1]], 1 - for_a))
+    return pd.DataFrame(rows, columns=["judge", "item", "model", "other", "case", "won"])
 
 
 def naive(columns, families):
-    """(quantity, term, case, baseline) -> contrast and standard error, by loops over verdicts."""
-    points = defaultdict(list)
-    for judge, item, model, other, right, other_right, won in sides(columns):
-        case = {(1, 0): LEGITIMATE, (0, 1): HARMFUL, (1, 1): "both right", (0, 0): "both wrong"}[
-            right, other_right
-        ]
-        points[case, item, judge, model, other].append(won)
-    marks = {key: float(np.mean(values)) for key, values in points.items()}
+    """(quantity, term, case, baseline) -> contrasts by item, by loops over answers."""
+    by = ["case", "item", "judge", "model", "other"]
+    marks = sides(columns).groupby(by)["won"].mean().to_dict()
     family = lambda name: families.get(name, name)  # noqa: E731
     answers = defaultdict(list)  # of neither judge's family: case, item, judge -> pairs
     for case, item, judge, model, other in marks:
@@ -218,24 +219,18 @@ def test_every_contrast_equals_a_loop_over_verdicts(columns, families):
 def test_all_other_answers_are_two_clustered_means():
     """Against an OLS of marks on a dummy of own answers, clustered by question."""
     columns = drawn(questions=60)
-    row = next(
-        row
-        for row in rows_from(columns)
-        if (row["term"], row["case"], row.get("baseline")) == ("C", HARMFUL, OTHER_ANSWERS)
+    row = only(
+        [row for row in rows_from(columns) if row.get("baseline") == OTHER_ANSWERS],
+        term="C",
+        case=HARMFUL,
     )
-    marks = defaultdict(list)
-    for judge, item, wrong, right, is_right, other_is_right, won in sides(columns):
-        if judge == "C" and other_is_right > is_right and (wrong == "C" or right != "C"):
-            marks[item, wrong, right].append(won)
-    columns = zip(
-        *((np.mean(values), wrong == "C", item) for (item, wrong, _), values in marks.items()),
-        strict=True,
-    )
-    y, of_self, items = map(np.array, columns)
-    groups = np.unique(items, return_inverse=True)[1]
-    fit = sm.OLS(y, sm.add_constant(of_self.astype(float))).fit()
+    of_judge = sides(columns).query("judge == 'C' and case == @HARMFUL and other != 'C'")
+    marks = of_judge.groupby(["item", "model", "other"], as_index=False)["won"].mean()
+    of_self = marks["model"] == "C"
+    fit = sm.OLS(marks["won"], sm.add_constant(of_self.astype(float))).fit()
+    groups = pd.factorize(marks["item"])[0]
     robust = fit.get_robustcov_results("cluster", groups=groups, use_correction=False)
-    questions = len(set(groups[of_self]))
+    questions = marks["item"][of_self].nunique()
     assert row["estimate"] == pytest.approx(robust.params[1], abs=1e-9)
     assert row["std_error"] == pytest.approx(
         robust.bse[1] * math.sqrt(questions / (questions - 1)), rel=1e-9
@@ -324,20 +319,15 @@ def test_worlds_that_are_none(judge, message):
 
 
 def test_the_legitimate_share_is_that_of_own_answers_that_win():
-    """Right ones among own wins where one answer is right, and the same of the other judges, by
-    loops over verdicts.
-    """
+    """Right ones among own wins where one answer is right, and the same of the other judges."""
     columns = drawn(questions=60)
-    marks = defaultdict(list)
-    for judge, item, model, other, is_right, other_is_right, won in sides(columns):
-        if model == "C" and judge != other and is_right != other_is_right:
-            marks[judge == "C", is_right, item, other].append(won)
-    wins = defaultdict(float)
-    for (is_self, is_right, *_), values in marks.items():
-        wins[is_self, is_right] += np.mean(values)
+    answers = sides(columns).query("model == 'C' and judge != other")
+    is_self = (answers["judge"] == "C").rename("is_self")
+    marks = answers.groupby([is_self, "case", "item", "other"])["won"].mean()
+    wins = marks.groupby(level=["is_self", "case"]).sum()
     row = only(rows_from(columns), term="C", case=LEGITIMATE_SHARE)
     shares = [
-        wins[is_self, True] / (wins[is_self, True] + wins[is_self, False])
+        wins[is_self, LEGITIMATE] / (wins[is_self, LEGITIMATE] + wins[is_self, HARMFUL])
         for is_self in (True, False)
     ]
     assert fields(row, "share baseline_share") == pytest.approx(shares, abs=1e-9)

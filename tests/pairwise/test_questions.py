@@ -50,22 +50,6 @@ def test_fewer_than_two_questions_have_no_interval(questions):
     assert np.isnan([*low, *high]).all()
 
 
-@pytest.mark.long
-def test_the_interval_covers_as_often_as_it_says():
-    """600 studies of 60 questions, each of 1 to 6 comparisons whose chance of a success, 0.6 on
-    average, is its own.
-    """
-    draw = default_rng(5)
-    covered = 0
-    for seed in range(600):
-        n = draw.integers(1, 7, size=60)
-        successes = draw.binomial(n, draw.beta(3, 2, size=60))
-        sums = np.stack([successes, n], axis=1).astype(float)
-        low, high = percentile_intervals(sums, shares, confidence=0.9, seed=seed, replicates=300)
-        covered += low[0] <= 0.6 <= high[0]
-    assert abs(covered / 600 - 0.9) < 3 * np.sqrt(0.9 * 0.1 / 600)
-
-
 @pytest.mark.parametrize(
     ("n", "confidence"), [(1, 0.9), (2, 0.9), (80, 0.9), (80, 0.99), (10**6, 0.5)]
 )

@@ -2,10 +2,10 @@
 are nothing but names.
 """
 
-import csv
 import re
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -47,20 +47,19 @@ def files_of_names(folder):
     """The ratings of the smoke study `mine` under other names, scores of raters, and a
     configuration of them.
     """
-    with open(ROOT / "tests" / "smoke" / "ratings.csv", newline="", encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    ratings, raters = [header], [["model", "dimension", "dataset", "prompt_id", "rater", "rating"]]
-    for judge, model, gt, _, prompt, rating, length, dimension in rows:
-        about = MODELS[model], DIMENSIONS[dimension], DATASET, f"p'{prompt}\"\n{{x}}"
-        ratings.append([MODELS[judge], about[0], gt, DATASET, about[3], rating, length, about[1]])
-        raters += (
-            [[*about, f"{rater} é", round(float(gt))] for rater in (1, 2)]
-            if judge == "gpt-4o"
-            else []
-        )
-    for name, table in ((RATINGS, ratings), (RATERS, raters)):
-        with open(folder / name, "w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows(table)
+    rows = pd.read_csv(ROOT / "tests" / "smoke" / "ratings.csv", dtype=str)
+    ratings = rows.assign(
+        judge=rows["judge"].map(MODELS),
+        model=rows["model"].map(MODELS),
+        dimension=rows["dimension"].map(DIMENSIONS),
+        dataset=DATASET,
+        prompt_id="p'" + rows["prompt_id"] + '"\n{x}',
+    )
+    ratings.to_csv(folder / RATINGS, index=False)
+    about = ratings.loc[rows["judge"] == "gpt-4o", ["model", "dimension", "dataset", "prompt_id"]]
+    score = rows["gt"].astype(float).round().astype(int)
+    raters = [about.assign(rater=f"{rater} é", rating=score) for rater in (1, 2)]
+    pd.concat(raters).to_csv(folder / RATERS, index=False)
     study = {
         "title": TITLE,
         "files": RATINGS,

@@ -1,4 +1,4 @@
-"""Random changes of files, times, names and settings between the runs of a tiny study, each run
+"""Random changes of files, times, code and settings between the runs of a tiny study, each run
 compared with one from nothing.
 """
 
@@ -37,8 +37,7 @@ class Walk:
     def __init__(self, seed, folder):
         self.draw, self.folder, self.fresh = random.Random(seed), folder / "walk", folder / "fresh"
         self.code = dict.fromkeys(CODE, 0)
-        # What a file is for -> its name and variant
-        self.files = {JUDGED: (JUDGED, 0), HUMAN: (HUMAN, 0)}
+        self.files = {JUDGED: 0, HUMAN: 0}  # their variants
         self.settings = {"confidence": 0.9, "scales": [1, 10]}
         self.runs_from_nothing: dict[str, dict[str, bytes]] = {}
         for each in (self.folder, self.fresh):
@@ -49,18 +48,18 @@ class Walk:
 
     def write_all(self, folder):
         """Write the present files, settings and code into a folder."""
-        for kind, (name, variant) in self.files.items():
-            (folder / name).write_text(rows(kind, variant), "utf-8")
+        for name, variant in self.files.items():
+            (folder / name).write_text(rows(name, variant), "utf-8")
         for path, version in self.code.items():
             (folder / path).write_text(self.sources[path] + f"# {version}\n", "utf-8")
         self.write_settings(folder)
 
     def write_settings(self, folder):
         """Write the configuration."""
-        references = {"files": self.files[HUMAN][0], "columns": {"rating": ["first", "second"]}}
+        references = {"files": HUMAN, "columns": {"rating": ["first", "second"]}}
         tiny = {
             "title": "a tiny study",
-            "import": {"files": self.files[JUDGED][0], "references": references},
+            "import": {"files": JUDGED, "references": references},
             "scales": {"quality": self.settings["scales"]},
             "families": {"GPT": ["gpt-4.1"], "Claude": ["claude-4"], "Other": ["other"]},
         }
@@ -72,7 +71,6 @@ class Walk:
         kinds = (
             self.replace,
             self.replace,
-            self.rename,
             self.set,
             self.edit_code,
             self.touch,
@@ -85,26 +83,15 @@ class Walk:
         """Other rows in a file, of the same size and often of the same or another time, in its
         place or under its name.
         """
-        kind = self.draw.choice([JUDGED, HUMAN])
-        name, variant = self.files[kind]
-        self.files[kind] = (name, (variant + self.draw.randint(1, 2)) % 3)
+        name = self.draw.choice([JUDGED, HUMAN])
+        self.files[name] = (self.files[name] + self.draw.randint(1, 2)) % 3
         path, new = self.folder / name, self.folder / "new"
-        new.write_text(rows(kind, self.files[kind][1]), "utf-8")
+        new.write_text(rows(name, self.files[name]), "utf-8")
         time = self.draw.choice([path.stat().st_mtime, *PAST, new.stat().st_mtime])
         os.utime(new, (time, time))
         replacing = self.draw.choice([shutil.copy2, os.replace])
         replacing(new, path)
         return f"{name} replaced ({replacing.__name__}, time {time})"
-
-    def rename(self):
-        """Another name of a file, in the configuration too, or the first again; its times stay."""
-        kind = self.draw.choice([JUDGED, HUMAN])
-        name, variant = self.files[kind]
-        new = kind if name != kind else f"another {kind}"
-        (self.folder / name).rename(self.folder / new)
-        self.files[kind] = (new, variant)
-        self.write_settings(self.folder)
-        return f"{name} renamed {new}"
 
     def set(self):
         """Another setting."""
@@ -125,7 +112,7 @@ class Walk:
     def touch(self):
         """Another time of a file of data or of code."""
         path, time = (
-            self.draw.choice([self.files[JUDGED][0], self.files[HUMAN][0], *CODE]),
+            self.draw.choice([JUDGED, HUMAN, *CODE]),
             self.draw.choice(PAST),
         )
         os.utime(self.folder / path, (time, time))

@@ -53,7 +53,7 @@ def test_changed_setting_counts_although_the_job_has_one_more_output(tiny, built
 
 
 def test_replaced_file_is_seen_although_it_is_older(tiny):
-    tiny.files[JUDGED] = (JUDGED, 1)
+    tiny.files[JUDGED] = 1
     (tiny.folder / JUDGED).write_text(rows(JUDGED, 1), "utf-8")
     os.utime(tiny.folder / JUDGED, (1e9, 1e9))
     tiny.run(tiny.folder, IMPORTED)

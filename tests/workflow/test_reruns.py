@@ -85,20 +85,6 @@ def test_an_edited_file_reruns_the_jobs_of_studies_that_read_it(project, edit, f
         ("data/ratings", after("ratings", "describe")),
         # No job reads them; what the rules are made from reruns what it changes of them.
         ("papers/fetch catalogue/figures validation/compare config/studies", {}),
-        *also_long(
-            ("plot/style", after(*DRAWN, of=BOTH)),
-            ("papers/scorecard", after("compare_with_paper")),
-            ("data/raters", after("agreement")),
-            ("model/identifiability", after("describe", "robustness")),
-            ("papers/twin", after("simulate", of=["smoke"])),
-            ("simulate/recovery", after("recovery")),
-            ("model/estimates", after("fit", "slices", "ablations")),
-            ("check/support", after("describe")),
-            ("inference/sensitivity", after("robustness")),
-            ("inference/leaderboard", after("conclusions")),
-            ("inference/panel", after("conclusions")),
-            ("inference/robustness", after("conclusions")),
-        ),
     ],
 )
 def test_edited_library_module_reruns_what_uses_it(project, edit, modules, jobs):

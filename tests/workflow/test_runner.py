@@ -85,8 +85,10 @@ def failed_log(job, tmp_path):
     return failed_log
 
 
-def test_arguments_by_name_keep_lists_of_files(job):
-    def fit(*, study, ratings, raters, specs, seed, estimates, few=3):
+def test_arguments_by_name_keep_lists_of_files_and_params_lack_contents(job):
+    def fit(
+        *, study, ratings, raters, specs, seed, estimates, inputs, outputs, params, config, few=3
+    ):
         pass
 
     assert arguments(fit, job, {}) == {
@@ -96,6 +98,10 @@ def test_arguments_by_name_keep_lists_of_files(job):
         "specs": {"main": {}},
         "seed": None,
         "estimates": ["main.csv", "gam.csv"],
+        "inputs": {"cells": "cells.parquet", "ratings": ["1.parquet"], "raters": []},
+        "outputs": {"remarks": job.output.remarks, "estimates": ["main.csv", "gam.csv"]},
+        "params": {"seed": None, "specs": {"main": {}}},
+        "config": job.config,
     }
 
 
@@ -105,18 +111,6 @@ def test_argument_of_a_class_that_is_made_from_files(job):
 
     tables = StudyTables("twin", "cells.parquet", ["1.parquet"])
     assert arguments(fit, job, {}) == {"tables": tables, "seed": None}
-
-
-def test_all_inputs_outputs_and_params_without_contents(job):
-    def fit(*, inputs, outputs, params, config):
-        pass
-
-    assert arguments(fit, job, {}) == {
-        "inputs": {"cells": "cells.parquet", "ratings": ["1.parquet"], "raters": []},
-        "outputs": {"remarks": job.output.remarks, "estimates": ["main.csv", "gam.csv"]},
-        "params": {"seed": None, "specs": {"main": {}}},
-        "config": job.config,
-    }
 
 
 def test_name_that_the_rule_lacks_or_has_twice(job):

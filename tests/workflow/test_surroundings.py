@@ -15,10 +15,9 @@ from itertools import chain
 import pytest
 
 from conftest import ROOT
-from workflow_runs import FIGURES, assert_success, copy_project, products
+from workflow_runs import assert_success, copy_project, products
 
 pytestmark = pytest.mark.workflow
-SOME = ("fig03_self_family_bias",)  # which draws its group; all with --long
 OF_FITS = (
     "estimates/main.csv",
     "tables/check.csv",
@@ -106,9 +105,9 @@ def run(folder, targets, **environment):
     return products(folder)
 
 
-def test_modules_settings_of_matplotlib_and_the_environment_change_no_byte(project, tmp_path, long):
-    figures = [f"figures/{name}.svg" for name in (FIGURES if long else SOME)]
-    targets = ("estimates/main.csv", *figures)
+def test_modules_settings_of_matplotlib_and_the_environment_change_no_byte(project, tmp_path):
+    # One figure draws its group
+    targets = ("estimates/main.csv", "figures/fig03_self_family_bias.svg")
     folder = with_modules(copy_project(tmp_path))
     (folder / "matplotlibrc").write_text(MATPLOTLIBRC, "utf-8")
     results = run(folder, targets, **ENVIRONMENT)
@@ -140,18 +139,8 @@ def test_another_kernel_of_openblas_changes_the_last_digits_at_most(
             ), path
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        *(
-            pytest.param(f"docs/{name}.md", marks=pytest.mark.long)
-            for name in ("own-data", "tutorial")
-        ),
-    ],
-)
-def test_modules_in_the_working_folder_are_not_imported_by_documented_commands(tmp_path, page):
-    """The line of the page, but for its files: those of the smoke study."""
+def test_modules_in_the_working_folder_are_not_imported_by_a_documented_command(tmp_path):
+    """The line of README, but for its files: those of the smoke study."""
     folder, smoke, command = (
         with_modules(tmp_path),
         ROOT / "tests" / "smoke",
@@ -163,7 +152,7 @@ def test_modules_in_the_working_folder_are_not_imported_by_documented_commands(t
     )
     command.chmod(0o755)
     (line,) = re.findall(
-        r"^\.venv/bin/recuse check .*", (ROOT / page).read_text("utf-8"), re.MULTILINE
+        r"^\.venv/bin/recuse check .*", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE
     )
     files = {".venv/bin/recuse": f"PYTHONPATH='{ROOT}/workflow/lib' {command}"}
     files |= {"mine.yaml": f"{smoke}/ratings.csv --study mine --config {smoke}/config.yaml"}

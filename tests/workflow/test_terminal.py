@@ -97,19 +97,15 @@ def test_the_table_is_as_wide_as_the_terminal(tmp_path, monkeypatch, columns):
 
 
 def test_rule_path_of_the_log_and_its_last_lines(tmp_path):
+    """In which a name is no command to the terminal."""
     path = tmp_path / "ratings.log"
-    path.write_text("".join(f"line {i}\n" for i in range(9)) + ERROR, "utf-8")
+    path.write_text("".join(f"line {i}\n" for i in range(9)) + "judge a\x1b[2J\x07\n", "utf-8")
     lines = failure_lines("ratings", [str(path)])
     assert lines == [
         f"Failed: ratings, log {path}",
         *(f"    line {i}" for i in range(10 - LINES, 9)),
-        f"    {ERROR}",
+        "    judge a⟨U+001B⟩[2J⟨U+0007⟩",
     ]
-
-
-def test_a_name_in_a_log_is_no_command_to_the_terminal(tmp_path):
-    (tmp_path / "a.log").write_text("judge a\x1b[2J\x07\n", "utf-8")
-    assert failure_lines("a", [tmp_path / "a.log"])[-1] == "    judge a⟨U+001B⟩[2J⟨U+0007⟩"
 
 
 def test_empty_or_missing_log_is_reported(tmp_path):

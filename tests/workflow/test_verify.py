@@ -94,10 +94,6 @@ def test_other_data_code_and_settings(project, changed, edit, overlay):
     [
         (["none"], "'none': found no such folder in "),
         (["slurm"], "No rule to produce slurm"),
-        *(
-            pytest.param([name], f"'{name}': found no such folder in ", marks=pytest.mark.long)
-            for name in ("", "mine/")
-        ),
         (["mine", "--config", OVERLAY], f"{OVERLAY}, line 1: inference: unknown: unknown key"),
     ],
 )

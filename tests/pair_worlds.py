@@ -2,7 +2,8 @@
 and power.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.random import default_rng
@@ -47,7 +48,6 @@ class PairWorld:
     alone: bool = False  # each model is a family of its own
     wordings: int = 1  # by each of which a judge is asked about each pair, in one random order
     wording_sd: float = 0.0  # of each judge's self_bias from wording to wording
-    extra: dict = field(default_factory=dict)
 
 
 def draw(world, seed):
@@ -75,14 +75,14 @@ def draw(world, seed):
         + world.self_bias * is_self
         + world.family_bias * ((of_judge[:, None] == family) & ~is_self)
     )
-    pairs = np.array([(a, b) for a in range(world.models) for b in range(a + 1, world.models)])
+    pairs = np.array([*combinations(range(world.models), 2)])
     if world.baseline:
         pairs = np.stack(
             [np.arange(world.models - 1), np.full(world.models - 1, world.models - 1)], axis=1
         )
-    length = generator.standard_normal((world.questions, world.models)) + 0.5 * np.linspace(
-        -1, 1, world.models
-    )
+    length = generator.standard_normal((world.questions, world.models))
+    length += np.linspace(-0.5, 0.5, world.models)
+    length *= bool(world.length or world.length_human)
     judge, item, pair = (
         each.ravel() for each in np.indices((world.judges, world.questions, len(pairs)))
     )
@@ -96,9 +96,7 @@ def draw(world, seed):
         sign = np.tile([1.0, -1.0], len(judge) // 2)
     if world.baseline:
         sign = np.ones(len(judge))
-    x = np.tanh(length[item, first] - length[item, second]) * bool(
-        world.length or world.length_human
-    )
+    x = np.tanh(length[item, first] - length[item, second])
     slope, position = (
         np.linspace(*ends, world.judges)[judge] for ends in (world.sensitivities, world.positions)
     )
@@ -113,9 +111,7 @@ def draw(world, seed):
     outcome = _chosen(odds + position * sign + world.length * x, world.ties, generator)
     of_item, of_pair = (each.ravel() for each in np.indices((world.questions, len(pairs))))
     a, b = pairs[of_pair].T
-    human_x = np.tanh(length[of_item, a] - length[of_item, b]) * bool(
-        world.length or world.length_human
-    )
+    human_x = np.tanh(length[of_item, a] - length[of_item, b])
     label = _chosen(
         answer[of_item, a] - answer[of_item, b] + world.length_human * human_x,
         world.ties,
@@ -125,22 +121,23 @@ def draw(world, seed):
     shared = {
         "models": models,
         "families": [f"family {number}" for number in range(family.max() + 1)],
+        "family_of_model": family,
+        "items": world.questions,
     }
-    shared |= {"family_of_model": family, "items": world.questions}
     verdicts = Verdicts(
         models[: world.judges], family_of_judge=of_judge, judge=judge, first=first, second=second, sign=sign, outcome=outcome,
         item=item, x=x, **shared,
     )  # fmt: skip
-    nobody = {"judge": np.zeros(len(a), dtype=np.int64), "sign": np.ones(len(a))}
     humans = Verdicts(
         ["Human"],
         family_of_judge=np.array([-1]),
+        judge=np.zeros(len(a), dtype=np.int64),
+        sign=np.ones(len(a)),
         first=a,
         second=b,
         outcome=label,
         item=of_item,
         x=human_x,
-        **nobody,
         **shared,
     )
     names = [f"wording {number}" for number in range(world.wordings)] if world.wordings > 1 else []

@@ -76,6 +76,16 @@ def random_rows(seed, *, questions=7):
     return rows
 
 
+def own_rows(seed):
+    """Random comparisons in which the two judges that do not only err have answers of their own."""
+    names = {"m": "Careful", "o": "Hasty"}
+    return [
+        row | {side: names.get(row[side], row[side]) for side in ("model_a", "model_b")}
+        for row in random_rows(seed, questions=8)
+        if not (row["judge"] == "Blind" and row["condition"] == "two")
+    ]
+
+
 def write(rows, path):
     """Write verdicts as a canonical table and return its path; what is not said is empty, or vote
     1.

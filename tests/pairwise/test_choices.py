@@ -11,7 +11,7 @@ import statsmodels.api as sm
 from numpy.random import default_rng
 
 from picked_rows import fields, only, where
-from random_comparisons import compared, few_replicates, random_rows, write
+from random_comparisons import compared, few_replicates, own_rows, write
 from recuse.pairwise.choices import CHOICES, LABEL_NOISE, choices, count_choices, label_noise
 from recuse.pairwise.questions import open_pairs
 
@@ -67,16 +67,6 @@ def naive(rows, families=FAMILIES):
             ):
                 results["family_bias", family, ""].append(entry)
     return results
-
-
-def own_rows(seed):
-    """Random comparisons in which the two judges that do not only err have answers of their own."""
-    names = {"m": "Careful", "o": "Hasty"}
-    return [
-        row | {side: names.get(row[side], row[side]) for side in ("model_a", "model_b")}
-        for row in random_rows(seed, questions=8)
-        if not (row["judge"] == "Blind" and row["condition"] == "two")
-    ]
 
 
 def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch):

@@ -95,17 +95,12 @@ def spoilt(columns, seed=0):
     """With a second vote, ties and errors in some verdicts, and a tenth of the questions without a
     key.
     """
-    draw = default_rng(seed)
-    rows = len(columns["judge"])
-    twice = {name: np.concatenate([values, values]) for name, values in columns.items()}
-    twice["vote"] = np.repeat([1, 2], rows)
-    changed = draw.random(2 * rows)
-    twice["outcome"] = np.where(
-        changed < 0.1, "tie", np.where(changed < 0.2, "error", twice["outcome"])
-    ).astype(object)
-    unkeyed = np.char.endswith(twice["item"].astype(str), "7")
-    for side in ("right_a", "right_b"):
-        twice[side] = np.where(unkeyed, None, twice[side])
+    votes = [pd.DataFrame(columns).assign(vote=vote) for vote in (1, 2)]
+    twice = pd.concat(votes, ignore_index=True)
+    changed = default_rng(seed).random(len(twice))
+    twice.loc[changed < 0.2, "outcome"] = "error"
+    twice.loc[changed < 0.1, "outcome"] = "tie"
+    twice.loc[twice["item"].str.endswith("7"), ["right_a", "right_b"]] = None
     return twice
 
 
@@ -114,7 +109,7 @@ def sides(columns):
     names = ("judge", "item", "model_a", "model_b", "outcome", "right_a", "right_b")
     rows = []
     for judge, item, a, b, outcome, *right in zip(*(columns[name] for name in names), strict=True):
-        if None not in right and outcome != "error":
+        if pd.notna(right).all() and outcome != "error":
             is_right = [mark == "true" for mark in right]
             for_a = {"a": 1.0, "tie": 0.5, "b": 0.0}[outcome]
             rows.append((judge, item, a, b, CASES[*is_right], for_a))

@@ -269,9 +269,7 @@ def voted(item, a, b, tie, **columns):
 
 
 def test_each_human_vote_counts_for_the_strengths(tmp_path):
-    """(tie, tie, b) is two ties and one b, however many judges repeat it; of single votes, labels
-    say the same.
-    """
+    """(tie, tie, b) is two ties and one b, however many judges repeat it; a label is one vote."""
     rows = [
         voted("q1", 0, 1, 2),
         voted("q1", 0, 1, 2, judge="k"),
@@ -285,12 +283,3 @@ def test_each_human_vote_counts_for_the_strengths(tmp_path):
         *((1, 0), (1, 0), (1, 0)),
         *((2, 0), (3, 1)),
     ]
-    single = [
-        voted(f"q{number}", *(int(number % 3 == side) for side in range(3))) for number in range(9)
-    ]
-    labels = [row | dict.fromkeys(("humans_a", "humans_b", "humans_tie")) for row in single]
-    by_votes, by_labels = (
-        read_compared(write(each, tmp_path / "c.parquet"), {}).humans for each in (single, labels)
-    )
-    assert by_votes.outcome.tolist() == by_labels.outcome.tolist()
-    assert by_votes.item.tolist() == by_labels.item.tolist()

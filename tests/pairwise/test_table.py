@@ -89,17 +89,11 @@ def test_all_columns_and_their_order(tmp_path):
     ]
     comparisons, completeness = run(tmp_path, [write(tmp_path / "v.csv", lines, header)])
     rows = select(comparisons, 'experiment, condition, judge, "order", vote, favoured')
-    keys = [tuple(row.values())[:5] for row in rows]
-    assert keys == sorted(keys)
-    assert len(keys) == 24
-    assert keys[:3] == [
-        ("one", "order", "J", "ab", 2),
-        ("one", "order", "J", "ab", 10),
-        ("one", "order", "J", "ba", 2),
-    ]
-    assert {fields(row, "order favoured") for row in rows} == {("ab", None), ("ba", "b")}
-    assert {fields(row, "comparisons verdicts") for row in completeness} == {("2", "4")}
-    assert len(completeness) == 6
+    rows = [tuple(row.values()) for row in rows]
+    assert rows == sorted(rows, key=lambda row: row[:5])
+    assert rows[1:3] == [("one", "order", "J", "ab", 10, None), ("one", "order", "J", "ba", 2, "b")]
+    assert len(rows) == 24
+    assert [fields(row, "comparisons verdicts") for row in completeness] == [("2", "4")] * 6
 
 
 def test_several_files_gzip_and_parquet_say_the_same(tmp_path):

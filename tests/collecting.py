@@ -6,7 +6,7 @@ import json
 import resource
 import sys
 
-from recuse.collect.ledger import Ledger
+from recuse.collect.ledger import Ledger, LedgerEntry
 from recuse.collect.requests import Endpoint, Price, Request
 from recuse.collect.run import collect
 
@@ -20,6 +20,18 @@ def plan(url, number, *, judge="judge", mode="text", body=None, **settings):
         Request(endpoint, [{"role": "user", "content": f"question {each}"}], body, mode=mode)
         for each in range(number)
     ]
+
+
+def entry_of_request(request, response, **others):
+    """What a ledger holds of a request and the response to it."""
+    usual = {"judge": request.endpoint.name, "started": "", "seconds": 0.1, "attempt": 1}
+    return LedgerEntry(
+        key=request.key,
+        asked=request.identity,
+        about=dict(request.about),
+        response=response,
+        **usual | others,
+    )
 
 
 def main(file):

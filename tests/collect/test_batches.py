@@ -76,16 +76,6 @@ def test_a_batch_answers_for_half_the_price(mock, path, tmp_path):
     assert len(mock.batches) == 1
 
 
-def test_a_batch_of_a_run_that_was_stopped_is_looked_at_again_and_not_asked_anew(mock, path):
-    requests = in_batches(mock, 5)
-    kill(path, requests)
-    assert b'"batch": "batch-1"' in path.read_bytes()
-    outcome = run(path, [*requests, *in_batches(mock, 7)])
-    assert outcome.answered == 7
-    assert set(mock.seen.values()) == {1}
-    assert len(mock.batches) == 2
-
-
 def test_a_batch_is_found_whose_process_was_killed_before_it_could_say_so(mock, path):
     requests = in_batches(mock, 5)
     run(path, requests)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from collecting import entry_of_request
 from recuse.base.errors import CollectError, ConfigError
 from recuse.collect.dry_run import page_before
 from recuse.collect.imported import collected_file, with_imports
-from recuse.collect.ledger import Ledger, LedgerEntry, answers_in
+from recuse.collect.ledger import Ledger, answers_in
 from recuse.collect.parse import REASONS, repair
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.settings import Collect
@@ -65,21 +66,8 @@ def valid_plan(settings, kind=RATINGS):
 
 def answered(request, content, finish="stop"):
     usage = {"prompt_tokens": 100, "completion_tokens": 10}
-    response = {
-        "choices": [{"message": {"content": content}, "finish_reason": finish}],
-        "usage": usage,
-    }
-    return LedgerEntry(
-        key=request.key,
-        judge=request.endpoint.name,
-        asked=request.identity,
-        about=dict(request.about),
-        started="",
-        seconds=0.1,
-        attempt=1,
-        response=response,
-        cost=0.5,
-    )
+    choice = {"message": {"content": content}, "finish_reason": finish}
+    return entry_of_request(request, {"choices": [choice], "usage": usage}, cost=0.5)
 
 
 def rows_from(collected, path="rows.csv"):
@@ -89,35 +77,34 @@ def rows_from(collected, path="rows.csv"):
 
 
 def test_each_rating_is_there_or_missing_with_its_reason(settings):
+    """Of 36 requests, a quarter is read, off the scale, the same but repaired, and cut off; the
+    last one has no answer.
+    """
     plan = valid_plan(settings)
     (requests,) = Collected(plan, {}).waves
+    off_the_scale = ('{"Helpfulness": 2, "Faithfulness": 9}', "stop")
+    read = ('{"Helpfulness": 2, "Faithfulness": 5}', "stop")
+    replies = [read, off_the_scale, off_the_scale, ("{", "length")]
     entries = {}
-    replies = [
-        ('{"Helpfulness": 2, "Faithfulness": 5}', "stop"),
-        ('{"Helpfulness": 2, "Faithfulness": 9}', "stop"),
-        ("{", "length"),
-    ]
     for number, request in enumerate(requests[:-1]):
-        entries[request.key] = answered(request, *replies[number % 3])
-        second = repair(request, entries[request.key].response)
-        if second is not None and number % 2:
+        entries[request.key] = answered(request, *replies[number % 4])
+        if number % 4 == 2:
+            second = repair(request, entries[request.key].response)
+            # What was read at first counts: there is no 4.
             entries[second.key] = answered(second, '{"Helpfulness": 4, "Faithfulness": 3}')
     rows = rows_from(Collected(plan, entries))
-    assert len(rows) == 2 * 3 * 6 * 2
-    assert {row["rating"] for row in rows} <= {"2", "3", "5", *REASONS}
-    assert "4" not in {row["rating"] for row in rows}  # what was read at first counts
-    kinds = Counter(row["rating"] for row in rows)
-    assert kinds["truncated"] == 2 * sum(number % 3 == 2 for number in range(35))
-    assert kinds["off the scale"] == sum(
-        number % 3 == 1 and number % 2 == 0 for number in range(35)
-    )
-    assert kinds["3"] == sum(number % 3 == 1 and number % 2 == 1 for number in range(35))
-    assert kinds["not answered"] == 2
-    counts = Collected(plan, entries).counts()
-    assert sum(row["ratings"] for row in counts) == kinds["2"] + kinds["3"] + kinds["5"]
-    assert sum(row["repaired"] for row in counts) == kinds["3"]
-    assert sum(row["money"] for row in counts) == 0.5 * len(entries)
+    assert Counter(row["rating"] for row in rows) == {
+        "2": 27,
+        "5": 9,
+        "off the scale": 9,
+        "3": 9,
+        "truncated": 16,
+        "not answered": 2,
+    }
     assert {row["dataset"] for row in rows} == {"d0", "d1"}
+    counts = Collected(plan, entries).counts()
+    totals = [sum(row[name] for row in counts) for name in ("ratings", "repaired", "money")]
+    assert totals == [45, 9, 0.5 * len(entries)]
 
 
 def test_verdicts_name_the_answer_and_not_its_place(settings):

@@ -1,7 +1,7 @@
 import pytest
 
+from collecting import entry_of_request
 from recuse.collect.cost import characters_per_token, cost, most_out, tokens_in, worst_cost
-from recuse.collect.ledger import LedgerEntry
 from recuse.collect.requests import Endpoint, Price, Request
 
 PRICE = Price(input=2.0, output=10.0, batch=0.5)
@@ -41,10 +41,8 @@ def test_the_ratio_that_a_ledger_shows_gives_its_tokens_back():
         {"prompt_tokens": 56, "completion_tokens": 1},
         {"prompt_tokens": 96, "completion_tokens": 1},
     ]
-    same = {"key": asked.key, "asked": asked.identity, "about": {}, "started": ""}
-    same |= {"seconds": 0.1, "attempt": 1}
-    entries = [LedgerEntry(**same, judge="a", response={"usage": usage}) for usage in usages]
-    entries.append(LedgerEntry(**same, judge="b", response={}))
+    entries = [entry_of_request(asked, {"usage": usage}) for usage in usages]
+    entries.append(entry_of_request(asked, {}, judge="b"))
     ratios = characters_per_token(entries)
-    assert ratios == {("a", False): pytest.approx(400 / 120)}
-    assert tokens_in(asked, ratios["a", False]) == (56 + 96) / 2
+    assert ratios == {("judge", False): pytest.approx(400 / 120)}
+    assert tokens_in(asked, ratios["judge", False]) == (56 + 96) / 2

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from collecting import entry_of_request
 from recuse.collect.cost import tokens_in, worst_cost
 from recuse.collect.estimate import (
     ANSWER,
@@ -17,7 +18,6 @@ from recuse.collect.estimate import (
     estimates,
     total,
 )
-from recuse.collect.ledger import LedgerEntry
 from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Price, Request
 
 PRICE = Price(input=2.0, output=10.0)
@@ -35,19 +35,10 @@ def request(number, endpoint=JUDGE, *, criteria=CRITERIA, mode=SCHEMA, text="Rat
     )
 
 
-def entry(asked, *, out=20, into=None, seconds=3.0, money=0.01, **others):
+def entry(asked, *, out=20, into=None, seconds=3.0):
     usage = {"prompt_tokens": into or tokens_in(asked), "completion_tokens": out}
-    about = {"response": {"choices": [{"message": {}}], "usage": usage}, "cost": money, **others}
-    return LedgerEntry(
-        key=asked.key,
-        judge=asked.endpoint.name,
-        asked=asked.identity,
-        about=dict(asked.about),
-        started="2026",
-        seconds=seconds,
-        attempt=1,
-        **about,
-    )
+    response = {"choices": [{"message": {}}], "usage": usage}
+    return entry_of_request(asked, response, seconds=seconds, cost=0.01)
 
 
 PLAN = [request(number) for number in range(10)]

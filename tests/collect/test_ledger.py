@@ -1,7 +1,7 @@
 import json
+import multiprocessing
 import os
-import subprocess
-import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -168,39 +168,23 @@ def test_a_ledger_of_a_later_version_is_not_guessed_at(path):
         list(read_ledger(path))
 
 
-HOLD = """
-import sys, time
-from recuse.collect.ledger import Ledger
-with Ledger(sys.argv[1]):
-    print("held", flush=True)
-    time.sleep(60)
-"""
-
-
-def python(script, path, **options):
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "workflow" / "lib"), str(ROOT / "tests")])
-    }
-    command = [sys.executable, "-c", script, str(path)]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT, **options
-    )
+def hold(path, held):
+    with Ledger(path):
+        held.set()
+        time.sleep(60)
 
 
 def test_a_second_process_is_told_who_writes_until_that_is_killed(path):
-    process = python(HOLD, path)
-    with process.stdout as printed:
-        assert printed.readline() == "held\n"
-        with (
-            pytest.raises(
-                ConfigError, match=rf"{process.pid}.*wait for it to end, or name another ledger"
-            ),
-            Ledger(path),
-        ):
-            pass
-        assert list(read_ledger(path)) == []
-        process.kill()
-        process.wait()
+    held = multiprocessing.Event()
+    process = multiprocessing.Process(target=hold, args=(path, held))
+    process.start()
+    assert held.wait(30)
+    told = rf"{process.pid}.*wait for it to end, or name another ledger"
+    with pytest.raises(ConfigError, match=told), Ledger(path):
+        pass
+    assert list(read_ledger(path)) == []
+    process.kill()
+    process.join()
     fill(path, entry("a"))
 
 

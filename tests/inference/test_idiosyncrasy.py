@@ -10,6 +10,7 @@ import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
 from scipy.stats import norm, t
+from test_mixed import cells_from
 
 from picked_rows import column, keyed, only, where
 from recuse.base.reasons import Reason, because, code
@@ -26,7 +27,6 @@ from recuse.inference.idiosyncrasy import (
 from recuse.inference.judge_model import (
     FAMILY,
     UNRELATED,
-    CellMeans,
     cell_means,
     tables_of_slices,
 )
@@ -48,15 +48,12 @@ def grid(judges=9, models=9, *, families=FAMILIES, prompts=100, seed=1):
     sampling variances.
     """
     generator = default_rng(seed)
-    judge, model = (
-        index.ravel() for index in np.meshgrid(range(judges), range(models), indexing="ij")
-    )
+    families = dict(zip(NAMES, families, strict=True))
+    cells = cells_from(NAMES[:judges], NAMES[:models], families, prompts=prompts)
+    judge, model = (np.searchsorted(NAMES, names) for names in (cells.judge, cells.model))
     effects = generator.normal(size=(2, 9))
     mean = effects[0][judge] + effects[1][model] + 0.02 * generator.normal(size=len(judge))
-    whole = np.ones(len(judge))
-    families = np.array(families)
-    names = NAMES[judge], NAMES[model], families[judge], families[model]
-    return CellMeans(*names, mean, prompts * whole, variance=1e-4 * whole, prompts=prompts * whole)
+    return replace(cells, mean=mean)
 
 
 def kept(cells, mask):

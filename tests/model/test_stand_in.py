@@ -6,6 +6,7 @@ import pytest
 from numpy.random import default_rng
 
 import recuse
+from rated_tables import rated
 from recuse.base.reasons import Reason, because
 from recuse.model.fit import Coefficient, Fitted, with_biases
 
@@ -19,23 +20,14 @@ def frame():
     """Four judges of two dimensions; a quarter of the answers have a human score, and some ratings
     are missing.
     """
+    rows = rated(NAMES, NAMES, prompts=PROMPTS, dimensions=("Tone", "Wit"))
+    table = pd.DataFrame(rows).rename(columns={"gt": "human", "prompt_id": "prompt"})
     random = default_rng(11)
-    rows = []
-    for prompt in range(PROMPTS):
-        for dimension in ("Tone", "Wit"):
-            for model in NAMES:
-                quality = random.normal(5.5, 1.5)
-                human = np.clip(round(quality + random.normal(0, 0.7)), 1, 10)
-                scored = random.random() < 0.25
-                for judge in NAMES:
-                    if random.random() < 0.1:
-                        continue
-                    given = quality + (judge == model == "C") + random.normal(0, 0.8)
-                    rating = np.clip(round(given), 1, 10)
-                    cells = (judge, model, f"p{prompt:02}", dimension, rating)
-                    rows.append((*cells, human if scored else np.nan))
-    names = ["judge", "model", "prompt", "dimension", "rating", "human"]
-    return pd.DataFrame(rows, columns=names)
+    answer = table.groupby(["prompt", "dimension", "model"]).ngroup()
+    scored = random.random(answer.max() + 1) < 0.25
+    table["human"] = table["human"].where(scored[answer])
+    columns = ["judge", "model", "prompt", "dimension", "rating", "human"]
+    return table[columns][random.random(len(table)) > 0.1]
 
 
 def naive_fit(rows, reference):
@@ -48,17 +40,17 @@ def naive_fit(rows, reference):
     columns[("family_bias", "one")] = of_family & ~own
     columns[("dimension", "Wit")] = rows["dimension"] == "Wit"
     x = np.stack([np.asarray(column, dtype=float) for column in columns.values()], axis=1)
-    y = (rows["rating"].to_numpy() - 1) / 9
+    y = (rows["rating"].to_numpy() - 1) / 4
     estimate = np.linalg.lstsq(x, y)[0]
     scores = pd.DataFrame(x * (y - x @ estimate)[:, None]).groupby(rows["prompt"].to_numpy()).sum()
-    influence = scores.reindex([f"p{prompt:02}" for prompt in range(PROMPTS)], fill_value=0.0)
+    influence = scores.reindex([f"p{prompt}" for prompt in range(PROMPTS)], fill_value=0.0)
     return list(columns), estimate, influence.to_numpy() @ np.linalg.inv(x.T @ x)
 
 
 def test_biases_are_those_of_the_naive_twin(frame):
-    panel = (frame.groupby(["prompt", "dimension", "model"])["rating"].transform("mean") - 1) / 9
+    panel = (frame.groupby(["prompt", "dimension", "model"])["rating"].transform("mean") - 1) / 4
     scored = frame["human"].notna()
-    keys, b, h = naive_fit(frame[scored], (frame["human"][scored] - 1) / 9)
+    keys, b, h = naive_fit(frame[scored], (frame["human"][scored] - 1) / 4)
     _, b_s, s = naive_fit(frame[scored], panel[scored])
     _, b_a, a = naive_fit(frame, panel)
     difference = s - a
@@ -70,7 +62,7 @@ def test_biases_are_those_of_the_naive_twin(frame):
     square = ((h - weight * difference) ** 2).sum(axis=0)
     own = frame[scored & (frame["judge"] == frame["model"])]
     of_judge = own.groupby("judge")["prompt"].nunique()
-    study = recuse.ratings(frame, scale=(1, 10), families=FAMILIES)
+    study = recuse.ratings(frame, scale=(1, 5), families=FAMILIES)
     table = recuse.fit(study, "clustered").frame.set_index(["quantity", "term"])
     for place, key in enumerate(keys):
         if key[0] == "self_bias":
@@ -86,7 +78,7 @@ def test_biases_are_those_of_the_naive_twin(frame):
 
 def test_human_scores_of_one_model_determine_no_bias_against_people(frame):
     of_one = frame.assign(human=frame["human"].where(frame["model"] == "A"))
-    study = recuse.ratings(of_one, scale=(1, 10), families=FAMILIES)
+    study = recuse.ratings(of_one, scale=(1, 5), families=FAMILIES)
     table = recuse.fit(study, "clustered").frame
     assert table[table["quantity"].isin(["self_bias", "family_bias"])]["estimate"].isna().all()
 

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.random import default_rng
 
 from recuse.data.cells import FACTORS, Cells
-from recuse.model.design import design_terms
 
 JUDGES = {"a1": "A", "a2": "A", "b1": "B"}
 TOP = 40  # of the raw scale
@@ -59,10 +58,6 @@ def cells_from(judge, model, dimension, reference, rating):
     return Cells(
         factors, keys[0].astype(int), keys[1], TOP * keys[1], counts, np.arange(TOP + 1), scale
     )
-
-
-def carried_terms(cells):
-    return [term for term in design_terms(cells.factors) if term.carried.any()]
 
 
 def on(*values):

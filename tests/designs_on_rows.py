@@ -20,9 +20,10 @@ def carried_terms(factors, **names):
     return [term for term in design_terms(factors, **names) if term.carried.any()]
 
 
-def regressors_on_rows(terms, reference):
-    """X (rows, terms); reference: the human score of each row."""
-    return np.stack([term.carried * (1.0, reference)[term.regressor] for term in terms], axis=1)
+def regressors_on_rows(terms, *covariates):
+    """X (rows, terms); covariates: the human scores, and lengths if a term has them."""
+    values = (1.0, *map(np.asarray, covariates))
+    return np.stack([term.carried * values[term.regressor] for term in terms], axis=1)
 
 
 def largest_difference(specs, study):

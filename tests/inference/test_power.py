@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import nct, norm, t
 from test_mixed import Twin, approx_central
 
-from designs_on_rows import factors_on_rows
+from designs_on_rows import design_on_rows
 from picked_rows import fields, where
 from recuse.base.reasons import Reason, code
 from recuse.inference.mixed import CellTable, MixedFit, Preferences
@@ -37,7 +37,6 @@ from recuse.inference.power import (
     with_reaches,
 )
 from recuse.inference.robustness import Estimate
-from recuse.model.design import design_terms
 from recuse.model.spec import A, C, Spec
 from recuse.validation.world import MonteCarloWorld
 
@@ -460,20 +459,11 @@ def test_noise_is_that_of_each_judge(twin):
     """
     plan = study_like(Spec.of("main"), twin, 1.0, 1.0)
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
-    factors = factors_on_rows(frame)
-    values = (1.0, frame["gt_unit"].to_numpy())
-    x = np.stack(
-        [
-            term.carried * values[term.regressor]
-            for term in design_terms(factors)
-            if term.carried.any()
-        ],
-        axis=1,
-    )
+    x, _ = design_on_rows(frame, Spec.of("main"))
     y = frame["rating_unit"].to_numpy()
     squares = (y - x @ np.linalg.lstsq(x, y)[0]) ** 2
     expected = [
-        np.sqrt(squares[factors["judge"] == judge].mean() * len(y) / (len(y) - x.shape[1]))
+        np.sqrt(squares[frame["judge"] == judge].mean() * len(y) / (len(y) - x.shape[1]))
         for judge in plan.judges
     ]
     assert plan.noise == pytest.approx(expected, rel=1e-9)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from designs_on_rows import factors_on_rows
+from designs_on_rows import factors_on_rows, regressors_on_rows
 from picked_rows import keyed, only
 from recuse.base.tables import write_table
 from recuse.data.selection import with_normalised_length
@@ -118,8 +118,7 @@ def test_strength_of_length_is_that_on_rows(twin, quantity, name):
     frame = duckdb.sql(with_normalised_length(spec.selection.rows(twin.ratings), "prompt")).df()
     factors = factors_on_rows(frame)
     terms = estimable_terms(spec, factors)
-    values = (1.0, frame["gt_unit"].to_numpy(), frame["x"].to_numpy())
-    x = np.stack([term.carried * values[term.regressor] for term in terms], axis=1)
+    x = regressors_on_rows(terms, frame["gt_unit"], frame["x"])
     judges = {"GPT-4o"} if quantity == "self_bias" else {"Mistral 7B", "Mistral Large"}
     own = [(term.quantity, term.term) == (quantity, name) for term in terms].index(True)
     length = [

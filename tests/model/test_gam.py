@@ -10,7 +10,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from pygam import s
 
-from curved_rows import TOP, bent, carried_terms, cells_from, on, rows_from
+from curved_rows import TOP, bent, cells_from, on, rows_from
+from designs_on_rows import carried_terms
 from picked_rows import keyed
 from recuse.data.moments import moments_of_cells
 from recuse.model.covariance import fit_least_squares
@@ -50,7 +51,7 @@ def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
     """
     cells = published.cells()
     cells = cells.select(cells.factors["dimension"] == "Faithfulness")
-    terms = carried_terms(cells)
+    terms = carried_terms(cells.factors)
     result = fit_gam(cells, terms, covariance="classical")
     golden = keyed(csv.DictReader(GOLDEN.open()), "term")
     names = {"self_bias": "same_judge", "family_bias": "same_family"}
@@ -90,7 +91,7 @@ def test_two_references_give_equation_1(covariance):
     cells = cells_from(
         *rows_from(references=on(0.2, 0.8), curve=lambda judge, x: 0.3 + 0.4 * x, self_bias=0.1)
     )
-    terms = carried_terms(cells)
+    terms = carried_terms(cells.factors)
     result = fit_gam(cells, terms, covariance=covariance)
     lines = fit_least_squares(
         moments_of_cells(cells),
@@ -153,7 +154,7 @@ def test_errors_where_nothing_is_left_over(curve, spread, kept, covariance, erro
     """
     rows = rows_from(references=on(*np.linspace(0, 1, 13)), curve=curve, spread=spread)
     cells = cells_from(*(column[kept] for column in rows))
-    result = fit_gam(cells, carried_terms(cells), covariance=covariance)
+    result = fit_gam(cells, carried_terms(cells.factors), covariance=covariance)
     assert_array_equal(result.std_error[result.identified], error)
     if curve is flat:
         assert all(
@@ -169,7 +170,7 @@ def test_what_the_rows_do_not_determine_is_reported_and_affects_nothing_else():
     kept = (rows[0] != "b1") | (rows[1] == "b1")
     without = rows[0] != "b1"
     cells = cells_from(*(column[kept] for column in rows))
-    terms = carried_terms(cells)
+    terms = carried_terms(cells.factors)
     result = fit_gam(cells, terms, covariance="HC0")
     unknown = [
         (t.quantity, t.term)
@@ -179,11 +180,11 @@ def test_what_the_rows_do_not_determine_is_reported_and_affects_nothing_else():
     assert unknown == [("intercept", "b1"), ("self_bias", "b1")]
     assert [curve.judge for curve in result.curves] == ["a1", "a2"]
     alone = cells_from(*(column[without] for column in rows))
-    expected = fit_gam(alone, carried_terms(alone), covariance="HC0")
+    expected = fit_gam(alone, carried_terms(alone.factors), covariance="HC0")
     assert_allclose(result.curves[0].value, expected.curves[0].value, atol=1e-9)
     assert_allclose(
         list(named(terms, result.std_error, "family_bias").values()),
-        list(named(carried_terms(alone), expected.std_error, "family_bias").values()),
+        list(named(carried_terms(alone.factors), expected.std_error, "family_bias").values()),
         rtol=1e-8,
     )
 

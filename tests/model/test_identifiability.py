@@ -10,17 +10,6 @@ from recuse.model.design import design_terms
 from recuse.model.identifiability import identifiability
 from recuse.model.spec import EQUATION_1, Spec
 
-NINE = (
-    "Claude v2",
-    "Claude 3 Sonnet",
-    "Claude 3.5 Sonnet",
-    "GPT-3.5 Turbo",
-    "GPT-4o",
-    "Llama 3 8B",
-    "Llama 3 70B",
-    "Mistral 7B",
-    "Mistral Large",
-)
 GPT = "GPT-4o"
 MINI = "GPT-3.5 Turbo"
 MODELS = {"A": Spec.of("a"), "B": Spec.of("b", terms=(*EQUATION_1, "model"))}

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import changed_twin
-from designs_on_rows import design_on_rows, factors_on_rows, times_drawn
+from designs_on_rows import design_on_rows, factors_on_rows, regressors_on_rows, times_drawn
 from picked_rows import fields, only
 from recuse.base.tables import read_table, write_table
 from recuse.data.cells import read_levels
@@ -59,12 +59,8 @@ def refits(spec, study, replicates):
     for label, mask in spec.selection.slices(factors):
         part = frame[mask]
         terms = estimable_terms(spec, {c: values[mask] for c, values in factors.items()})
-        regressors = (
-            1.0,
-            part["gt_unit"].to_numpy(),
-            part["x"].to_numpy() if spec.selection.length else None,
-        )
-        x = np.stack([term.carried * regressors[term.regressor] for term in terms], axis=1)
+        covariates = ["gt_unit", "x"] if spec.selection.length else ["gt_unit"]
+        x = regressors_on_rows(terms, *(part[name] for name in covariates))
         y = part["rating_unit"].to_numpy()
         prompt = part["prompt"].to_numpy()
         drawn = times_drawn(study.prompts, spec.errors.bootstrap)[:replicates]

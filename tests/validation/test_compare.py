@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from conftest import CONFIG
-from curved_rows import bent, carried_terms, cells_from, on, rows_from
+from curved_rows import bent, cells_from, on, rows_from
+from designs_on_rows import carried_terms
 from picked_rows import fields
 from recuse.base.errors import DesignError
 from recuse.model.estimates import estimate_rows
@@ -93,7 +94,7 @@ ROWS = {
 @pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
 def test_cells_give_what_pygam_gives_on_rows(rows, covariance):
     cells = cells_from(*rows)
-    terms = carried_terms(cells)
+    terms = carried_terms(cells.factors)
     fit = fit_gam(cells, terms, covariance=covariance)
     ours, theirs = against_pygam(cells, terms, fit, covariance=covariance)
     assert len(ours) > sum(term.quantity != "slope" for term in terms) + 2

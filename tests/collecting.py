@@ -10,6 +10,13 @@ from recuse.collect.ledger import Ledger, LedgerEntry
 from recuse.collect.requests import Endpoint, Price, Request
 from recuse.collect.run import collect
 
+# Of which nobody is asked
+HERE = "http://127.0.0.1:9/v1"
+JUDGES = {
+    "gpt": {"model": "gpt-x", "base_url": HERE},
+    "claude": {"model": "claude-y", "base_url": HERE},
+}
+
 
 def plan(url, number, *, judge="judge", mode="text", body=None, **settings):
     """Requests `question 0`, `question 1`, ... to the server at `url`."""

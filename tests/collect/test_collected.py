@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from collecting import entry_of_request
+from collecting import JUDGES, entry_of_request
 from recuse.base.errors import CollectError, ConfigError
 from recuse.collect.dry_run import page_before
 from recuse.collect.imported import collected_file, with_imports
@@ -25,13 +25,6 @@ from recuse.config.load import load
 from recuse.config.studies import studies_in
 from recuse.inputs import inputs_in
 from recuse.pipeline import in_folder, with_imported_files
-
-HERE = "http://127.0.0.1:9/v1"
-JUDGES = {
-    "gpt": {"model": "gpt-x", "base_url": HERE},
-    "claude": {"model": "claude-y", "base_url": HERE},
-}
-
 
 MODELS = ("gpt", "claude", "llama")
 

@@ -7,6 +7,7 @@ import json
 import pytest
 import yaml
 
+from collecting import HERE, JUDGES
 from recuse.base.errors import ConfigError, DataError
 from recuse.collect.plan import RATINGS, VERDICTS, Plan
 from recuse.collect.requests import Price
@@ -15,11 +16,6 @@ from recuse.collect.texts import prices_in
 from recuse.config.declared.sections import validated
 from text_tables import cases
 
-HERE = "http://127.0.0.1:9/v1"
-JUDGES = {
-    "gpt": {"model": "gpt-x", "base_url": HERE},
-    "claude": {"model": "claude-y", "base_url": HERE},
-}
 PROMPTS = "prompt,text\np1,What is a llama?\np2,Add 1 and {answer}.\np3,Third?\n"
 ANSWERS = "prompt,model,text\n" + "".join(
     f'p{number},{model},"I am {model} of GPT-X, answer {number}{place}"\n'

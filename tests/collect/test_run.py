@@ -109,15 +109,6 @@ def test_each_fault_is_tried_again_and_counted_by_its_reason(run, mock, fault):
     ]
 
 
-def test_a_request_that_fails_for_good_is_left_to_the_next_run(run, mock):
-    mock.always = "server error"
-    outcome = run(plan(mock.url, 2, attempts=3))
-    assert (outcome.failed, outcome.missing, outcome.stopped) == ({"server error": 6}, 2, "done")
-    mock.always = None
-    outcome = run(plan(mock.url, 2))
-    assert (outcome.answered, outcome.missing) == (2, 0)
-
-
 def test_a_server_that_answers_nothing_is_not_asked_for_ever(run, mock):
     mock.always = "server error"
     outcome = run(plan(mock.url, 100, attempts=2, concurrency=4))

@@ -103,15 +103,6 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
     assert set(results) == {
         (*key, order, draws) for key in naive for order in ORDERS for draws in TREATMENTS
     }
-    # No human label, no row; a pool is of one experiment.
-    labels = {
-        ("", "one"),
-        ("", "two"),
-        ("", "one and two"),
-        ("again", "one"),
-        ("again", "one and two"),
-    }
-    assert {key[:2] for key in results} == labels
     for key, pairs in naive.items():
         times = list(
             resampled(sorted({pair["item"] for pair in pairs}), seed=7, replicates=REPLICATES)

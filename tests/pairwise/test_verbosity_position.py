@@ -75,20 +75,11 @@ def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path):
         assert [row["n"], row["questions"]] == counts
 
 
-def verdicts_from(outcomes):
-    """Comparisons of one judge with the given outcomes, (order ab, order ba), each on a question of
-    its own.
-    """
-    row = {"judge": "j", "model_a": "m", "model_b": "n"}
-    return [
-        row | {"item": str(number), "order": order, "outcome": outcome}
-        for number, both in enumerate(outcomes)
-        for order, outcome in zip(("ab", "ba"), both, strict=True)
-    ]
-
-
 def test_a_judge_that_always_takes_the_first_has_exact_intervals(tmp_path):
-    rows = table(write(verdicts_from([("a", "b")] * 3), tmp_path / "first.parquet"), pools={})
+    row = {"judge": "j", "model_a": "m", "model_b": "n"}
+    both = [row | {"order": "ab", "outcome": "a"}, row | {"order": "ba", "outcome": "b"}]
+    verdicts = [each | {"item": item} for item in "pqr" for each in both]
+    rows = table(write(verdicts, tmp_path / "first.parquet"), pools={})
     values = {name: row["value"] for (*_, name), row in rows.items()}
     assert values == {"consistency": 0, "first_preference": 1, "first_both": 1, "second_both": 0}
     for row in rows.values():

@@ -26,39 +26,37 @@ def chosen(
 ):
     """A row of the table of choices."""
     estimate = judge_share - (0.5 if human_share is None else human_share)
-    row = {
+    return {
         "quantity": quantity,
         "term": term,
         "draws": draws,
         "judge_share": judge_share,
         "human_share": human_share,
-    }
-    row |= {
         "question": "" if human_share is None else "A",
         "estimate": estimate,
         "questions": questions,
         "n": questions,
-    }
-    row |= {
         "ci_low": estimate - half_width,
         "ci_high": estimate + half_width,
         "std_error": half_width / 1.67,
+        "p_value": 1e-9 if abs(estimate) > half_width else 0.5,
     }
-    return row | {"p_value": 1e-9 if abs(estimate) > half_width else 0.5}
 
 
 def regressed(question, estimate, std_error=0.1, *, quantity="self_bias", term="J", **columns):
     """A row of the table of the regression, of a normal distribution."""
-    ends = {"ci_low": estimate - 1.645 * std_error, "ci_high": estimate + 1.645 * std_error}
-    p_value = math.erfc(abs(estimate) / std_error / math.sqrt(2))
-    row = {
+    return {
         "question": question,
         "quantity": quantity,
         "term": term,
         "estimate": estimate,
         "std_error": std_error,
-    }
-    return row | ends | {"p_value": p_value, "spread": 0.3, "reason": ""} | columns
+        "ci_low": estimate - 1.645 * std_error,
+        "ci_high": estimate + 1.645 * std_error,
+        "p_value": math.erfc(abs(estimate) / std_error / math.sqrt(2)),
+        "spread": 0.3,
+        "reason": "",
+    } | columns
 
 
 def judged(rows, regression=(), judges=("J",)):

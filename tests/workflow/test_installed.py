@@ -42,29 +42,16 @@ rule length:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [
-        sys.executable,
-        "-m",
-        "hatchling",
-        "build",
-        "--target",
-        "wheel",
-        "--directory",
-        str(folder),
-    ]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    return next(folder.glob("recuse-*.whl"))
-
-
-@pytest.fixture(scope="module")
-def site(wheel):
+def site(tmp_path_factory):
     """A folder with the contents of the wheel, as in site-packages."""
-    folder = wheel.with_name("site")
-    with ZipFile(wheel) as packed:
-        packed.extractall(folder)
-    return folder
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
+    subprocess.run(
+        [*command, "--directory", str(folder)], cwd=ROOT, check=True, capture_output=True
+    )
+    with ZipFile(next(folder.glob("recuse-*.whl"))) as packed:
+        packed.extractall(folder / "site")
+    return folder / "site"
 
 
 @pytest.fixture

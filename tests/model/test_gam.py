@@ -13,9 +13,6 @@ from pygam import s
 from curved_rows import TOP, bent, cells_from, on, rows_from
 from designs_on_rows import carried_terms
 from picked_rows import keyed
-from recuse.data.moments import moments_of_cells
-from recuse.model.covariance import fit_least_squares
-from recuse.model.design import term_layout
 from recuse.model.gam import SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "gam_faithfulness.csv"
@@ -86,34 +83,16 @@ def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
     assert {"GPT-3.5 Turbo"} <= straight < {curve.judge for curve in result.curves}
 
 
-@pytest.mark.parametrize("covariance", ["HC0", "HC1", "classical"])
-def test_two_references_give_equation_1(covariance):
-    cells = cells_from(
-        *rows_from(references=on(0.2, 0.8), curve=lambda judge, x: 0.3 + 0.4 * x, self_bias=0.1)
-    )
+def test_a_curve_of_two_references_is_a_straight_line_and_has_a_note():
+    """Its numbers are compared with pygam's in test_compare."""
+    cells = cells_from(*rows_from(references=on(0.2, 0.8), curve=bent))
     terms = carried_terms(cells.factors)
-    result = fit_gam(cells, terms, covariance=covariance)
-    lines = fit_least_squares(
-        moments_of_cells(cells),
-        term_layout(terms, len(cells.factors["judge"]), 2),
-        covariance=covariance,
-    )
-    bias = [
-        place for place, term in enumerate(terms) if term.quantity in ("self_bias", "family_bias")
-    ]
-    assert_allclose(result.estimate[bias], lines.estimate[bias], atol=1e-11)
-    assert_allclose(result.std_error[bias], lines.std_error[bias], rtol=1e-9)
-    intercept, slope = lines.estimate[[0, 3]]
-    assert_allclose(
-        result.curves[0].value, intercept + slope * result.curves[0].reference, atol=1e-11
-    )
-    assert (
-        result.notes[3]
-        == "the curve is a straight line: the judge has 2 distinct reference score(s)"
-    )
-    assert set(result.notes[:3] + result.notes[6:]) == {""}
-    assert np.isnan(result.estimate[3])
-    assert not result.identified[3]
+    result = fit_gam(cells, terms, covariance="HC0")
+    note = "the curve is a straight line: the judge has 2 distinct reference score(s)"
+    assert set(named(terms, result.notes, "slope").values()) == {note}
+    assert {*result.notes} == {note, ""}
+    assert np.isnan([*named(terms, result.estimate, "slope").values()]).all()
+    assert not any(named(terms, result.identified, "slope").values())
 
 
 def test_smoothing_minimises_the_score_over_rows(bent_rows):

@@ -2,12 +2,11 @@
 
 import pandas as pd
 import pytest
-import yaml
 
 from conftest import CONFIG
 from designs_on_rows import largest_difference
 from picked_rows import column, fields, only, where
-from rated_tables import FIVE, by_subject, findings_from, study_of_rows, unscored, write_rows
+from rated_tables import FIVE, by_subject, findings_from, study_of_rows, unscored
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because, in_words
@@ -193,21 +192,3 @@ def test_the_check_says_what_is_left(rows, tmp_path):
     assert own.words.endswith(f"cannot be estimated: {WORDS}")
     assert {topic for topic, _ in result}.isdisjoint({"reliability", "ordinary preference"})
     assert facts.rows == sum(row["rating"] != "" for row in rows)
-
-
-@pytest.mark.parametrize(
-    ("spec", "last"),
-    [
-        ("main", f"main: not estimable: the fit: {WORDS}"),
-        ("model_effects", f"model_effects: {LEFT_OUT.format('no row')}"),
-    ],
-)
-def test_the_command_fits_what_can_be_fitted(run_command, tmp_path, rows, spec, last):
-    write_rows(tmp_path / "a.csv", rows)
-    mine = {"title": "mine", "files": "a.csv", "scales": {"Tone": [1, 5], "Use": [1, 5]}}
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"studies": {"mine": mine}}), "utf-8")
-    words = ["fit", "a.csv", "--config", "mine.yaml", "--spec", spec, "--output", "out.csv"]
-    status, _, errors = run_command(*words)
-    assert status == 0
-    assert errors.splitlines()[-1] == last
-    assert (read_table("out.csv") == []) == (spec == "main")

@@ -28,11 +28,11 @@ def study_from(folder, *, prompts, length="hash(p, m) % 7"):
     )
 
 
-def tables(study, spec=MAIN):
+def tables(study):
     known = {"A": 0.8, "B": 0.9}
-    yield from corrected_rows(spec, study, known, confidence=0.9)
-    yield from curve_rows(spec, study, confidence=0.9)
-    yield from sensitivity_rows(spec, study, confidence=0.9)
+    yield from corrected_rows(MAIN, study, known, confidence=0.9)
+    yield from curve_rows(MAIN, study, confidence=0.9)
+    yield from sensitivity_rows(MAIN, study, confidence=0.9)
 
 
 @pytest.mark.parametrize("prompts", [1, 4])

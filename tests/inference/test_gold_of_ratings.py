@@ -43,7 +43,7 @@ SIBLING = {"one": 1.5}
 DECEIVING = {"A": 1.3, "E": 0.8}
 
 
-def drawn(seed, *, prompts=200, self_factors=OWN, sibling=SIBLING, share=1.0):
+def drawn(seed, *, prompts=200, share=1.0):
     """Rows of canonical ratings on the scale from 0 to 1: a prompt multiplies all probabilities to
     pass a wrong answer.
     """
@@ -57,9 +57,9 @@ def drawn(seed, *, prompts=200, self_factors=OWN, sibling=SIBLING, share=1.0):
             for judge in MODELS:
                 chance = LENIENT[judge] * factor * DECEIVING.get(model, 1.0)
                 if judge == model:
-                    chance *= self_factors.get(judge, 1.0)
+                    chance *= OWN[judge]
                 elif FAMILIES[judge] == FAMILIES[model]:
-                    chance *= sibling.get(FAMILIES[judge], 1.0)
+                    chance *= SIBLING.get(FAMILIES[judge], 1.0)
                 passed = draw.random() < (0.9 if right else chance)
                 rating = draw.choice([0.5, 0.75, 1.0]) if passed else draw.choice([0.0, 0.25])
                 if draw.random() < share:

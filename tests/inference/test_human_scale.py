@@ -39,10 +39,10 @@ def answers_from(human, panel):
     return AnswerScores(prompt, model, dimension, human.ravel(), panel.ravel(), *names)
 
 
-def drawn(seed, labelled, world=WORLD):
+def drawn(seed, labelled):
     """Answers of a world; labelled(random, human) says which have a human score."""
     random = default_rng(seed)
-    study = world.draw(random)
+    study = WORLD.draw(random)
     human = study.reference
     deviation = study.rating - study.rating.mean(axis=(0, 3), keepdims=True)
     return answers_from(np.where(labelled(random, human), human, np.nan), deviation.mean(axis=2))

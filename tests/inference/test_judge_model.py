@@ -34,7 +34,7 @@ def test_sampling_variance_of_a_cell_is_that_of_the_errors_over_its_rows(spec, d
     assert by_judge == pytest.approx(np.full(9, 0.2**2 / 600), rel=0.15)
 
 
-def world_of_rows(seed=0, *, prompts=60, absent=0.0, shocks=0.0, noise=0.1):
+def world_of_rows(seed=0, *, prompts=60, absent=0.0, shocks=0.0):
     """Rows (judge, model, dimension, prompt, reference, rating) of 5 judges and 6 models of three
     families in two dimensions.
 
@@ -53,7 +53,7 @@ def world_of_rows(seed=0, *, prompts=60, absent=0.0, shocks=0.0, noise=0.1):
         of_prompt[prompt]
         + of_completion[model, prompt]
         + of_judge[judge, prompt]
-        + noise * generator.normal(size=len(judge))
+        + 0.1 * generator.normal(size=len(judge))
     )
     # Of a judge's ratings in both dimensions
     kept = generator.random((5, 6, prompts))[judge, model, prompt] >= absent
@@ -66,8 +66,8 @@ def world_of_rows(seed=0, *, prompts=60, absent=0.0, shocks=0.0, noise=0.1):
     )
 
 
-def with_variances(rows, batch=7):
-    """Cell means with their variances, prompts a few at a time."""
+def with_variances(rows):
+    """Cell means with their variances, prompts seven at a time."""
     groups, group = np.unique(rows[["judge", "model", "dimension"]], axis=0, return_inverse=True)
     u = np.stack([np.ones(len(rows)), rows["rating"], rows["gt"]], axis=1)
     tensor = np.zeros((len(groups), 3, 3, 3, 3))
@@ -89,8 +89,8 @@ def with_variances(rows, batch=7):
     sums = np.zeros((rows["prompt"].max() + 1, 3, len(cells.level)))
     for place, values in enumerate((u[:, 0], u[:, 2], u[:, 1])):  # 1, reference, rating
         np.add.at(sums[:, place], (rows["prompt"], kind), values)
-    for first in range(0, len(sums), batch):
-        variances.add(np.arange(first, min(first + batch, len(sums))), sums[first : first + batch])
+    for first in range(0, len(sums), 7):
+        variances.add(np.arange(first, min(first + 7, len(sums))), sums[first : first + 7])
     return variances.result()
 
 

@@ -260,17 +260,12 @@ def test_scores_that_differ_by_rounding_alone_are_equal():
     assert score_ranks(scores).tolist() == [2, 2, 1]
 
 
-def drawn_board(replicates=300, prompts=50, lost=0):
-    """A slice of four judges, of which model c is none; in the first `lost` replicates a's rating
-    of itself is missing.
-    """
+def drawn_board(prompts=50):
+    """A slice of four judges, of which model c is none."""
     generator = default_rng(8)
     pairs = SlicePairs(np.array(list("abde")), np.array(list("abc")), np.arange(12))
-    means = np.round(generator.random((4, 3)), 1) + 0.1 * generator.standard_normal(
-        (1 + replicates, 4, 3)
-    )
+    means = np.round(generator.random((4, 3)), 1) + 0.1 * generator.standard_normal((301, 4, 3))
     means[0] = np.round(means[0], 1)
-    means[1 : 1 + lost, 0, 0] = np.nan
     bias, family = np.full(means.shape, 1e-15), np.zeros((4, 3), dtype=bool)  # no bias but rounding
     rows = leaderboard_rows(
         pairs, means, bias, family, human=np.zeros(means.shape), prompts=prompts, confidence=0.9

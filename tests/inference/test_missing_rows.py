@@ -47,10 +47,10 @@ OUTPUTS = {
 }
 
 
-def tables_from(study, folder, main=None):
+def tables_from(study, folder):
     """Run the four jobs; their tables by name."""
     specs = {
-        "main": main or {},
+        "main": {},
         "length_control": {"length": "prompt"},
         "length_by_dimension": {"length": "prompt", "slice": "dimension"},
     }

@@ -33,17 +33,17 @@ CHECKS = {
 WORDINGS = ("plain", "strict", "short")
 
 
-def asked(wordings=WORDINGS, replicates=2, *, prompts=30, moved=1, seed=3):
-    """Ratings in each wording and replicate; GPT-4o favours itself by `moved` points more in each
+def asked(wordings=WORDINGS, replicates=2):
+    """Ratings in each wording and replicate; GPT-4o favours itself by a point more in each
     further wording.
     """
     rows = []
     for number, wording in enumerate(wordings):
         for replicate in range(replicates):
-            drawn = default_rng([seed, number, replicate])
-            for row in rated(prompts=prompts, rating=lambda judge, model, score, noise: score):
+            drawn = default_rng([3, number, replicate])
+            for row in rated(prompts=30, rating=lambda judge, model, score, noise: score):
                 own = row["judge"] == row["model"] == "GPT-4o"
-                value = row["rating"] + drawn.integers(-1, 2) + (1 + moved * number) * own
+                value = row["rating"] + drawn.integers(-1, 2) + (1 + number) * own
                 rows.append(
                     {
                         **row,
@@ -229,10 +229,10 @@ def concluded(check=C, **changes):
     return keyed(conclusions(Robustness(checks, SPECS, 0.9, 0.8), tables, order={}), "check")
 
 
-def verdict_from(check=C, **changes):
+def verdict_from(**changes):
     letters = dict(zip("ABC", CHECKS, strict=True))
     (row,) = verdicts_on_ratings(
-        concluded(check, **changes).values(), ["J"], {}, checks=letters, confidence=0.9
+        concluded(**changes).values(), ["J"], {}, checks=letters, confidence=0.9
     )
     return row
 

@@ -197,9 +197,9 @@ def test_dimensions_of_different_scales_have_no_common_fit():
 SHOWN = ("estimate", "std_error", "effect", "effect_std_error")
 
 
-def fitted(cells, covariance="HC0"):
+def fitted(cells):
     terms = terms_for(cells)
-    fit = fit_ordinal(cells, terms, covariance=covariance)
+    fit = fit_ordinal(cells, terms, covariance="HC0")
     return {(t.quantity, t.term): place for place, t in enumerate(terms)}, fit
 
 

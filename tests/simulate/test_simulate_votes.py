@@ -26,10 +26,10 @@ PUBLISHED = DATA / "judgement_bias_published.csv"
 SCORES = {"a": 0.0, "tie": 0.5, "b": 1.0}
 
 
-def votes_from(attacked, *, questions=4000, seed=0):
+def votes_from(attacked, *, questions=4000):
     """{condition: {question: [(order, outcome), ...]}} of one judge."""
     samples = Samples("e", "one", "two", questions, {"J": attacked}, ("factual_error",))
-    drawn = join(list(draw_votes(samples, np.random.SeedSequence(seed))))
+    drawn = join(list(draw_votes(samples, np.random.SeedSequence(0))))
     columns = [drawn[name] for name in ("condition", "item", "order", "outcome")]
     results = defaultdict(lambda: defaultdict(list))
     for condition, item, order, outcome in zip(*columns, strict=True):

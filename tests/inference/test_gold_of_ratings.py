@@ -131,9 +131,10 @@ def naive(table, quantity, term, case):
     def add(baseline, *values):
         sums[baseline] += [[value, 1] for value in values]
 
-    for _, rows in kept.groupby("prompt"):
-        y = rows.pivot(index="judge", columns="model", values="mark")
-        y = y.reindex(index=MODELS, columns=MODELS).to_numpy()  # nan where there is no rating
+    marks = np.full((table["prompt"].max() + 1, len(MODELS), len(MODELS)), np.nan)
+    judge, model = (kept[name].map(MODELS.index) for name in ("judge", "model"))
+    marks[kept["prompt"], judge, model] = kept["mark"]
+    for y in marks:  # (judges, models), nan where there is no rating
         known = ~np.isnan(y)
         theirs = y[known & of_others & targets.any(axis=1)[:, None]]
         sums[OTHER_ANSWERS][1] += theirs.sum(), len(theirs)

@@ -170,20 +170,6 @@ def test_a_judge_that_hardly_agrees_with_people_is_not_to_be_used(columns, hardl
     assert answer.next_steps[:1] == [f"J: {advice}."][:hardly] or not hardly
 
 
-def test_without_human_scores_a_judge_that_hardly_agrees_with_the_others_is_named():
-    astray = {"disagreement": because(Reason.HARDLY_AGREES_WITH_JUDGES)}
-    judges = [verdict("J", Verdict.NOT_SHOWN, 0.0, **astray), verdict("K", Verdict.NOT_SHOWN, 0.0)]
-    answer = answer_from(judges)
-    assert answer.headline == (
-        "No self-bias is established. J hardly agrees with the other judges: do not use it as a"
-        " judge."
-    )
-    assert answer.next_steps[0] == "J: do not use (hardly any agreement with the other judges)."
-    names = [f"{30 * 'a '}judge {number}" for number in range(9)]
-    many = [verdict(name, Verdict.NOT_SHOWN, 0.0, **astray) for name in names]
-    assert answer_from(many).headline.endswith("9 judges hardly agree with the other judges.")
-
-
 def test_the_headline_names_what_is_established():
     assert answer_from(FOUR).headline == "J (+0.40 points) favours itself."
     assert answer_from(FOUR[1:3]).headline == "No self-bias is established."
@@ -435,44 +421,51 @@ def test_the_leaderboard_has_one_row_a_model(debiased, words, arrows):
     assert [row[0] for row in section.rows] == ["1", "2", "3"]
 
 
-def test_the_leaderboard_has_the_ranks_as_by_people_where_few_answers_are_scored():
+def test_the_leaderboard_ends_with_the_ranks_by_people_or_as_they_would_be():
     after = [ranked("debiased", name, rank, 1, 2) for rank, name in enumerate("ABC", 1)]
+    means = {"A": "1", "B": "3", "C": "2"}
+    scores = [
+        {"judge": "Human", "dimension": "", "model": model, "mean": mean}
+        for model, mean in means.items()
+    ]
     by_people = [ranked("as_people", name, rank, 1, 3) for rank, name in enumerate("CAB", 1)]
-    section = answer_from(FOUR, leaderboard=[*BOARD, *after, *by_people]).leaderboard
-    assert section.headings[-1] == "as people would rate them"
-    assert [row[-1] for row in section.rows] == ["2 (1 to 3)", "3 (1 to 3)", "1 (1 to 3)"]
+    for tables, heading, ranks in (
+        ({"leaderboard": BOARD + after, "mean_scores": scores}, "rank by humans", [*"312"]),
+        (
+            {"leaderboard": BOARD + after + by_people},
+            "as people would rate them",
+            ["2 (1 to 3)", "3 (1 to 3)", "1 (1 to 3)"],
+        ),
+    ):
+        section = answer_from(FOUR, **tables).leaderboard
+        assert (section.headings[-1], [row[-1] for row in section.rows]) == (heading, ranks)
 
 
 def test_a_draw_for_human_scores_that_nobody_states_is_doubted_once():
-    after = [ranked("debiased", name, rank, 1, 2) for rank, name in enumerate("ABC", 1)]
-    by_people = [ranked("as_people", name, rank, 1, 3) for rank, name in enumerate("CAB", 1)]
-    board, reason = [*BOARD, *after], because(Reason.UNDECLARED_DRAW)
-    doubt = (
-        "The study does not say that the answers with human scores were drawn at random; if they"
-        " were picked, the models' estimated human scores may be off by more than their intervals"
-        " suggest; set `labelling_probability` to the chance that an answer was chosen: one number"
-        " if they were drawn at random, otherwise a column."
-    )
-    doubted = [{**row, "note": reason} for row in by_people]
+    def answer_with(reason, **tables):
+        ranks = [
+            ranked(scores, name, rank, 1, 2) | {"note": reason if scores == "as_people" else ""}
+            for scores in ("raw", "debiased", "as_people")
+            for rank, name in enumerate("ABC", 1)
+        ]
+        return answer_from(FOUR, leaderboard=ranks, **tables)
+
+    reason = because(Reason.UNDECLARED_DRAW)
     check = csv_rows(f"""
 topic,subject,level,words,advice
 human scores,draw,warning,"{in_words(reason)}",
 """)
-    answer = answer_from(FOUR, leaderboard=[*board, *doubted], check=check)
-    assert answer.leaderboard.sentence.endswith(f" with and without them. {doubt}")
-    assert doubt not in answer.caveats
-    few = because(Reason.FEW_AND_UNDECLARED, prompts=12, few=30)
-    doubted_few = [{**row, "note": few} for row in by_people]
-    both = answer_from(FOUR, leaderboard=[*board, *doubted_few])
-    assert "12 prompts, fewer than 30, have human scores" in both.leaderboard.sentence
-    assert both.leaderboard.sentence.endswith(" otherwise a column.")
-    each = [{**row, "note": note} for row, note in zip(by_people, (few, reason, few), strict=True)]
-    of_both = answer_from(FOUR, leaderboard=[*board, *each]).leaderboard.sentence
-    assert of_both == both.leaderboard.sentence
-    short = because(Reason.SHORT_INTERVALS, prompts=12, few=30)
-    others = [{**row, "note": short} for row in by_people]
-    sentence = answer_from(FOUR, leaderboard=[*board, *others]).leaderboard.sentence
-    assert sentence.endswith(" with and without them.")
+    answer = answer_with(reason, check=check)
+    assert (
+        "does not say that the answers with human scores were drawn" in answer.leaderboard.sentence
+    )
+    assert answer.leaderboard.sentence.endswith(" otherwise a column.")
+    assert not any("human scores" in caveat for caveat in answer.caveats)
+    few = answer_with(because(Reason.FEW_AND_UNDECLARED, prompts=12, few=30)).leaderboard.sentence
+    assert "12 prompts, fewer than 30, have human scores" in few
+    assert few.endswith(" otherwise a column.")
+    short = answer_with(because(Reason.SHORT_INTERVALS, prompts=12, few=30)).leaderboard.sentence
+    assert short.endswith(" with and without them.")
 
 
 def test_models_without_a_score_are_left_out_of_both_rankings():
@@ -499,17 +492,6 @@ def test_a_judge_whose_ratings_do_not_vary_does_not_follow_the_humans():
     section = answer_from(FOUR, correlations=[correlation("J", 0.5, 0.4), constant]).tracking
     assert section.sentence.startswith("The human scores are not followed by L,")
     assert section.rows[1][:2] == ["L", "–"]
-
-
-def test_the_leaderboard_has_the_rank_by_the_humans():
-    after = [ranked("debiased", name, rank, 1, 2) for rank, name in enumerate("ABC", 1)]
-    scores = [
-        {"judge": "Human", "dimension": "", "model": model, "mean": mean}
-        for model, mean in zip("ABC", "132", strict=True)
-    ]
-    section = answer_from(FOUR, leaderboard=BOARD + after, mean_scores=scores).leaderboard
-    assert [row[-1] for row in section.rows] == ["3", "1", "2"]
-    assert section.headings[-1] == "rank by humans"
 
 
 @pytest.mark.parametrize(
@@ -542,36 +524,21 @@ def test_the_answer_says_for_which_wordings_of_the_rubric_it_holds():
     )
 
 
-def test_the_mean_has_its_interval_over_wordings():
-    pooled = average(0.1, 0.05, 0.15)
-    wider = {
-        "spec": "main",
-        "quantity": "self_bias",
-        "term": "all judges",
-        "ci_low": "-0.1",
-        "ci_high": "0.3",
-    }
-    assert "excludes 0" in answer_from(FOUR, pooled=[pooled]).pooled
-    assert answer_from(FOUR, pooled=[pooled], wordings=[wider]).pooled.endswith(
-        "interval −0.40 to 1.20), which includes 0."
-    )
-
-
-def test_the_mean_says_how_many_favour_themselves_and_that_own_ratings_are_missing():
+def test_the_mean_over_wordings_has_its_interval_and_counts_no_judges():
     pooled = average(0.1, 0.05, 0.15) | {"favouring_at_least": "2", "missing": "0.1"}
-    words = answer_from(FOUR, pooled=[pooled]).pooled
-    assert "At least 2 of the 3 favour themselves (90\xa0% confidence)." in words
-    assert "More ratings of judges' own answers are missing than of others'" in words
-    narrow = {
-        "spec": "main",
-        "quantity": "self_bias",
-        "term": "all judges",
-        "ci_low": "0.07",
-        "ci_high": "0.3",
-    }
-    over = answer_from(FOUR, pooled=[pooled], wordings=[narrow]).pooled
-    assert "interval 0.20 to 1.20)" in over  # the lower end allows for missing ratings
-    assert "At least" not in over
+
+    def words(*ends):
+        about = {"spec": "main", "quantity": "self_bias", "term": "all judges"}
+        wordings = [about | dict(zip(("ci_low", "ci_high"), ends, strict=True))] if ends else []
+        return answer_from(FOUR, pooled=[pooled], wordings=wordings).pooled
+
+    alone, wider, narrow = words(), words("-0.1", "0.3"), words("0.07", "0.3")
+    assert "excludes 0" in alone
+    assert "At least 2 of the 3 favour themselves (90\xa0% confidence)." in alone
+    assert "More ratings of judges' own answers are missing than of others'" in alone
+    assert "interval −0.40 to 1.20), which includes 0." in wider
+    assert "interval 0.20 to 1.20)" in narrow  # the lower end allows for missing ratings
+    assert "At least" not in narrow
 
 
 def test_a_bias_that_is_not_shown_is_said_to_be_within_reach_if_its_interval_includes_0():

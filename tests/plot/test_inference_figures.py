@@ -88,11 +88,6 @@ def test_the_title_says_whether_the_ranking_changes():
         assert f"{words} {end}" in prose(drawn("leaderboard", wide))
 
 
-def test_the_foot_warns_of_few_prompts():
-    note = because(Reason.SHORT_INTERVALS, prompts=12, few=30)
-    assert in_words(note)[1:] in prose(drawn("leaderboard", board(SAME).assign(note=note)))
-
-
 def test_several_numbers_of_few_prompts_are_one_sentence():
     notes = [because(Reason.SHORT_INTERVALS, prompts=prompts, few=30) for prompts in (20, 24)]
     table = board(SAME)

@@ -18,9 +18,6 @@ from drawings import (
     subject,
     texts,
 )
-from recuse.data import describe, registry
-from recuse.plot import colours
-from recuse.plot import scores as of_scores
 from recuse.plot.colours import BLUE, OKABE_ITO, TOL, Palette
 from recuse.plot.page import family_entries
 from recuse.plot.scores import correlations_figure, mean_scores_figure
@@ -193,10 +190,6 @@ def test_families_are_in_the_order_of_the_models_in_config():
         estimates(["z1", "a1"], ["Alpha", "Zeta"]), Subject("s", "user", palette)
     )
     assert row_names(figure.axes[0])[-2:] == ["Zeta", "Alpha"]
-
-
-def test_the_humans_have_one_name_in_tables_and_figures():
-    assert {module.HUMAN for module in (describe, colours, of_scores)} == {registry.HUMAN}
 
 
 @pytest.mark.parametrize(

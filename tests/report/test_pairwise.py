@@ -247,26 +247,19 @@ self_bias,A,votes,0.18,,0.65
 
 
 def test_agreement_and_win_rates():
-    shares = {"condition": "", "order": "debiased", "ci_low": 0.4, "ci_high": 0.7}
-    agreement = [shares | {"judge": "A", "value": 0.5}, shares | {"judge": "B", "value": 0.6}]
-    # One order only
-    agreement.append({"judge": "C", "condition": "", "order": "pooled", "value": 0.55})
-    wins = {"draws": "half", "n": 10}
-    choices = [
-        wins
-        | {
-            "quantity": "self_bias",
-            "term": "A",
-            "model": "A",
-            "judge_share": 0.8,
-            "human_share": 0.5,
-            "question": "A",
-        },
-        wins
-        | {"quantity": "wins", "term": "A", "model": "M", "judge_share": 0.2, "human_share": 0.6},
-        wins
-        | {"quantity": "longer", "term": "A", "model": "", "judge_share": 0.9, "human_share": 0.6},
-    ]
+    # One order only of C
+    agreement = csv_rows("""
+judge,order,value,ci_low,ci_high
+A,debiased,0.5,0.4,0.7
+B,debiased,0.6,0.4,0.7
+C,pooled,0.55,,
+""")
+    choices = csv_rows("""
+quantity,term,model,draws,n,judge_share,human_share,question
+self_bias,A,A,half,10,0.8,0.5,A
+wins,A,M,half,10,0.2,0.6,
+longer,A,,half,10,0.9,0.6,
+""")
     result = answer([verdict("self_bias", "A", 0.3)], agreement=agreement, choices=choices)
     space = "\N{NO-BREAK SPACE}"
     assert result.tracking.rows == [
@@ -282,26 +275,16 @@ def test_agreement_and_win_rates():
 
 
 def test_cognitive_biases_are_compared_with_random_choices_unless_humans_say_more():
-    shares = {"random": 0.25, "origin": "quoted"}
-    rows = [
-        shares | {"bias": "egocentric_order", "judge": name, "share": 0.5 - 0.1 * place}
-        for place, name in enumerate("ABCDE")
-    ]
-    rows = [row | {"above_random": "yes" if row["share"] > 0.25 else "no"} for row in rows]
-    rows += [
-        shares | {"bias": "egocentric_order", "judge": "Human", "share": 0.9, "above_random": "yes"}
-    ]
-    rows += [
-        shares
-        | {
-            "bias": "bandwagon",
-            "judge": "A",
-            "share": 0.3,
-            "chance": 0.2,
-            "ci_low": 0.22,
-            "ci_high": 0.4,
-        }
-    ]
+    rows = csv_rows("""
+bias,judge,share,above_random,random,origin,chance,ci_low,ci_high
+egocentric_order,A,0.5,yes,0.25,quoted,,,
+egocentric_order,B,0.4,yes,0.25,quoted,,,
+egocentric_order,C,0.3,yes,0.25,quoted,,,
+egocentric_order,D,0.2,no,0.25,quoted,,,
+egocentric_order,E,0.1,no,0.25,quoted,,,
+egocentric_order,Human,0.9,yes,0.25,quoted,,,
+bandwagon,A,0.3,,0.25,quoted,0.2,0.22,0.4
+""")
     result = answer(cognitive_biases=rows)
     assert result.headline == "Choosing its own answer more often than at random: 3 of 5 judges."
     (point,) = result.points
@@ -319,17 +302,15 @@ def test_cognitive_biases_are_compared_with_random_choices_unless_humans_say_mor
 
 
 def test_attacks_and_overlap_and_nothing():
-    attacks = [
-        {"experiment": "perturbations", "condition": "rich_content", "judge": "A", "asr": 0.4},
-        {"experiment": "perturbations", "condition": "fake_reference", "judge": "A", "asr": 0.1},
-    ]
-    form = {
-        "statistic": "judges_with_annotators",
-        "form": "truncated",
-        "systems": "13",
-        "ties": "listed",
-    }
-    overlap = [form | {"judge": "A", "value": 0.55, "ci_low": -0.1, "ci_high": -0.01}]
+    attacks = csv_rows("""
+experiment,condition,judge,asr
+perturbations,rich_content,A,0.4
+perturbations,fake_reference,A,0.1
+""")
+    overlap = csv_rows("""
+statistic,form,systems,ties,judge,value,ci_low,ci_high
+judges_with_annotators,truncated,13,listed,A,0.55,-0.1,-0.01
+""")
     result = answer(asr=attacks, rbo=overlap)
     assert (
         result.headline

@@ -16,6 +16,7 @@ from recuse.model.estimable import missing
 from recuse.model.estimates import ESTIMATES, NOT_ESTIMABLE
 from recuse.papers.points import further_points
 from recuse.report.page import report
+from text_tables import csv_rows
 
 HOSTILE = '<script>window.broken = 1</script> "A" & *b*'  # a judge's name
 DIGEST = "0123456789abcdef" * 4
@@ -51,25 +52,6 @@ ABOUT = {
 }
 
 
-def estimate(term, value, error=0.01, **others):
-    """A row of the estimates of Equation 1, with a 90 % interval if it has an error."""
-    ends = (
-        {}
-        if error is None
-        else {"ci_low": value - 1.645 * error, "ci_high": value + 1.645 * error, "p_value": 1e-9}
-    )
-    row = {
-        "study": "mine",
-        "spec": "main",
-        "quantity": "self_bias",
-        "term": term,
-        "estimate": value,
-        "n": 12345,
-        "n_term": 900,
-    }
-    return row | ends | others
-
-
 def texts(columns, rows):
     """Rows as they are read from a CSV file."""
     return [
@@ -91,26 +73,23 @@ def ranked(scores, model, rank, low, high):
 
 def write_tables(folder):
     """Write the tables of a small study into `folder`; their paths there, without the suffix."""
-    estimates = [
-        estimate(HOSTILE, 0.1),
-        estimate("Bo", -0.05),
-        estimate("Cy", 0.0004, 0.02),
-        estimate("Di", 0.3, None),
-    ]
-    concluded = {"study": "mine", "quantity": "self_bias", "term": HOSTILE, "first": "favours"}
-    checks = [
-        {**concluded, "check": "published", "verdict": "holds"},
-        {**concluded, "check": "idiosyncrasy", "verdict": "lost"},
-    ]
+    estimates = csv_rows("""
+study,spec,quantity,term,estimate,ci_low,ci_high,p_value,n,n_term
+mine,main,self_bias,,0.1,0.0836,0.1165,1e-09,12345,900
+mine,main,self_bias,Bo,-0.05,-0.0665,-0.0336,1e-09,12345,900
+mine,main,self_bias,Cy,0.0004,-0.0325,0.0333,1e-09,12345,900
+mine,main,self_bias,Di,0.3,,,,12345,900
+""")
+    checks = csv_rows("""
+study,quantity,term,first,check,verdict
+mine,self_bias,,favours,published,holds
+mine,self_bias,,favours,idiosyncrasy,lost
+""")
+    for row in (estimates[0], *checks):
+        row["term"] = HOSTILE
     of_judge = {"study": "mine", "kind": "ratings", "quantity": "self_bias"}
-    established = {
-        "verdict": Verdict.ESTABLISHED,
-        "favours": "yes",
-        "estimate": 0.1,
-        "ci_low": 0.05,
-        "ci_high": 0.15,
-        "A": 0.2,
-    }
+    established = {"verdict": Verdict.ESTABLISHED, "favours": "yes", "A": 0.2}
+    established |= {"estimate": 0.1, "ci_low": 0.05, "ci_high": 0.15}
     few = because(Reason.FEW_PROMPTS, names="Di", prompts=8, least=10)
     verdicts = [
         {**of_judge, "term": HOSTILE, **established},
@@ -122,14 +101,6 @@ def write_tables(folder):
         ranked("raw", "Cy", 2, 1, 2),
         ranked("debiased", "Cy", 1, 1, 2),
     ]
-    full = {
-        "study": "mine",
-        "dimension": "Tone",
-        "judge": "Bo",
-        "prompts": 20,
-        "absent": 0,
-        "used": 20,
-    }
     tables = {
         "estimates/main": (ESTIMATES, estimates),
         "tables/conclusions": (CONCLUSIONS, checks),
@@ -149,7 +120,10 @@ def write_tables(folder):
         ),
         "tables/completeness": (
             COMPLETENESS,
-            [{**full, "model": f"M{number}"} for number in range(50)],
+            csv_rows(
+                "study,dimension,judge,prompts,absent,used,model\n"
+                + "\n".join(f"mine,Tone,Bo,20,0,20,M{number}" for number in range(50))
+            ),
         ),
     }
     for name, (columns, rows) in tables.items():

@@ -13,21 +13,11 @@ from report_pages import texts
 
 
 def row(term, case, estimate, verdict="", favours="", **columns):
-    values = {
-        "quantity": "self_bias",
-        "term": term,
-        "case": case,
-        "baseline": "both",
-        "measure": "difference",
-        "share": 0.5,
-    }
-    values |= {
-        "baseline_share": 0.5 - estimate,
-        "estimate": estimate,
-        "ci_low": estimate - 0.1,
-        "ci_high": estimate + 0.1,
-    }
-    return values | {"verdict": verdict, "favours": favours, "detectable": 0.149} | columns
+    given = {"term": term, "case": case, "estimate": estimate}
+    given |= {"verdict": verdict, "favours": favours, "baseline_share": 0.5 - estimate}
+    given |= {"ci_low": estimate - 0.1, "ci_high": estimate + 0.1}
+    usual = {"quantity": "self_bias", "baseline": "both", "measure": "difference", "share": 0.5}
+    return usual | {"detectable": 0.149} | given | columns
 
 
 ROWS = texts(
@@ -70,19 +60,10 @@ def test_findings_on_own_wrong_answers():
 
 
 def test_ratios():
-    ratio = row("A", "over-marking", math.log(2), "established", "yes", measure="log ratio") | {
-        "ci_low": 0.0,
-        "ci_high": math.log(4),
-    }
-    rows = texts(
-        GOLD,
-        [
-            ratio,
-            row(
-                "B", "over-marking", 0.0, "not shown", measure="log ratio", detectable=math.log(1.5)
-            ),
-        ],
-    )
+    ratio = {"measure": "log ratio"}
+    doubled = row("A", "over-marking", math.log(2), "established", "yes", **ratio)
+    same = row("B", "over-marking", 0.0, "not shown", **ratio)
+    rows = texts(GOLD, [doubled, same])
     assert [words.replace("\N{NO-BREAK SPACE}", " ") for words in sentences_on_gold(rows)] == [
         ("Established: A (2.00 times) passes its own wrong answers more often than expected."),
         "Not shown for own wrong answers: B.",

@@ -158,7 +158,7 @@ def test_the_document_does_not_scroll_sideways_and_small_tables_are_cards_on_a_p
     assert page.locator(".verdicts td.advice").first.evaluate(labels) == '"what to do: "'
 
 
-def test_headings_and_landmarks_are_in_order(page):
+def test_headings_and_landmarks_are_in_order_and_elements_have_names(page):
     levels = page.evaluate(
         "() => [...document.querySelectorAll('h1, h2, h3, h4')].map((each) =>"
         " Number(each.tagName[1]))"
@@ -169,9 +169,6 @@ def test_headings_and_landmarks_are_in_order(page):
     for landmark in ("header", "nav[aria-label]", "main", "footer"):
         assert page.locator(landmark).count() == 1
     assert page.locator("html").get_attribute("lang") == "en"
-
-
-def test_elements_have_names_and_pictures_descriptions(page):
     page.evaluate(OPEN)
     assert page.evaluate(NAMELESS) == []
     for picture in page.locator("svg.picture").all():
@@ -254,6 +251,19 @@ def test_only_the_answer_and_what_is_open_is_printed(page):
         " getComputedStyle(badge).printColorAdjust]"
     )
     assert badge.evaluate(style) == ["rgb(34, 34, 34)", "exact"]
+    # Tables are no wider than the paper
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 between its margins
+    page.evaluate(OPEN)
+    words = (
+        "() => { for (const cell of document.querySelectorAll('td:not(.n), th button'))"
+        " cell.append(' and more'); }"
+    )
+    page.evaluate(words)
+    right = page.evaluate(
+        "() => Math.max(...[...document.querySelectorAll('table')].map((e) =>"
+        " e.getBoundingClientRect().right))"
+    )
+    assert right <= 718
 
 
 def test_an_address_opens_the_folded_parts_that_its_target_is_in(page, report):
@@ -320,22 +330,6 @@ def test_a_figure_wider_than_a_phone_has_a_cue_until_its_end(page):
         "() => !document.querySelector('#verdicts .scroll').classList.contains('wide')"
     )
     assert box.evaluate(cue) == [False, "none"]
-
-
-def test_printed_tables_are_no_wider_than_the_paper(page):
-    page.emulate_media(media="print")
-    page.set_viewport_size({"width": 718, "height": 1000})  # A4 between its margins
-    page.evaluate(OPEN)
-    words = (
-        "() => { for (const cell of document.querySelectorAll('td:not(.n), th button'))"
-        " cell.append(' and more'); }"
-    )
-    page.evaluate(words)
-    right = page.evaluate(
-        "() => Math.max(...[...document.querySelectorAll('table')].map((e) =>"
-        " e.getBoundingClientRect().right))"
-    )
-    assert right <= 718
 
 
 @pytest.mark.parametrize(

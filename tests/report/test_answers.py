@@ -170,6 +170,13 @@ def test_a_judge_that_hardly_agrees_with_people_is_not_to_be_used(columns, hardl
     assert answer.next_steps[:1] == [f"J: {advice}."][:hardly] or not hardly
 
 
+def test_many_judges_that_hardly_agree_with_the_others_are_counted():
+    astray = {"disagreement": because(Reason.HARDLY_AGREES_WITH_JUDGES)}
+    names = [f"{30 * 'a '}judge {number}" for number in range(9)]
+    answer = answer_from([verdict(name, Verdict.NOT_SHOWN, 0.0, **astray) for name in names])
+    assert answer.headline.endswith("9 judges hardly agree with the other judges.")
+
+
 def test_the_headline_names_what_is_established():
     assert answer_from(FOUR).headline == "J (+0.40 points) favours itself."
     assert answer_from(FOUR[1:3]).headline == "No self-bias is established."

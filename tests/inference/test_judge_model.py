@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.random import default_rng
+from statsmodels.api import OLS
 
 from recuse.data.moments import Moments
 from recuse.inference.judge_model import BORROWED, CellVariances, cell_means, tables_of_slices
@@ -100,13 +101,22 @@ def less_mean(values, groups):
     return values - grouped.transform("mean").where(grouped.transform("size") > 1, 0.0)
 
 
-def variances_of_rows(rows):
-    """Variances of the cells step by step from raw rows, in the order of judge and model."""
+def less_slopes(rows):
+    """Rows with what their judge's slope leaves within cells, and the means of judge x model that
+    OLS with dummies of dimensions finds, in the order of judge and model.
+    """
     names = ["rating", "gt"]
     within = rows[names] - rows.groupby(["judge", "model", "dimension"])[names].transform("mean")
     sums = (within.mul(within["gt"], axis=0)).groupby(rows["judge"]).sum()
     slope = (sums["rating"] / sums["gt"])[rows["judge"]].to_numpy()
-    rows = rows.assign(left=within["rating"] - slope * within["gt"])
+    left = within["rating"] - slope * within["gt"]
+    x = pd.get_dummies(6 * rows["judge"] + rows["model"]).assign(other=rows["dimension"] == 1)
+    *means, other = OLS(rows["rating"] - slope * rows["gt"], x.astype(float)).fit().params
+    return rows.assign(left=left), np.array(means) + other * rows["dimension"].mean()
+
+
+def variances_of_rows(rows):
+    """Variances of the cells step by step from rows, in the order of judge and model."""
     keys = ["prompt", "judge", "model"]
     answers = rows.groupby(keys)["left"].agg(["mean", "size"]).reset_index()
     by_judge, by_model = ([answers["prompt"], answers[name]] for name in ("judge", "model"))
@@ -141,6 +151,8 @@ def variances_of_rows(rows):
 def test_sampling_variances_are_those_of_rows(absent):
     rows = world_of_rows(1, prompts=25, absent=absent, shocks=0.1)
     cells = with_variances(rows)
+    rows, means = less_slopes(rows)
+    assert cells.mean == pytest.approx(means, abs=1e-9)
     assert cells.variance == pytest.approx(variances_of_rows(rows).to_numpy(), rel=1e-9)
     expected = rows.groupby(["judge", "model"])["prompt"].nunique()
     assert cells.prompts.tolist() == expected.tolist()

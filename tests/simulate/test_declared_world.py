@@ -120,7 +120,7 @@ def test_specs_recover_what_they_are_expected_to(ratings, tmp_path):
     assert max(abs(row["z"]) for row in rows) < 4
 
 
-def test_preferences_are_no_part_of_the_biases():
+def test_preferences_are_expected_but_no_part_of_the_biases(tmp_path):
     """Each judge has one for each model, itself included."""
     world = declared(preference=0.03)
     plan = planted(world)
@@ -131,6 +131,8 @@ def test_preferences_are_no_part_of_the_biases():
     assert np.ptp(preferences, axis=0).max() == 0  # alike in all dimensions
     assert 0.01 < preferences.std() < 0.06
     assert not np.array_equal(world.preference, declared(preference=0.03, seed=6).preference)
+    rows = recovered(simulate(world, prompts=160, seed=3).ratings, plan, tmp_path)
+    assert max(abs(row["z"]) for row in rows) < 4
 
 
 def recovered(ratings, plan, folder):

@@ -177,6 +177,7 @@ FORMS = {
     "as published": ROWS,
     "incomplete rows": INCOMPLETE,
     "no lengths": [swapped(row, pred_length="") for row in ROWS],
+    "no human scores": [swapped(row, gt="") for row in ROWS],
     "numbers in other notation": [
         swapped(row, gt=f"{float(row.split(',')[2]):.2f}", pred_length="1e2") for row in ROWS
     ],

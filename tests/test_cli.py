@@ -198,7 +198,10 @@ def test_rows_in_every_form(rows, fit, expected, straight):
         rows is not INCOMPLETE
     ):  # where some lack human scores, prompts are counted among all ratings
         straight()
-    assert fit(path)[:2] == (0, want)
+    *found, said = fit(path)
+    assert found == [0, want]
+    refused = "main: not estimable: the fit: no row has a human score" in said
+    assert refused == (rows is FORMS["no human scores"])
 
 
 def test_a_file_for_each_dimension_in_any_order_of_rows(fit, expected, straight):

@@ -50,6 +50,70 @@ REPLIES = """
     unreadable
 {"Helpfulness": null}
     unreadable
+{"Helpfulness": [{"score": 4}]}
+    unreadable
+3,7
+    unreadable
+3 %
+    unreadable
+1e0
+    unreadable
+-3
+    off the scale
+4/10
+    unreadable
+4 of 5
+    4
+**4** out of 5
+    4
+4,
+    4
+4;
+    4
+4!
+    4
+'4'
+    4
+“4”
+    4
+[4]
+    4
+<4>
+    4
+$4$
+    4
+Answer: {4}
+    4
+\\(\\boxed{4}\\)
+    4
+# Answer: 4
+    4
+1) Answer: 4
+    4
+• Answer: 4
+    4
+_Answer_: 4
+    4
+> Answer: 4
+    unreadable
+(Answer: 4)
+    unreadable
+My final rating: 4
+    4
+It is short; answer: 4
+    4
+It is short: answer: 4
+    unreadable
+I count 1, answer: 4
+    4
+Score: 4, Grade: 4. Verdict: 4; vote: 4
+    4
+Grade: 4
+    4
+Verdict: 4
+    4
+Vote: 4
+    4
 I'm sorry, but I cannot rate this.
     refusal
 I can't judge that.

@@ -1,5 +1,5 @@
-"""The regression of verdicts against a naive likelihood and finite differences; test_strengths has
-one against statsmodels.
+"""The regression of verdicts against a naive likelihood and finite differences and, without
+ties, statsmodels on raw rows.
 """
 
 import numpy as np
@@ -90,6 +90,28 @@ def test_likelihood_and_derivatives_equal_a_loop_over_verdicts(settings):
     hessian = [(up.gradient - down.gradient) / 2e-5 for up, down in ends]
     assert_allclose(state.information(), -np.array(hessian), atol=1e-6)
     assert_allclose(state.scores().sum(axis=0), state.gradient, atol=1e-10)
+
+
+def test_without_ties_equal_to_statsmodels_on_raw_rows():
+    import statsmodels.api as sm
+
+    verdicts = verdicts_from(length=0.5)
+    cells = PairCells(verdicts)
+    fitted = fit_maximum(cells, [kind for kind in KINDS if kind != SENSITIVITY])
+    free = np.flatnonzero(fitted.free)
+
+    def etas(coefficients):
+        value = lambda kind, code: coefficients[cells.terms.start[kind] + code]  # noqa: E731
+        return [eta_of_row(verdicts, row, value) for row in range(len(verdicts.judge))]
+
+    base = cells.terms.defaults()
+    design = np.transpose([etas(base + unit) for unit in np.eye(len(base))[free]])
+    basis = np.linalg.svd(design)[2][: len(free) - 1].T  # Strengths sum to 0.
+    model = sm.GLM(verdicts.outcome == 0, design @ basis, family=sm.families.Binomial())
+    theirs = model.fit(tol=1e-14, cov_type="cluster", cov_kwds={"groups": verdicts.item})
+    assert_allclose(fitted.coefficients[free], basis @ theirs.params, atol=1e-9)
+    covariance = fitted.covariance(fitted.influence)[np.ix_(free, free)]
+    assert_allclose(covariance, basis @ theirs.cov_params() @ basis.T, atol=1e-9)
 
 
 def test_sensitivities_are_at_the_maximum_of_the_naive_likelihood():

@@ -61,6 +61,14 @@ def test_ties_bind_a_direction_that_would_separate_without_them():
     assert np.isfinite(fitted.coefficients).all()
 
 
+def test_separation_by_length_is_found():
+    verdicts = verdicts_from(length=0.5)
+    longer = np.where(verdicts.judge == 1, np.where(verdicts.x > 0, 0, 1), verdicts.outcome)
+    cells = PairCells(replace(verdicts, outcome=longer))
+    fitted = fit_maximum(cells, LINEAR)
+    assert fitted.separated[cells.terms.start["length"] + 1]
+
+
 def test_one_order_only_tells_own_terms_but_no_common_effect_of_places():
     world = PairWorld(
         judges=4, models=6, questions=300, baseline=True, self_bias=0.6, positions=(-0.5, 0.7)

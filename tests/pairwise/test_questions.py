@@ -50,6 +50,15 @@ def test_fewer_than_two_questions_have_no_interval(questions):
     assert np.isnan([*low, *high]).all()
 
 
+def test_a_share_of_one_question_has_no_interval_and_one_that_never_varies_has_an_exact_one():
+    counts = np.array([[1, 2, 3, 3], [2, 4, 0, 0]], dtype=float)  # halves, and one question of two
+    ((low, high, questions),) = share_intervals([Group({}, counts)], shares, confidence=0.9, seed=1)
+    differ = 1 - 0.05 ** (1 / 2)  # most of the questions that may be other than one half
+    assert_allclose(low, [0.5 - differ / 2, np.nan], rtol=1e-12)
+    assert_allclose(high, [0.5 + differ / 2, np.nan], rtol=1e-12)
+    assert questions.tolist() == [2, 1]
+
+
 @pytest.mark.parametrize(
     ("n", "confidence"), [(1, 0.9), (2, 0.9), (80, 0.9), (80, 0.99), (10**6, 0.5)]
 )

@@ -10,7 +10,7 @@ from recuse.collect.ledger import Ledger, LedgerEntry
 from recuse.collect.requests import Endpoint, Price, Request
 from recuse.collect.run import collect
 
-# Of which nobody is asked
+# No test asks these judges.
 HERE = "http://127.0.0.1:9/v1"
 JUDGES = {
     "gpt": {"model": "gpt-x", "base_url": HERE},

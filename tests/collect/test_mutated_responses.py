@@ -111,13 +111,13 @@ def mutated(response, seed):
     return json.dumps(response).encode()
 
 
-def rating_of(place):
+def planned_rating(place):
     return place % 5 + 1
 
 
 def right(place):
     """A response whose rating is known."""
-    rating = rating_of(place)
+    rating = planned_rating(place)
     top = [{"token": str(rating), "logprob": -0.001}, {"token": "the", "logprob": -9.0}]
     choice = {
         "message": {"content": json.dumps({"Helpfulness": rating}), "refusal": None},
@@ -175,7 +175,7 @@ def test_a_response_that_breaks_the_schema_is_neither_read_wrongly_nor_lost(
         reason = entry.reason
         if reason is None:
             (score,) = scores(request, entry.response).values()
-            assert score.value in (None, pytest.approx(rating_of(place))), sent[place]
+            assert score.value in (None, pytest.approx(planned_rating(place))), sent[place]
             reason = score.reason or "read"
         reasons[reason] += 1
     assert answers_in(tmp_path / "ledger.jsonl").spent == pytest.approx(spent)

@@ -381,7 +381,7 @@ def test_the_client_is_asked_for_where_it_is_needed(run, mock, monkeypatch):
     requests = plan(mock.url, 1, key="MOCK_KEY")
     run(requests)
     monkeypatch.setitem(sys.modules, "httpx2", None)
-    assert run(requests, environment={}).before == 1  # Nor is the key.
+    assert run(requests, environment={}).before == 1  # It needs no key, either.
     with pytest.raises(ConfigError, match=r"pip install 'recuse\[collect\]'"):
         run(plan(mock.url, 2))
 

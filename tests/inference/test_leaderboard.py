@@ -261,7 +261,7 @@ def test_scores_that_differ_by_rounding_alone_are_equal():
 
 
 def drawn_board(prompts=50):
-    """A slice of four judges, of which model c is none."""
+    """A slice of four judges and three models, one of which, c, is not a judge."""
     generator = default_rng(8)
     pairs = SlicePairs(np.array(list("abde")), np.array(list("abc")), np.arange(12))
     means = np.round(generator.random((4, 3)), 1) + 0.1 * generator.standard_normal((301, 4, 3))

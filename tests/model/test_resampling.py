@@ -329,7 +329,7 @@ def test_interval_without_rejected_values_has_no_ends():
 
 
 def test_columns_of_the_table(twin, tmp_path):
-    """Those of both bootstraps are of their draws, and change no other."""
+    """Each bootstrap's columns come from its draws; all other columns stay the same."""
     spec = MAIN.changed(bootstrap=100)
     rows = estimate(spec, twin, confidence=0.9, seed=SEED_OF_WEIGHTS).estimates
     (fitted,) = fitted_slices(spec, twin, seed=SEED_OF_WEIGHTS)

@@ -218,6 +218,6 @@ def test_the_rate_at_which_the_conclusion_changes(tmp_path, judge, human, change
     assert row["flip_rate"] == 0
     assert row["changes_at"] == (changes_at and pytest.approx(changes_at, abs=0.05))
     if judge == 7:
-        # Beyond 20 % of 1
+        # Flips of 20 % cannot give a share of 1.
         absent = [other.get("estimate") is None for other in others]
         assert absent == [False, False, False, False, True]

@@ -101,7 +101,9 @@ def test_without_ties_equal_to_statsmodels_on_raw_rows():
     free = np.flatnonzero(fitted.free)
 
     def etas(coefficients):
-        value = lambda kind, code: coefficients[cells.terms.start[kind] + code]  # noqa: E731
+        def value(kind, code):
+            return coefficients[cells.terms.start[kind] + code]
+
         return [eta_of_row(verdicts, row, value) for row in range(len(verdicts.judge))]
 
     base = cells.terms.defaults()

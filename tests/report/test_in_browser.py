@@ -104,7 +104,7 @@ def test_a_table_sorts_by_click_and_by_keyboard(page):
     assert gap.get_attribute("aria-sort") is None
     page.keyboard.press("Space")
     assert column(page, "main", 4) == ["0.0836", "−0.0325", "−0.0665", ""]
-    # Names sort as words with numbers in them
+    # Names are sorted as words, and numbers within them as numbers.
     page.locator("table[aria-labelledby=table-completeness] th button", has_text="model").click()
     assert column(page, "completeness", 3) == [f"M{number}" for number in range(50)]
     page.locator("table[aria-labelledby=table-main] th button", has_text="judge or family").click()

@@ -247,7 +247,7 @@ self_bias,A,votes,0.18,,0.65
 
 
 def test_agreement_and_win_rates():
-    # One order only of C
+    # Judge C was asked in one order only.
     agreement = csv_rows("""
 judge,order,value,ci_low,ci_high
 A,debiased,0.5,0.4,0.7

@@ -121,7 +121,7 @@ def test_specs_recover_what_they_are_expected_to(ratings, tmp_path):
 
 
 def test_preferences_are_expected_but_no_part_of_the_biases(tmp_path):
-    """Each judge has one for each model, itself included."""
+    """Each judge has a preference for each model, itself included."""
     world = declared(preference=0.03)
     plan = planted(world)
     assert coefficients(plan) == coefficients(planted(declared()))

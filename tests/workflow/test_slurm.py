@@ -38,7 +38,7 @@ TOO_LITTLE_AT_FIRST = [
 
 @pytest.mark.long
 def test_killed_jobs_are_made_again_and_give_the_bytes_of_a_local_run(cluster, project, tmp_path):
-    """The first job of the tables of `mine` is killed, as it takes more memory than it has."""
+    """The first job that makes tables of `mine` is killed because it takes too much memory."""
     folder = copy_project(tmp_path)
     build(
         folder,

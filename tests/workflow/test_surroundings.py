@@ -103,7 +103,7 @@ def run(folder, targets, **environment):
 
 
 def test_modules_settings_of_matplotlib_and_the_environment_change_no_byte(project, tmp_path):
-    # One figure draws its group
+    # A figure's job draws all figures of its group.
     targets = ("estimates/main.csv", "figures/fig03_self_family_bias.svg")
     folder = with_modules(copy_project(tmp_path))
     (folder / "matplotlibrc").write_text(MATPLOTLIBRC, "utf-8")
@@ -143,7 +143,7 @@ def test_another_kernel_of_openblas_changes_the_last_digits_at_most(
 
 
 def test_modules_in_the_working_folder_are_not_imported_by_a_documented_command(tmp_path):
-    """The line of README, but for its files: those of the smoke study."""
+    """The README's line, with the files of the smoke study."""
     folder, smoke, command = (
         with_modules(tmp_path),
         ROOT / "tests" / "smoke",

@@ -97,7 +97,7 @@ def test_the_table_is_as_wide_as_the_terminal(tmp_path, monkeypatch, columns):
 
 
 def test_rule_path_of_the_log_and_its_last_lines(tmp_path):
-    """In which a name is no command to the terminal."""
+    """No name in them acts on the terminal."""
     path = tmp_path / "ratings.log"
     path.write_text("".join(f"line {i}\n" for i in range(9)) + "judge a\x1b[2J\x07\n", "utf-8")
     lines = failure_lines("ratings", [str(path)])

@@ -39,7 +39,7 @@ def test_results_as_built_belong_together(project):
 
 
 def test_edited_absent_and_foreign_files_and_what_was_made_from_another_table(project, changed):
-    """Also where a job was interrupted."""
+    """These are named, also after a job was interrupted."""
     table = "results/mine/tables/power.csv"
     marker = base64.b64encode(table.encode()).decode()
     changed(f".snakemake/incomplete/{marker}", b"")

@@ -90,7 +90,7 @@ def test_planted_biases_are_in_the_recovery_table(compared):
 @pytest.mark.mirror
 @pytest.mark.long
 def test_published_verdicts_are_fetched_and_read(compared, tmp_path):
-    """What is said of files that lack is tested in papers/test_fetch."""
+    """papers/test_fetch tests the messages about missing files."""
     folder, _ = released("llmbar")
     mirror = str(folder.parents[2].resolve())
     target = "results/llmbar/tables/agreement.csv"

@@ -263,13 +263,12 @@ class RatingsPipeline(Pipeline):
         write_sorted(self._rows(), self.tables.levels, first=0, ratings=self._ratings)
 
     def _find_doubts(self) -> "list[Doubt]":
-        from recuse.data.doubts import MOST_PROMPTS, answers_by_judge, doubts
-        from recuse.data.shards import first_prompts
+        from recuse.data.doubts import answers_by_judge, doubts
+        from recuse.data.shards import numbered_ratings
 
         rows = self._rows()
-        first = first_prompts(rows, MOST_PROMPTS)
         levels = self.tables.levels
-        answers = answers_by_judge(rows.connection, first, levels)
+        answers = answers_by_judge(rows.connection, numbered_ratings(rows), levels)
         return doubts(self.tables.cells_from, answers, levels)
 
     @property

@@ -221,7 +221,7 @@ def first_repeated_row(coded: CodedRows) -> tuple[str, ...] | None:
     columns = ("judge", "model", "dimension", "dataset", "prompt_id", "occasion")
     key = "prompt_id, group_code, occasion"
     repeated = f"select {key} from coded group by all having count(*) > 1"
-    # Each group has a bit of its own among 64, so as many rows as bits means that none repeats
+    # Each of 64 groups sets a bit of its own: fewer bits than rows means that a row repeats
     if not exists(
         coded.connection,
         "select count(*) from coded group by prompt_id, occasion, group_code // 64"
@@ -234,14 +234,11 @@ def first_repeated_row(coded: CodedRows) -> tuple[str, ...] | None:
     ).fetchone()
 
 
-def _with_prompts(rows: str, coded: CodedRows, limit: str = "") -> str:
+def _with_prompts(rows: str, coded: CodedRows) -> str:
     """SQL for rows of the table `coded` that have a rating, with the codes in AXES and that of
-    their prompt, from 0, which is NULL beyond the limit; limit: of the prompts, by default all.
+    their prompt, from 0.
     """
-    prompts = (
-        f"select distinct prompt_id, dataset from ({coded.rows()}) where rating is not null"
-        f" order by all {limit}"
-    )
+    prompts = f"select distinct prompt_id, dataset from ({coded.rows()}) where rating is not null"
     numbered = (
         f"select *, row_number() over (order by prompt_id, dataset) - 1 as prompt from ({prompts})"
     )
@@ -249,14 +246,11 @@ def _with_prompts(rows: str, coded: CodedRows, limit: str = "") -> str:
     return f"select * from ({coded.rows(rows)}) left join ({numbered}) using (prompt_id, dataset)"
 
 
-def first_prompts(coded: CodedRows, prompts: int) -> str:
-    """SQL for the rows with a rating of so many prompts: the first in the order of `write_sorted`,
-    with their codes there.
-    """
+def numbered_ratings(coded: CodedRows) -> str:
+    """SQL for the rows with a rating, with the codes that `write_sorted` gives them."""
     rows = "from coded where rating is not null"
     columns = "prompt, occasion as occasion_code, group_code, rating"
-    numbered = _with_prompts(rows, coded, f"limit {prompts}")
-    return coded.named(f"select {columns} from ({numbered}) where prompt is not null", ["rating"])
+    return coded.named(f"select {columns} from ({_with_prompts(rows, coded)})", ["rating"])
 
 
 def write_sorted(coded: CodedRows, levels: Levels, *, first: int, ratings: str) -> None:

@@ -3,6 +3,7 @@ for what is absent.
 """
 
 import random
+from pathlib import Path
 
 import pytest
 from figure import draw as draw_figures
@@ -15,8 +16,9 @@ from recuse.base.reasons import Reason, code, in_words
 from recuse.base.tables import read_table, write_table
 from recuse.base.words import WORDS_ALONE
 from recuse.catalogue.figures import figures_of_ratings
+from recuse.catalogue.tables import table_paths
 from recuse.check.facts import CHECK
-from recuse.config.load import project
+from recuse.config.load import with_study
 from recuse.config.studies import STAGES, Study
 from recuse.data.describe import WITH_OTHERS
 from recuse.data.study import StudyTables
@@ -27,24 +29,15 @@ from recuse.steps.conclusions import conclude, rank, recommend_panel
 from recuse.steps.describe import describe
 from recuse.steps.fit import fit_specs
 from recuse.steps.robustness import estimands, sensitivity
+from recuse.workflow.figures import captions, drawings, pictures
+from recuse.workflow.page_params import report_params
 from report_pages import Elements
 
-INFERENCE, LEVEL = CONFIG["inference"], {"confidence": 0.9, "seed": 1}
-INSTEAD = INFERENCE["without_human_scores"]
-SPECS = CONFIG["specs"]
-CHECKS = {
-    name: {"table": "estimates", **check} for name, check in INFERENCE["robustness_checks"].items()
-}
-ASKED = {"checks": CHECKS, "specs": SPECS, "confidence": 0.9, "power": 0.8}
-SUBJECT = {
-    "label": "ours",
-    "kind": "user",
-    "models": CONFIG["models"],
-    "families": CONFIG["families"],
-    "estimand": "",
-}
-TWIN = Study("twin", project())
-FIGURES = figures_of_ratings(TWIN)
+RATED = {"title": "ours", "files": "made up.csv", "scales": {"Tone": [1, 5], "Use": [1, 5]}}
+OURS = Study("ours", with_study(CONFIG, studies={"ours": RATED}, inference={"replicates": 100}))
+FIGURES = figures_of_ratings(OURS)
+TABLES = {**table_paths(OURS), "debiased": OURS.path("debiased.parquet")}
+LEVEL = {"confidence": 0.9, "seed": 1}
 SILENT = {
     "fig03_self_family_bias",
     "fig04_slices",
@@ -72,139 +65,58 @@ def with_astray(rows):
     ]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """All tables of a study, by the scripts of the workflow."""
-    folder = tmp_path_factory.mktemp("unscored")
-    made = study_of_rows(folder, with_astray(unscored(prompts=20)))
-    study = {"tables": StudyTables("ours", made.cells_from, made.ratings)}
-    outputs = {name: str(folder / f"tables/{name}.csv") for name in tables_of_study()}
-    outputs["debiased"] = str(folder / "d.parquet")
-    for name in ("tables", "estimates", "figures"):
-        (folder / name).mkdir()
-    for stage in STAGES.values():  # each of which has the tables of all
-        (folder / stage).parent.mkdir(exist_ok=True)
-        if not (folder / stage).exists():
-            (folder / stage).symlink_to(folder / "tables")
-    estimates = {spec: str(folder / f"estimates/{spec}.csv") for spec in SPECS}
-    fit_specs(
-        **study,
-        before=[],
-        specs=SPECS,
-        order=list(SPECS),
-        estimates=estimates.values(),
-        outputs=outputs,
-        **LEVEL,
-    )
-    describe(**study, confidence=0.9, outputs=outputs)
-    asked = TWIN.conclusions_params()
-    settings = {"specs": SPECS, "settings": INFERENCE}
-    preference = {**settings, "asked": asked}
-    estimands(**study, preference=preference, confidence=0.9, outputs=outputs)
-    sensitivity(
-        **study,
-        raters=[],
-        alphas=[],
-        distortion=settings,
-        confidence=0.9,
-        outputs=outputs,
-    )
-    rank(
-        **study,
-        fitted=[estimates["main"], estimates["model_effects"]],
-        idiosyncrasy=outputs["idiosyncrasy"],
-        reliability=outputs["reliability"],
-        ranking={"specs": SPECS, "settings": {**INFERENCE, "replicates": 100}},
-        outputs=outputs,
-        **LEVEL,
-    )
-    concluding = {
-        "verdict": INFERENCE["verdict"],
-        "order": {"self_bias": []},
-        "instead": INSTEAD,
-    }
-    conclude(
-        study="ours",
-        settings={**ASKED, **concluding},
-        inputs={
-            **outputs,
-            "estimates": estimates.values(),
-            "scorecard": [],
-            "completeness": outputs["mean_scores"],
-        },
-        outputs=outputs,
-    )
-    read = {name: outputs[name] for name in ("reliability", "verdicts")}
-    recommend_panel(**study, **read, panels=INFERENCE["panel"], confidence=0.9, outputs=outputs)
-    write_table(outputs["check"], CHECK, [])
-    return folder
+@pytest.fixture(scope="module", autouse=True)
+def tables(tmp_path_factory):
+    """All tables of the study in the working directory, by the steps of the workflow."""
+    with pytest.MonkeyPatch.context() as context:
+        context.chdir(tmp_path_factory.mktemp("unscored"))
+        context.setattr("recuse.workflow.figures.CAPTIONS", ROOT / "workflow" / "report")
+        made = study_of_rows(Path(), with_astray(unscored(prompts=20)))
+        study = {"tables": StudyTables("ours", made.cells_from, made.ratings)}
+        for path in (*OURS.estimates(), *TABLES.values(), *pictures(OURS, FIGURES)):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+        for stage in STAGES.values():  # each of which has the tables of all
+            if stage != "tables":
+                Path(OURS.path("stages")).mkdir(exist_ok=True)
+                Path(OURS.path(stage)).symlink_to(Path(OURS.path("tables")).resolve())
+        write_tables_of(study)
+        yield
 
 
-def tables_of_study():
-    return (
-        *(
-            "not_estimable",
-            "remarks",
-            "smooths",
-            "multiplicity",
-            "mean_scores",
-            "correlations",
-            "idiosyncrasy",
-            "residuals",
-        ),
-        *("pooled", "wordings"),
-        *(
-            "identifiability",
-            "reliability",
-            "measurement_error",
-            "reliability_curve",
-            "breakdowns",
-            "sensitivity",
-        ),
-        *(
-            "leaderboard",
-            "calibration",
-            "judgments",
-            "panel",
-            "round_robin",
-            "power",
-            "conclusions",
-            "verdicts",
-            "check",
-        ),
-    )
+def write_tables_of(study):
+    fitting = {"specs": OURS.specs, "order": list(OURS.specs), "estimates": OURS.estimates()}
+    fit_specs(**study, before=[], **fitting, outputs=TABLES, **LEVEL)
+    describe(**study, confidence=0.9, outputs=TABLES)
+    preference, distortion = OURS.preference_settings(), OURS.distortion_settings()
+    estimands(**study, preference=preference, confidence=0.9, outputs=TABLES)
+    of_raters = {"raters": [], "alphas": []}
+    sensitivity(**study, **of_raters, distortion=distortion, confidence=0.9, outputs=TABLES)
+    read = {name: TABLES[name] for name in ("idiosyncrasy", "reliability")}
+    fitted, ranking = OURS.estimates_of_leaderboard(), OURS.ranking_settings()
+    rank(**study, **read, fitted=fitted, ranking=ranking, outputs=TABLES, **LEVEL)
+    inputs = {**TABLES, "estimates": OURS.estimates(), "completeness": TABLES["mean_scores"]}
+    conclude(study="ours", settings=OURS.conclusions_settings(), inputs=inputs, outputs=TABLES)
+    read = {name: TABLES[name] for name in ("reliability", "verdicts")}
+    panels = CONFIG["inference"]["panel"]
+    recommend_panel(**study, **read, panels=panels, confidence=0.9, outputs=TABLES)
+    write_table(TABLES["check"], CHECK, [])
+
+
+def written_tables():
+    return [path for path in table_paths(OURS).values() if Path(path).exists()]
 
 
 @pytest.fixture(scope="module")
-def figures(folder):
+def figures(tables):
     """Every figure that a study has, by the script of the workflow: name -> SVG."""
-    drawn = {}
-    for name, figure in FIGURES.items():
-        inputs = {
-            argument: (
-                f"{folder}/{of}.csv"
-                if isinstance(of, str)
-                else [f"{folder}/{each}.csv" for each in of]
-            )
-            for argument, of in figure.tables.items()
-        }
-        output = folder / "figures" / f"{name}.svg"
-        drawing = {
-            "title": f"{figure.title}: ours",
-            "subject": SUBJECT,
-            "settings": figure.settings,
-        }
-        figures = {name: {"draw": figure.draw, "inputs": inputs, **drawing}}
-        draw_figures(pictures=[str(output)], figures=figures)
-        drawn[name] = output.read_text("utf-8")
-    return drawn
+    paths = pictures(OURS, FIGURES)
+    draw_figures(pictures=paths, figures=drawings(OURS, FIGURES))
+    return {Path(path).stem: Path(path).read_text("utf-8") for path in paths}
 
 
-def test_tables_that_need_human_scores_have_only_a_header(folder):
-    empty = {
-        name for name in tables_of_study() if not read_table(folder / f"tables/{name}.csv")
-    } - {"check"}
-    assert empty == {
+def test_tables_that_need_human_scores_have_only_a_header():
+    assert {Path(path).stem for path in written_tables() if not read_table(path)} == {
+        "check",
         "smooths",
         "multiplicity",
         "reliability",
@@ -215,22 +127,20 @@ def test_tables_that_need_human_scores_have_only_a_header(folder):
         "power",
         "wordings",
     }
-    named = {row["spec"]: row["estimand"] for row in read_table(folder / "tables/sensitivity.csv")}
+    named = {row["spec"]: row["estimand"] for row in read_table(TABLES["sensitivity"])}
     assert named.keys() == {"model_effects", "model_effects_by_dimension"}
     assert {estimand[0] for estimand in named.values()} == {"B"}
 
 
-def test_the_shrunk_bias_beyond_ordinary_preference_is_removed_from_debiased_ratings(folder):
-    rows = where(read_table(folder / "tables/idiosyncrasy.csv"), spec="main", slice="")
+def test_the_shrunk_bias_beyond_ordinary_preference_is_removed_from_debiased_ratings():
+    rows = where(read_table(TABLES["idiosyncrasy"]), spec="main", slice="")
     biases = {
         row["term"]: float(row["shrunk"])
         for row in rows
         if row["quantity"] == "self_bias" and row["shrunk"]
     }
-    query = (
-        f"select judge, bias, rating_unit - debiased_unit from '{folder}/d.parquet' where judge ="
-        " model"
-    )
+    removed = "select judge, bias, rating_unit - debiased_unit"
+    query = f"{removed} from '{TABLES['debiased']}' where judge = model"
     removed = connect().execute(query).fetchall()
     assert {judge for judge, bias, _ in removed if bias is not None} == biases.keys()
     for judge, *both in removed:
@@ -239,8 +149,8 @@ def test_the_shrunk_bias_beyond_ordinary_preference_is_removed_from_debiased_rat
         )
 
 
-def test_the_first_check_is_the_gap_to_the_other_judges(folder):
-    rows = read_table(folder / "tables/conclusions.csv")
+def test_the_first_check_is_the_gap_to_the_other_judges():
+    rows = read_table(TABLES["conclusions"])
     assert list(dict.fromkeys(row["check"] for row in rows)) == [
         "model_effects",
         "model_dimension_effects",
@@ -256,15 +166,15 @@ def test_the_first_check_is_the_gap_to_the_other_judges(folder):
     assert first["", "GPT-4o"] == first["Tone", "GPT-4o"] == "favours"
 
 
-def test_a_judge_that_hardly_agrees_with_the_others_is_named(folder, page):
-    correlations = {row["judge"]: row for row in read_table(folder / "tables/correlations.csv")}
+def test_a_judge_that_hardly_agrees_with_the_others_is_named(page):
+    correlations = {row["judge"]: row for row in read_table(TABLES["correlations"])}
     assert {row["statistic"] for row in correlations.values()} == {WITH_OTHERS}
     assert {judge for judge, row in correlations.items() if float(row["ci_high"]) < 0.3} == {ASTRAY}
-    verdicts = read_table(folder / "tables/verdicts.csv")
+    verdicts = read_table(TABLES["verdicts"])
     hardly = Reason.HARDLY_AGREES_WITH_JUDGES
     assert [row["term"] for row in verdicts if code(row["disagreement"]) is hardly] == [ASTRAY]
     assert not any(row["agreement"] for row in verdicts)  # these are with people
-    excluded = where(read_table(folder / "tables/panel.csv"), note=hardly)
+    excluded = where(read_table(TABLES["panel"]), note=hardly)
     assert [row["panel"] for row in excluded] == [ASTRAY]
     answer = Elements(page).text
     assert f"{ASTRAY} hardly agrees with the other judges: do not use it as a judge." in answer
@@ -278,44 +188,23 @@ def test_figures_draw_what_is_estimable_and_say_why_the_rest_is_not(figures):
 
 
 @pytest.fixture(scope="module")
-def page(folder, figures):
-    about = {
-        "subject": {"label": "ours", "kind": "user"},
-        "specs": SPECS,
-        "analyses": [],
-        "confidence": 0.9,
-        "seed": 1,
-        "substitute": "model_effects",
-        "scales": {"Tone": [1, 5], "Use": [1, 5]},
-        "origin": {},
-        "settings": [],
-        "checks": {name: check["title"] for name, check in CHECKS.items()},
-    }
-    captions = {
-        name: {
-            "tables": [],
-            "drawing": {"subject": SUBJECT, "settings": figure.settings},
-            "caption": str(ROOT / "workflow" / "report" / f"{name}.rst"),
-        }
-        for name, figure in FIGURES.items()
-    }
+def page(figures):
     inputs = {
-        "figures": [str(folder / f"figures/{name}.svg") for name in figures],
+        "figures": pictures(OURS, figures),
         "pages": [],
-        "tables": [str(folder / f"tables/{name}.csv") for name in tables_of_study()],
-        "estimates": [str(folder / f"estimates/{spec}.csv") for spec in SPECS],
+        "tables": written_tables(),
+        "estimates": OURS.estimates(),
         "template": [str(ROOT / "workflow" / "report" / "report.html.j2")],
     }
-    context = {"wildcards": {"study": "ours"}, "config": {}}
     page, _ = report(
         study="ours",
         files=[],
-        about=about,
-        figures=captions,
+        about=report_params(OURS),
+        figures=captions(OURS, FIGURES),
         formats=["svg"],
         inputs=inputs,
-        context=context,
-        page=str(folder / "report.html"),
+        context={"wildcards": {"study": "ours"}, "config": {}},
+        page=OURS.path("report.html"),
         further=further_points,
     )
     return page

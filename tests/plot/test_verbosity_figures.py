@@ -4,11 +4,9 @@ from io import StringIO
 
 import numpy as np
 import pandas as pd
-import pytest
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
 
-from conftest import DATA
 from drawings import (
     artists,
     by_row,
@@ -27,6 +25,7 @@ from recuse.plot.length import (
     FEWEST,
     LEAST_BINS,
     NO_BINS,
+    OPEN,
     alignment_curves_figure,
     score_curves_figure,
 )
@@ -34,43 +33,20 @@ from recuse.plot.style import read_figure_table
 from recuse.plot.verbosity import NO_VALUE, position_figure, verbosity_bias
 from recuse.steps.pairs import verbosity_tables
 
-PUBLISHED = [str(DATA / "comparisons_published.csv")]
-DRAWN = {
-    "verbosity": ("recuse.plot.verbosity:verbosity_bias", {"confidence": 0.9}),
-    "score_curves": ("recuse.plot.length:score_curves_figure", {}),
-    "alignment_curves": ("recuse.plot.length:alignment_curves_figure", {"confidence": 0.9}),
-    "position": ("recuse.plot.verbosity:position_figure", {"confidence": 0.9}),
-}
+TABLES = ("verbosity", "score_curves", "alignment_curves", "position", "agreement")
 
 
-def printed(folder, **values):
-    """A file of printed values by judge, in a list."""
-    rows = [
-        {"quantity": "verbosity_bias", "judge": judge, "value": value}
-        for judge, value in values.items()
-    ]
-    rows.append({"quantity": "agreement", "judge": "Bard", "value": 0.9})
-    pd.DataFrame(rows).to_csv(folder / "printed.csv", index=False)
-    return [str(folder / "printed.csv")]
-
-
-def inputs(table, path):
-    """What a figure of this table reads."""
-    return {"table": path, **({"published": PUBLISHED} if table == "verbosity" else {})}
-
-
-@pytest.fixture(scope="module")
-def tables(tmp_path_factory):
-    """Paths of the tables of random comparisons under several conditions."""
-    folder = tmp_path_factory.mktemp("tables")
-    return tabulated(
-        [row for row in random_rows(8, questions=150) if not row["experiment"]], folder
-    )
+PRINTED = """
+quantity,judge,value
+verbosity_bias,GPT-4,0.328
+verbosity_bias,GPT-3.5,0.428
+agreement,Bard,0.9
+"""
 
 
 def tabulated(rows, folder):
     path = write(rows, folder / "c.parquet")
-    outputs = {name: str(folder / f"{name}.csv") for name in (*DRAWN, "agreement")}
+    outputs = {name: str(folder / f"{name}.csv") for name in TABLES}
     verbosity_tables(
         study="s", comparisons=path, pools=POOLS, confidence=0.9, seed=1, outputs=outputs
     )
@@ -93,7 +69,8 @@ alike,0.3,,,debiased,excluded,no,50,60
 
 def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_path):
     table = pd.read_csv(StringIO(BIASES)).assign(experiment=None, condition=None)
-    published = printed(tmp_path, **{"GPT-4": 0.328, "GPT-3.5": 0.428})
+    (tmp_path / "printed.csv").write_text(PRINTED.lstrip(), "utf-8")
+    published = [tmp_path / "printed.csv"]
     figure = verbosity_bias(table, subject("published"), confidence=0.9, published=published)
     (axes,) = figure.axes
     labels = row_names(axes)
@@ -135,7 +112,7 @@ def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
         (tmp_path / str(number)).mkdir()
         paths = tabulated([{**row, **change} for row in rows], tmp_path / str(number))
         figure = verbosity_bias(
-            read_figure_table(paths["verbosity"]), subject(), confidence=0.9, published=PUBLISHED
+            read_figure_table(paths["verbosity"]), subject(), confidence=0.9, published=[]
         )
         assert not figure.axes
         # The lowest line comes first
@@ -145,29 +122,48 @@ def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
         ]
 
 
-def test_curves_have_a_panel_for_each_judge_and_condition(tables):
-    table = read_figure_table(tables["score_curves"])
-    figure = score_curves_figure(table, subject())
-    # These judges have both orders, too
-    table = table[(table["order"] != "single") & (table["n"] >= FEWEST)]
-    judges = ["Careful", "Hasty", "Human"]
-    conditions = ["one", "two", "unlabelled", "one and two"]
-    panels = [(condition, judge) for condition in conditions for judge in judges]
-    panels.remove(("unlabelled", "Human"))
-    assert panel_titles(figure) == [judge for _, judge in panels]
-    for axes, (condition, judge) in zip(figure.axes, panels, strict=True):
-        rows = table[(table["condition"] == condition) & (table["judge"] == judge)]
-        drawn = artists(axes, "point")
-        places, values = np.concatenate([line.get_xydata() for line in drawn]).T
-        places, values = places[np.isfinite(values)], values[np.isfinite(values)]
-        assert_allclose(values, rows.sort_values("bin_low")["mean"])
-        assert_allclose(places, rows["bin_low"] + np.where(rows["bin_high"].isna(), 16, 10))
-        assert [filled(line) for line in drawn] == [True, False][: len(drawn)]
-        assert axes.texts[0].get_text().startswith(f"{condition.capitalize()} n = ")
-        assert 0 < rows["no_length"].max() <= table["no_length"].max()
-        (bars,) = artists(axes, "interval")
-        ends = np.array([segment[:, 1] for segment in bars.get_segments() if len(segment)])
-        assert_allclose(ends[:, 1] - ends[:, 0], 2 * rows["std_dev"].fillna(0), atol=1e-12)
+def length_table(**columns):
+    """A bin without upper end, and one of fewer than 10 comparisons, for each judge and
+    condition.
+    """
+    bins = pd.DataFrame(
+        {
+            "bin_low": [-60.0, -40.0, -20.0, 0.0, 20.0],
+            "bin_high": [-40.0, -20.0, 0.0, 20.0, np.nan],
+            "n": [FEWEST, 4 * FEWEST, FEWEST, FEWEST - 1, FEWEST],
+        }
+    )
+    panels = pd.DataFrame({"judge": ["J", "J", "K"], "condition": ["one", "two", "two"]})
+    return panels.merge(bins, how="cross").assign(experiment=None, no_length=0, **columns)
+
+
+def drawn_ends(axes):
+    """Lower and upper ends of the intervals of a panel."""
+    (bars,) = artists(axes, "interval")
+    return [segment[:, 1] for segment in bars.get_segments() if len(segment)]
+
+
+def test_curves_have_a_panel_for_each_judge_and_condition_and_gaps_at_small_bins():
+    """A bin of fewer than 10 swings from 0 to 100 %."""
+    both = length_table(order="debiased", std_dev=0.1)
+    both["mean"] = np.linspace(-0.5, 0.5, len(both))
+    single = both.assign(order="single", mean=0.9)  # not drawn, as these judges have both orders
+    figure = score_curves_figure(pd.concat([single, both]), subject())
+    assert panel_titles(figure) == ["J", "J", "K"]
+    headings = [axes.texts[0].get_text() for axes in figure.axes]
+    assert headings == ["One n = 79", "Two n = 79", "Two n = 79"]
+    for place, axes in enumerate(figure.axes):
+        values = both["mean"][5 * place : 5 * place + 5].where(both["n"] >= FEWEST)
+        closed, without_end = artists(axes, "point")
+        assert_allclose(closed.get_xydata(), np.stack([[-50, -30, -10, 10], values[:4]], axis=1))
+        assert_allclose(without_end.get_xydata(), [[OPEN, values.iloc[4]]])
+        assert (filled(closed), filled(without_end)) == (True, False)
+        (line,) = artists(axes, "curve")
+        assert_allclose(line.get_ydata(), values)
+        drawn = values.dropna()
+        assert_allclose(drawn_ends(axes), np.stack([drawn - 0.1, drawn + 0.1], axis=1))
+    assert is_page_with(score_curves_figure(both[both["bin_low"] < -20], subject()), NO_BINS)
+    assert LEAST_BINS == 3
 
 
 def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_out(tmp_path):
@@ -195,44 +191,16 @@ def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_ou
     assert headings <= {axes.get_title(loc="left") for axes in figure.axes}
 
 
-def test_a_curve_has_a_gap_where_a_bin_has_few_comparisons():
-    # A bin of fewer than 10 swings from 0 to 100 %
-    counts = {-30: FEWEST, -10: FEWEST, 10: FEWEST - 1, 30: FEWEST}
-    rows = [
-        {"judge": "j", "bin_low": low, "bin_high": low + 20, "n": n} for low, n in counts.items()
-    ]
-    table = pd.DataFrame(rows).assign(
-        order="single", experiment=None, condition=None, mean=0.5, std_dev=0.1, no_length=0
-    )
-    figure = score_curves_figure(table, subject())
-    (line,) = artists(figure, "curve")
-    drawn = dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
-    assert [place for place, value in drawn.items() if np.isfinite(value)] == [-20, 0, 40]
-    assert np.isnan(drawn[20])
-    (points,) = artists(figure, "point")
-    assert_allclose(points.get_ydata(), [0.5, 0.5, np.nan, 0.5])
-    assert is_page_with(score_curves_figure(table[table["bin_low"] < 30], subject()), NO_BINS)
-    assert LEAST_BINS == 3
-
-
-def test_an_agreement_that_no_comparison_shows_is_unknown(tables):
-    table = read_figure_table(tables["alignment_curves"])
+def test_alignment_curves_tell_the_counts():
+    table = length_table(agreement=0.5, ci_low=0.4, ci_high=0.6)
+    figure = alignment_curves_figure(table, subject(), confidence=0.9)
+    for axes in figure.axes:
+        heights = np.array([bar.get_height() for bar in axes.patches])
+        assert_allclose(heights / heights.max(), [0.25, 1, 0.25, 9 / 40, 0.25])
+        assert_allclose(drawn_ends(axes), [[0.4, 0.6]] * 4)
     none_longer = table.assign(n=table["n"].where(table["bin_high"] <= 0, 0))
     figure = alignment_curves_figure(none_longer, subject(), confidence=0.9)
     assert "Judges agree with an unknown share of the humans' choices of a longer" in prose(figure)
-
-
-def test_alignment_curves_tell_the_counts(tables):
-    table = read_figure_table(tables["alignment_curves"])
-    single = table[table["condition"] == "one"].assign(condition=np.nan)
-    figure = alignment_curves_figure(single, subject(), confidence=0.9)
-    for axes in figure.axes:
-        rows = single[single["judge"] == axes.get_title(loc="left")]
-        heights = np.array([bar.get_height() for bar in axes.patches])
-        assert_allclose(heights / heights.max(), rows["n"] / rows["n"].max())
-        (bars,) = artists(axes, "interval")
-        ends = [segment[:, 1] for segment in bars.get_segments() if len(segment)]
-        assert_allclose(ends, rows.loc[rows["n"] >= FEWEST, ["ci_low", "ci_high"]])
 
 
 def test_position_is_filled_where_the_interval_excludes_one_half():

@@ -12,11 +12,12 @@ from conftest import CONFIG, built
 from recuse.check.check import check_study
 from recuse.check.facts import read_facts
 from recuse.data.files import RatingsFile
-from recuse.data.ratings import StudyFiles
+from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.registry import Registry
 
 COLUMNS = ("judge", "model", "gt", "dataset", "prompt_id", "rating", "pred_length", "dimension")
 ASKED = {"self_bias": 0.02, "power": 0.8, "confidence": 0.9}
+ONE = {"A": [0, 4]}
 NINE = [*CONFIG["models"]][:9]
 # Of four families
 FIVE = ("Claude 3 Sonnet", "GPT-3.5 Turbo", "GPT-4o", "Llama 3 8B", "Mistral 7B")
@@ -87,27 +88,34 @@ def write_rows(path, rows):
     return str(path)
 
 
+def raw_study(*paths, scales=ONE, dimension=None, models=CONFIG["models"], **settings):
+    """The raw data of a study in these files, each of one dimension or with a column of them."""
+    files = [RatingsFile(str(path), dimension) for path in paths]
+    return StudyFiles(files, scales, {}, Registry.from_config(models), **settings)
+
+
+def normalised(source, folder="."):
+    """The path of the canonical ratings of raw files; what is complete is written beside them."""
+    ratings = f"{folder}/ratings.parquet"
+    normalise_ratings("mine", source, ratings=ratings, completeness=f"{folder}/completeness.csv")
+    return ratings
+
+
 def study_of_query(folder, query, scale=(0, 4)):
     """A study of the rows of an SQL query."""
     duckdb.sql(f"copy ({query}) to '{folder}/raw.parquet' (format parquet)")
     dimensions = [
         name for (name,) in duckdb.sql(f"select distinct dimension from ({query})").fetchall()
     ]
-    files, registry = [RatingsFile(f"{folder}/raw.parquet")], Registry.from_config(CONFIG["models"])
-    return built(folder, "mine", StudyFiles(files, dict.fromkeys(dimensions, scale), {}, registry))
+    scales = dict.fromkeys(dimensions, scale)
+    return built(folder, "mine", raw_study(f"{folder}/raw.parquet", scales=scales))
 
 
-def study_of_rows(folder, rows, *, models=CONFIG["models"], scale=(1, 5), steps=None):
+def study_of_rows(folder, rows, *, scale=(1, 5), **settings):
     """The study `made up` of these rows, built in `folder`."""
     scales = dict.fromkeys({row["dimension"] for row in rows}, scale)
     path = write_rows(folder / "made up.csv", rows)
-    return built(
-        folder,
-        "made up",
-        StudyFiles(
-            [RatingsFile(path)], scales, {}, Registry.from_config(models), steps=steps or {}
-        ),
-    )
+    return built(folder, "made up", raw_study(path, scales=scales, **settings))
 
 
 def findings_from(folder, rows, *, reliability=None, of_config=None, **settings):

@@ -3,7 +3,6 @@ rows, kinds of numbers.
 """
 
 import gzip
-import random
 import re
 import time
 import tracemalloc
@@ -13,14 +12,14 @@ import duckdb
 import pytest
 
 from conftest import CONFIG
+from rated_tables import ONE, normalised, raw_study
 from recuse.base.database import bounded, connect, files
 from recuse.base.errors import DataError
 from recuse.base.places import PROJECT
-from recuse.data.cells import count_shard, gather_cells, read_cells, read_levels
-from recuse.data.files import RatingsFile, RawFile, reading
+from recuse.data.cells import read_levels
+from recuse.data.files import RawFile, reading
 from recuse.data.moments import prompt_ranges
-from recuse.data.ratings import StudyFiles, check_files, normalise_ratings, plan_study, write_shard
-from recuse.data.registry import Registry
+from recuse.data.ratings import StudyFiles, check_files, plan_study
 from recuse.imports.rows import create_objects
 from text_tables import lines
 
@@ -32,6 +31,9 @@ ROWS = """
     from range(3) t(i)"""
 OTHERS = ROWS.replace("'p'", "'q'")
 NONE = f"{ROWS} where false"
+HEADER = b"judge,model,gt,dataset,prompt_id,rating,dimension,text\n"
+LINES = [b"gpt-4o,gpt-4o,3,cnn,p%d,2,A,text\n" % number for number in range(20)]
+LONG, LATIN = LINES[7].replace(b"text", b"x" * 3_000_000), LINES[7].replace(b"cnn", b"caf\xe9")
 
 
 def part(path, rows=ROWS):
@@ -40,19 +42,9 @@ def part(path, rows=ROWS):
     return str(path)
 
 
-def source(paths):
-    files = [path if isinstance(path, RatingsFile) else RatingsFile(str(path)) for path in paths]
-    return StudyFiles(files, {"A": [0, 4]}, {}, Registry.from_config(CONFIG["models"]))
-
-
-def canonical(paths, columns="prompt_id, judge, rating, gt", *, folder="."):
-    normalise_ratings(
-        "mine",
-        source(paths),
-        ratings=f"{folder}/ratings.parquet",
-        completeness=f"{folder}/completeness.csv",
-    )
-    return duckdb.sql(f"select {columns} from '{folder}/ratings.parquet'").fetchall()
+def canonical(paths, columns="prompt_id, judge, rating, gt", *, folder=".", **settings):
+    ratings = normalised(raw_study(*paths, **settings), folder)
+    return duckdb.sql(f"select {columns} from '{ratings}'").fetchall()
 
 
 @pytest.mark.parametrize("folder", ["rating=0", "gt=0", "judge=GPT-4", "further=1"])
@@ -65,19 +57,13 @@ def test_names_of_folders_are_no_columns(folder):
     assert duckdb.sql(f"from {files([path])}").fetchall() == result
 
 
-@pytest.mark.parametrize(
-    ("folder", "suffix"), [("C2=4", "csv"), ("rating=0", "csv.gz"), ("rating=2/c0=GPT-4", "csv")]
-)
-def test_names_of_folders_are_no_columns_of_text_files(folder, suffix):
-    for place in (Path(folder), Path("plain")):
-        place.mkdir(parents=True)
-        lines = b"judge,model,gt,dataset,prompt_id,rating,dimension\ngpt-4o,Claude v2,2,cnn,p,3,A\n"
-        (place / f"raw.{suffix}").write_bytes(gzip.compress(lines) if suffix == "csv.gz" else lines)
+@pytest.mark.parametrize("path", ["C2=4/raw.csv", "rating=0/raw.csv.gz", "rating=2/c0=GPT-4/a.csv"])
+def test_names_of_folders_are_no_columns_of_text_files(path):
+    Path(path).parent.mkdir(parents=True)
+    content = HEADER + LINES[0]
+    Path(path).write_bytes(gzip.compress(content) if path.endswith(".gz") else content)
     columns = "judge, model, gt, dataset, prompt_id, rating"
-    named, plain = (
-        canonical([Path(where) / f"raw.{suffix}"], columns) for where in (folder, "plain")
-    )
-    assert named == plain == [("GPT-4o", "Claude v2", 2.0, "cnn", "p", 3)]
+    assert canonical([path], columns) == [("GPT-4o", "GPT-4o", 3, "cnn", "p0", 2)]
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "json"])
@@ -112,62 +98,24 @@ def test_names_of_parts_are_no_patterns(name, neighbour):
     part(f"{neighbour}.parquet", OTHERS)
     path = part(f"{name}.parquet")
     assert [row[0] for row in canonical([path])] == ["p0", "p1", "p2"]
-    for prompt, stem in (("q", neighbour), ("p", name)):
-        lines = [
-            "judge,model,gt,dataset,prompt_id,rating,dimension",
-            f"gpt-4o,gpt-4o,2,cnn,{prompt},3,A",
-        ]
-        Path(f"{stem}.csv").write_text("\n".join(lines) + "\n", "utf-8")
-    assert [row[0] for row in canonical([f"{name}.csv"])] == ["p"]
+    for stem, line in ((neighbour, LINES[0]), (name, LINES[1])):
+        Path(f"{stem}.csv").write_bytes(HEADER + line)
+    assert [row[0] for row in canonical([f"{name}.csv"])] == ["p1"]
     ratings = str(Path(path).parent / "ratings.parquet")
     canonical([path], folder=Path(path).parent)
     assert read_levels(ratings).judge == ["GPT-4o"]
     assert [(span.first, span.last) for span in prompt_ranges([ratings])] == [(0, 2)]
 
 
-def test_a_part_may_be_without_rows():
-    paths = [
-        part("1.parquet", NONE),
-        part("2.parquet"),
-        part("3.parquet", NONE),
-    ]
-    whole = canonical(paths, "*")
-    assert whole == canonical(paths[1:2], "*")
-    checked, summaries = (
-        [f"{number}.{kind}" for number in range(3)] for kind in ("rows", "summary")
-    )
-    for path, rows, summary in zip(paths, checked, summaries, strict=True):
-        check_files(source([path]), checked=rows, summary=summary)
-    tables = {
-        "plan": "plan.json",
-        "completeness": "completeness of shards.csv",
-    }
-    plan_study("mine", source([]), summaries=summaries, shards=2, **tables)
-    ratings, counts = (
-        [f"{kind} {shard}.parquet" for shard in range(2)] for kind in ("shard", "counts")
-    )
-    for shard in range(2):
-        write_shard(
-            source(paths), checked=checked, plan=tables["plan"], shard=shard, ratings=ratings[shard]
-        )
-        count_shard(ratings[shard], counts[shard])
-    assert duckdb.sql(f"from read_parquet({ratings})").fetchall() == whole
-    gather_cells(counts, "cells.parquet")
-    assert read_cells("cells.parquet").n.sum() == len(whole)
-    assert Path(tables["completeness"]).read_bytes() == Path("completeness.csv").read_bytes()
-
-
 def test_no_part_with_rows():
     paths = [part(f"{number}.parquet", NONE) for number in (1, 2)]
-    with pytest.raises(
-        DataError,
-        match=r"1\.parquet, .*2\.parquet: no file holds a row; the study needs one row per judge",
-    ):
+    message = r"1\.parquet, .*2\.parquet: no file holds a row; the study needs one row per judge"
+    with pytest.raises(DataError, match=message):
         canonical(paths)
-    check_files(source(paths), checked="rows", summary="summary")
+    check_files(raw_study(*paths), checked="rows", summary="summary")
     tables = {"plan": "plan.json", "completeness": "completeness.csv"}
     with pytest.raises(DataError, match="studies: mine: files: no file holds a row"):
-        plan_study("mine", source([]), summaries=["summary"], shards=2, **tables)
+        plan_study("mine", raw_study(), summaries=["summary"], shards=2, **tables)
     assert not [*Path().glob("*.csv"), *Path().glob("*.json"), *Path().glob("*.unsorted")]
 
 
@@ -207,18 +155,13 @@ def test_a_parquet_file_has_no_lines():
 
 
 def test_a_reference_of_minus_zero_is_zero():
-    lines = [
-        f"{judge},Claude v2,{gt},cnn,p,3"
-        for judge, gt in (("gpt-4o", "-0"), ("gpt-3.5-turbo", "0"), ("Claude v2", "-0.0"))
-    ]
+    judges = (b"gpt-4o,-0", b"gpt-3.5-turbo,0", b"Claude v2,-0.0")
+    lines = [b"%s,gpt-4o,cnn,p,3\n" % judge for judge in judges]
     written = []
     for rows in (lines, lines[::-1]):
-        Path("raw.csv").write_text(
-            "\n".join(["judge,model,gt,dataset,prompt_id,rating", *rows]) + "\n", "utf-8"
-        )
-        found = canonical([RatingsFile("raw.csv", "A")], "distinct gt::varchar")
+        Path("raw.csv").write_bytes(b"judge,gt,model,dataset,prompt_id,rating\n" + b"".join(rows))
+        assert canonical(["raw.csv"], "distinct gt::varchar", dimension="A") == [("0.0",)]
         written.append(Path("ratings.parquet").read_bytes())
-        assert found == [("0.0",)]
     assert written[0] == written[1]
 
 
@@ -245,20 +188,9 @@ def test_a_footer_says_nothing_of_families(footer):
     duckdb.sql(
         f"copy ({ROWS}) to 'raw.parquet' (format parquet, kv_metadata {{families: '{footer}'}})"
     )
-    given = {"scales": {"A": [0, 4]}, "task_types": {}, "models": CONFIG["models"]}
+    given = {"scales": ONE, "task_types": {}, "models": CONFIG["models"]}
     study = StudyFiles.from_files(["raw.parquet"], [None], **given)
-    normalise_ratings(
-        "mine",
-        study,
-        ratings="ratings.parquet",
-        completeness="completeness.csv",
-    )
-    assert duckdb.sql("from 'ratings.parquet'").fetchall() == rows
-
-
-HEADER = b"judge,model,gt,dataset,prompt_id,rating,dimension,text\n"
-LINES = [b"gpt-4o,gpt-4o,3,cnn,p%d,2,A,text\n" % number for number in range(20)]
-LONG, LATIN = LINES[7].replace(b"text", b"x" * 3_000_000), LINES[7].replace(b"cnn", b"caf\xe9")
+    assert duckdb.sql(f"from '{normalised(study)}'").fetchall() == rows
 
 
 @pytest.mark.parametrize(
@@ -324,35 +256,6 @@ def complaint(path):
         canonical([path])
     except DataError as error:
         return str(error)
-
-
-def test_random_lines_are_taken_or_refused_by_line(long):
-    """Seeded files, 60 with --long: a few lines are blank, in Latin-1, of another ending, cut,
-    joined or very long.
-    """
-    numbers, path = random.Random(16), Path("own.csv")
-    changes = [
-        lambda line: b"\n",
-        lambda line: line.replace(b"text", b"\xff\xfe"),
-        lambda line: line.replace(b"\n", b"\r\n"),
-        lambda line: line.replace(b"\n", b"\r"),
-        lambda line: line.replace(b"\n", b""),
-        lambda line: line[: len(line) // 2],
-        lambda line: line.replace(b"text", b'"a\nb"'),
-        lambda line: line.replace(b"text", b'"'),
-        lambda line: line.replace(b"text", b"x" * 2_100_000),
-        lambda line: line.replace(b"3", b"9" * 400),
-        lambda line: line.replace(b"cnn", b"\0"),
-    ]
-    for _ in range(60 if long else 15):
-        lines = [HEADER, *LINES]
-        for _ in range(numbers.randint(1, 2)):
-            place = numbers.randrange(len(lines))
-            lines[place] = numbers.choice(changes)(lines[place])
-        path.write_bytes(b"".join(lines))
-        message = complaint(path)
-        assert message is None or re.match(rf"{path}(, line \d+)?(, column \w+)?: ", message)
-        assert not re.search("Invalid|CSV Error|Not implemented|state", message or "")
 
 
 FILE_KINDS = (

@@ -5,6 +5,7 @@ faults.
 import gzip
 import math
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -15,15 +16,14 @@ import pytest
 import recuse.base.database
 import recuse.data.shards
 from conftest import CONFIG, built, study_files
-from rated_tables import NINE, study_of_query
+from rated_tables import NINE, normalised, raw_study, study_of_query
 from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
 from recuse.data.cells import count_shard, gather_cells
 from recuse.data.files import RatingsFile
 from recuse.data.moments import prompt_ranges
-from recuse.data.ratings import StudyFiles, check_files, normalise_ratings, plan_study, write_shard
-from recuse.data.registry import Registry
+from recuse.data.ratings import check_files, plan_study, write_shard
 from recuse.data.selection import Selection
 from recuse.data.shards import ShardPlan
 from recuse.data.study import StudyTables
@@ -33,6 +33,7 @@ from recuse.model.spec import Spec
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
+mine = partial(raw_study, dimension="A")  # of CSV files
 SPECS = Spec.from_config(CONFIG["specs"])
 NEWS = {"dataset": ["cnn", "xsum"]}
 KINDS = {
@@ -81,16 +82,6 @@ def sharded(folder, name, parts, *, shards):
 
 def rows_from(study):
     return duckdb.sql(f"from read_parquet({study.ratings})").fetchall()
-
-
-def mine(paths):
-    """A study of three models and one dimension, of CSV files."""
-    return StudyFiles(
-        [RatingsFile(str(path), "A") for path in paths],
-        {"A": [0, 4]},
-        {},
-        Registry.from_config(CONFIG["models"]),
-    )
 
 
 def written(*parts):
@@ -184,18 +175,20 @@ def test_debiased_ratings_are_the_same(twin, scattered):
 
 
 def test_shards_without_prompts_or_without_complete_rows():
-    """Three prompts in eight shards; of the first, nothing is complete, and it is in the
-    completeness table all the same.
+    """Three prompts in eight shards, beside files without rows; of the first, nothing is complete,
+    and it is in the completeness table all the same.
     """
     rows = product(("p0", "p1", "p2"), ("gpt-4o", "Claude v2"), ("gpt-4o", "gpt-3.5-turbo"))
     lines = [
         f"{judge},{model},{prompt[1]},cnn,{prompt},{'' if prompt == 'p0' else n % 4},{30 + n * n}"
         for n, (prompt, judge, model) in enumerate(rows)
     ]
-    paths = written(lines[::2], lines[1::2])
+    paths = ["none.parquet", *written(lines[::2], lines[1::2])]
+    duckdb.sql(f"from '{paths[1]}' where false").write_parquet(paths[0])
     Path("whole").mkdir()
-    whole = built(Path("whole"), "mine", mine(paths))
-    study = sharded(Path("shards"), "mine", [mine([path]) for path in paths], shards=8)
+    whole = built(Path("whole"), "mine", mine(*paths[1:]))
+    assert Path(normalised(mine(*paths))).read_bytes() == Path(whole.ratings[0]).read_bytes()
+    study = sharded(Path("shards"), "mine", [mine(path) for path in paths], shards=8)
     assert rows_from(study) == rows_from(whole)
     assert [
         duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings
@@ -220,8 +213,8 @@ def test_a_prompt_without_ratings_has_no_number(tmp_path):
     ]
     (path,) = written(lines)
     whole, study = (
-        built(tmp_path, "mine", mine([path])),
-        sharded(Path("shards"), "mine", [mine([path])], shards=2),
+        built(tmp_path, "mine", mine(path)),
+        sharded(Path("shards"), "mine", [mine(path)], shards=2),
     )
     assert rows_from(study) == rows_from(whole)
     assert [(span.first, span.last) for span in prompt_ranges(study.ratings)] == [(0, 0), (1, 2)]
@@ -233,7 +226,7 @@ def test_shards_are_alike_in_rows_and_not_in_prompts():
         *(f"{judge},{model},2,cnn,p0,3,9" for judge, model in many),
         *(f"gpt-4o,gpt-4o,2,cnn,q{n},3,9" for n in range(9)),
     ]
-    study = sharded(Path("shards"), "mine", [mine(written(lines))], shards=2)
+    study = sharded(Path("shards"), "mine", [mine(*written(lines))], shards=2)
     assert [
         duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings
     ] == [9, 9]
@@ -242,7 +235,7 @@ def test_shards_are_alike_in_rows_and_not_in_prompts():
 def test_nothing_complete_in_any_shard():
     paths = written(["gpt-4o,gpt-4o,1,cnn,p,,"], ["gpt-4o,gpt-4o,,cnn,q,,9"])
     with pytest.raises(DataError, match="no complete row is left"):
-        sharded(Path("shards"), "mine", [mine([path]) for path in paths], shards=2)
+        sharded(Path("shards"), "mine", [mine(path) for path in paths], shards=2)
 
 
 GOOD = ["gpt-4o,gpt-4o,1,cnn,p,1,9", "gpt-4o,Claude v2,1,cnn,p,1,9", "gpt-4o,gpt-4o,2,cnn,q,1,9"]
@@ -259,9 +252,9 @@ FAULTS = {
 def test_faults_are_named_as_without_shards(tmp_path, fault):
     paths = written(GOOD, FAULTS[fault])
     with pytest.raises(DataError) as wanted:
-        built(tmp_path, "mine", mine(paths))
+        built(tmp_path, "mine", mine(*paths))
     with pytest.raises(DataError) as result:
-        sharded(Path("shards"), "mine", [mine([path]) for path in paths], shards=2)
+        sharded(Path("shards"), "mine", [mine(path) for path in paths], shards=2)
     assert str(result.value) == str(wanted.value)
     assert "part 1.csv" in str(result.value)
 
@@ -272,11 +265,7 @@ def test_each_job_names_the_first_fault_of_its_own_files():
         paths, ("part 0.csv, line 5, column gt", "part 1.csv, line 2, column rating"), strict=True
     ):
         with pytest.raises(DataError, match=message) as result:
-            check_files(
-                mine([path]),
-                checked="rows.parquet",
-                summary="summary.parquet",
-            )
+            check_files(mine(path), checked="rows.parquet", summary="summary.parquet")
         assert "more row" not in str(result.value)
         assert not [*Path().glob("*.parquet*")]
 
@@ -295,16 +284,10 @@ def test_plan_reads_back_as_it_was_written(scattered):
     )
 
 
-def canonical(paths, study="twin"):
-    """The bytes of the canonical ratings and of the completeness table of a study's files."""
-    ratings, completeness = Path("ratings.parquet"), Path("completeness.csv")
-    normalise_ratings(
-        study,
-        study_files(study, [RatingsFile(str(path)) for path in paths]),
-        ratings=str(ratings),
-        completeness=str(completeness),
-    )
-    return ratings.read_bytes(), completeness.read_bytes()
+def canonical(paths):
+    """The bytes of the canonical ratings and of the completeness table of files of the twin."""
+    ratings = normalised(study_files("twin", [RatingsFile(str(path)) for path in paths]))
+    return Path(ratings).read_bytes(), Path("completeness.csv").read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -339,24 +322,26 @@ def test_order_and_form_of_the_raw_files_change_nothing(raw):
     assert not [*Path().glob("*.unsorted")]
 
 
+def many_ratings(rows, models):
+    """Ratings of one model, or of several, by several judges, one to a row; the raw file."""
+    judges = [
+        name for name, model in CONFIG["models"].items() if model["family"] in ("GPT", "Claude")
+    ]
+    both = 5 * models
+    duckdb.sql(f"""
+        copy (select {judges}[1 + i % 5] as judge, {judges}[1 + i // 5 % {models}] as model, i % 4 as gt, 'd' as dataset,
+                     'A' as dimension, 'prompt ' || hash(i // {both}) as prompt_id, hash(i) % 5 as rating,
+                     hash(i // 5) % 700 as pred_length
+              from range({rows}) as t(i)) to 'raw.parquet' (format parquet)""")
+    return raw_study("raw.parquet")
+
+
 def test_more_threads_and_little_memory_change_nothing(monkeypatch):
     """Over 120,000 rows, which is where DuckDB divides its work."""
-    models = [
-        name for name, model in CONFIG["models"].items() if model["family"] in ("GPT", "Claude")
-    ][:5]
-    raw = Path("raw.parquet")
-    duckdb.sql(f"""
-        copy (select {models}[1 + i % 5] as judge, {models}[1 + i // 5 % 5] as model, i % 4 as gt, 'd' as dataset,
-                     'Tone' as dimension, 'prompt ' || hash(i // 25) as prompt_id, hash(i) % 5 as rating,
-                     hash(i // 5) % 700 as pred_length
-              from range(400000) as t(i)) to '{raw}' (format parquet)""")
-    source = StudyFiles(
-        [RatingsFile(str(raw))], {"Tone": [0, 4]}, {}, Registry.from_config(CONFIG["models"])
-    )
+    source = many_ratings(400_000, 5)
 
     def bytes_from():
-        normalise_ratings("t", source, ratings="r.parquet", completeness="c.csv")
-        return Path("r.parquet").read_bytes()
+        return Path(normalised(source)).read_bytes()
 
     with bounded("2GB", Path("spill")):
         plenty = bytes_from()
@@ -372,24 +357,15 @@ def test_more_threads_and_little_memory_change_nothing(monkeypatch):
         bytes_from()
     assert str(message.value).endswith("); write a larger value")
     assert "\n" not in str(message.value)
-    assert sorted(path.name for path in Path().iterdir()) == ["c.csv", "r.parquet", "raw.parquet"]
+    left = sorted(path.name for path in Path().iterdir())
+    assert left == ["completeness.csv", "ratings.parquet", "raw.parquet"]
 
 
 def test_ratings_are_in_order_though_a_join_mixes_them(monkeypatch):
     """A join keeps the order of its rows only as long as DuckDB plans it so. Here the first write
     mixes them, and they are sorted a second time.
     """
-    models = [
-        name for name, model in CONFIG["models"].items() if model["family"] in ("GPT", "Claude")
-    ][:3]
-    raw, ratings, written = Path("raw.parquet"), "r.parquet", []
-    duckdb.sql(f"""
-        copy (select {models}[1 + i % 3] as judge, {models}[1] as model, i % 4 as gt, 'd' as dataset, 'Tone' as dimension,
-                     'prompt ' || hash(i // 3) as prompt_id, hash(i) % 5 as rating
-              from range(60000) as t(i)) to '{raw}' (format parquet)""")
-    source = StudyFiles(
-        [RatingsFile(str(raw))], {"Tone": [0, 4]}, {}, Registry.from_config(CONFIG["models"])
-    )
+    source, written = many_ratings(60_000, 1), []
     write_rows = recuse.data.shards.write_rows
 
     def mixed(connection, query, path, *options):
@@ -399,15 +375,15 @@ def test_ratings_are_in_order_though_a_join_mixes_them(monkeypatch):
         return write_rows(connection, query, path, *options)
 
     monkeypatch.setattr(recuse.data.shards, "write_rows", mixed)
-    normalise_ratings("t", source, ratings=ratings, completeness="c.csv")
+    ratings = normalised(source)
     assert len(written) == 2  # the ratings, and these again
-    rows = duckdb.sql(f"select prompt_id, judge, model, gt, rating from '{ratings}'").fetchall()
-    raw_rows = (
-        f"select prompt_id, judge, model, gt, rating::integer as rating from '{raw}' order by all"
+    columns = "prompt_id, judge, model, gt, rating::integer, prompt"
+    raw = "select *, dense_rank() over (order by prompt_id) - 1 as prompt from 'raw.parquet'"
+    rows, expected = (
+        duckdb.sql(f"select {columns} from {table}").fetchall()
+        for table in (f"'{ratings}'", f"({raw}) order by all")
     )
-    assert rows == duckdb.sql(raw_rows).fetchall()
-    prompts = duckdb.sql(f"select prompt from '{ratings}'").fetchnumpy()["prompt"]
-    assert (prompts == np.arange(60000) // 3).all()
+    assert rows == expected
 
 
 def test_prompts_are_counted_in_each_dimension(tmp_path):

@@ -74,8 +74,7 @@ CONTENTS = {
 
 
 @pytest.mark.parametrize("name", ["gzip.csv.gz", "checksums.parquet"])
-def test_damage_is_an_error_or_changes_nothing(name):
-    """Where the format has checksums."""
+def test_damage_is_an_error_or_changes_nothing_where_the_format_has_checksums(name):
     content, draw = CONTENTS[name], random.Random(name)
     whole = ratings(name, content)
     for _ in range(FLIPS):

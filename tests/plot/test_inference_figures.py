@@ -48,19 +48,10 @@ def drawn(name, *tables):
 def test_models_are_in_the_order_of_the_ratings_as_they_are_with_scores_and_ranks():
     figure = drawn("leaderboard", board({**SAME, RAW: [3, 1, 2, 4]}))
     scores, ranks = figure.axes
-    order = [PRESENT[1], PRESENT[2], PRESENT[0], PRESENT[3]]
-    assert row_names(scores) == order
-    raw = artists(figure, RAW)
-    assert [point.get_xdata()[0] for point in raw if point.axes is ranks] == [3, 1, 2, 4]
-    assert [point.get_xdata()[0] for point in raw if point.axes is scores] == pytest.approx(
-        [0.7, 0.9, 0.8, 0.6]
-    )
-    assert [point.get_xdata()[0] for point in artists(figure, DEBIASED) if point.axes is ranks] == [
-        1,
-        2,
-        3,
-        4,
-    ]
+    assert row_names(scores) == [PRESENT[1], PRESENT[2], PRESENT[0], PRESENT[3]]
+    assert x_values(artists(ranks, RAW)) == [3, 1, 2, 4]
+    assert x_values(artists(scores, RAW)) == pytest.approx([0.7, 0.9, 0.8, 0.6])
+    assert x_values(artists(ranks, DEBIASED)) == [1, 2, 3, 4]
     assert artists(ranks, "interval")[1].get_xdata() == pytest.approx([-0.2, 2.2])
     assert len(artists(scores, "interval")) == len(artists(ranks, "interval")) == 20
 
@@ -116,33 +107,23 @@ def test_a_panel_for_each_bias_with_a_curve_for_each_estimand():
         lines = artists(axes, "curve")
         assert [line.get_xdata().tolist() for line in lines] == [[0.3, 0.65, 1.0]] * 2
         assert lines[0].get_ydata() == pytest.approx([-0.01, 0.025, 0.06])
-        assert [line.get_xdata() for line in artists(axes, "breakdown")] == [
-            pytest.approx([0.6])
-        ] * 2
-        assert [line.get_xdata() for line in artists(axes, "reversal")] == [
-            pytest.approx([0.5])
-        ] * 2
-        own = artists(axes, "own")
+        assert x_values(artists(axes, "breakdown")) == pytest.approx([0.6] * 2)
+        assert x_values(artists(axes, "reversal")) == pytest.approx([0.5] * 2)
         # Over the mean of the dimensions
-        assert np.mean(x_values(own)) == pytest.approx(0.55)
-        (ticks,) = (line.get_xdata() for line in axes.lines if line.get_gid() == "dimension")
-        assert list(ticks) == [0.4, 0.7]
+        assert np.mean(x_values(artists(axes, "own"))) == pytest.approx(0.55)
+        (ticks,) = artists(axes, "dimension")
+        assert list(ticks.get_xdata()) == [0.4, 0.7]
     assert figure.axes[0].lines[3].get_color() != figure.axes[1].lines[3].get_color()
-    assert (
-        "Less reliable human scores would change the conclusion about both judges and families"
-        in prose(figure)
-    )
-    assert "below this the bias has the opposite sign" in texts(figure)
+    opposite = "below this the bias has the opposite sign"
+    change = "Less reliable human scores would change the conclusion about both judges and families"
+    assert change in prose(figure)
+    assert opposite in texts(figure)
     tables = reliability_tables()
     tables["breakdowns"]["reversal"] = np.nan
     tables["reliabilities"].loc[0, "mean"] = 0.2  # beside the panel: named, but without a tick
-    ticks, *_ = (
-        line.get_xdata() for line in artists(drawn("reliability", *tables.values()), "dimension")
-    )
-    assert list(ticks) == [0.7]
-    assert "below this the bias has the opposite sign" not in texts(
-        drawn("reliability", *tables.values())
-    )
+    figure = drawn("reliability", *tables.values())
+    assert list(artists(figure, "dimension")[0].get_xdata()) == [0.7]
+    assert opposite not in texts(figure)
 
 
 def test_an_unknown_reliability_is_said_and_leaves_the_curves():
@@ -171,10 +152,8 @@ def test_a_panel_has_an_axis_of_its_own_and_a_diamond_is_hollow_where_its_interv
         assert [face == "white" for face in faces] == [hollow] * 2
 
 
-def detectable(figure):
-    return {
-        (line.get_color(), str(line.get_linestyle())): line for line in artists(figure, "curve")
-    }
+def looks(lines):
+    return {(line.get_color(), str(line.get_linestyle())) for line in lines}
 
 
 def test_the_power_figure_has_one_panel_and_says_how_many_prompts_it_takes_or_never():
@@ -188,13 +167,9 @@ def test_the_power_figure_has_one_panel_and_says_how_many_prompts_it_takes_or_ne
     )
     assert finding in output
     assert "1 human rater of a completion" in output  # the fewest
-    assert not [
-        text
-        for text in texts(figure)
-        if "inf" in text.lower().split() or "nan" in text.lower().split()
-    ]
-    lines = list(detectable(figure).values())
-    assert len(lines) == len(artists(figure, "curve")) == 4
+    assert not {"inf", "nan"} & {*output.lower().split()}
+    lines = artists(figure, "curve")
+    assert len(looks(lines)) == len(lines) == 4
     assert lines[0].get_ydata() == pytest.approx([1 / 20, 1 / np.sqrt(4000)])
     assert [line.get_ydata()[0] for line in artists(figure, "aim")] == [0.02]
     assert f"{C}: {in_words(Reason.NOTHING_TO_COMPARE)}." in output
@@ -230,7 +205,7 @@ def test_the_power_figure_without_known_reliability_has_exact_scores_and_no_rate
     figure = drawn("power", table)
     assert "human scores taken as exact" in prose(figure)
     assert "human rater" not in prose(figure)
-    assert len(detectable(figure)) == 4
+    assert len(looks(artists(figure, "curve"))) == 4
 
 
 def test_people_rank_the_models_if_ratings_cannot_compare_them():

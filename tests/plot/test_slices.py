@@ -76,12 +76,7 @@ def test_simultaneous_intervals_are_marked_in_the_blocks_that_have_some():
         tables, block("a", "by dimension"), block("b", "by task type"), multiplicity=multiplicity
     )
     rows = tables["a"][tables["a"]["quantity"] == "self_bias"]
-    ends = [
-        tuple(line.get_xdata())
-        for axes in figure.axes
-        for line in axes.lines
-        if line.get_gid() == "simultaneous"
-    ]
+    ends = [tuple(line.get_xdata()) for line in artists(figure, "simultaneous")]
     assert ends == [pytest.approx((value - 0.03, value + 0.03)) for value in rows["estimate"]]
     assert figure.axes[0].get_xlim()[0] < rows["estimate"].min() - 0.03
     over = f"over the {len(tables['a'])} self- and family-biases by dimension, by prompt"

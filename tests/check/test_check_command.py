@@ -49,12 +49,15 @@ def test_page_and_table(run, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["check.csv", FILE, "mine.yaml"]
 
 
-def test_check_reads_the_settings_of_the_study_itself(run):
+def test_settings_are_those_of_config_and_of_the_study_itself(run):
     power = CONFIG["inference"]["power"]
-    shared, of_study = {**power, "self_bias": 0.02}, {**power, "self_bias": 0.3}
+    shared, of_study = {**power, "self_bias": 0.02}, {**power, "self_bias": 0.3, "power": 0.9}
     for_all = run(rated(), added={"inference": {"power": of_study}})
-    assert run(rated(), added={"inference": {"power": shared}}) != for_all
+    assert "would be found with 90 % power" in " ".join(for_all[1].split())
     added = {"inference": {"power": shared}}
+    of_config = run(rated(), added=added)
+    assert of_config != for_all
+    assert of_config != run(rated(), added={**added, "confidence": 0.5})
     assert run(rated(), added=added, inference={"power": of_study}) == for_all
 
 
@@ -76,18 +79,6 @@ def test_the_rule_writes_the_same_table(run, tmp_path):
     )
     write_table("of_rule.csv", CHECK, (each.row for each in found), study="mine")
     assert Path("of_rule.csv").read_bytes() == Path("check.csv").read_bytes()
-
-
-def test_settings_are_those_of_config(run):
-    power = {**CONFIG["inference"]["power"], "power": 0.9}
-    page = " ".join(
-        run(rated(prompts=20), added={"inference": {"power": power}, "confidence": 0.5})[1].split()
-    )
-    assert "would be found with 90 % power" in page
-    other = " ".join(run(rated(prompts=20))[1].split())
-    assert "would be found with 80 % power" in other
-    below = "finding a self-bias below "
-    assert page.partition(below)[2][:5] != other.partition(below)[2][:5]
 
 
 def test_if_nothing_can_be_estimated_the_status_is_1_and_all_is_written(run):
@@ -250,15 +241,10 @@ def test_raters_of_config_give_the_reliability(run):
     assert "reliability of the human scores of Tone is not known" not in " ".join(page.split())
 
 
-def test_help_and_invalid_arguments(run, run_command, capfd):
-    with pytest.raises(SystemExit) as ended:
-        run_command("check", "--help")
-    assert ended.value.code == 0
-    assert "--output" in capfd.readouterr().out
+def test_a_table_in_no_folder(run):
     status, _, error = run(rated(), "--output", "no/check.csv")
     message = "there is no folder no; make it, or name a file in another"
     assert (status, error) == (1, f"error: --output: no/check.csv: {message}\n")
-    assert "did you mean 'mine'?" in run(rated(), "--study", "mines")[2]
 
 
 def test_a_standard_output_that_takes_no_page(monkeypatch):

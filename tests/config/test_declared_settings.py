@@ -21,10 +21,6 @@ def place(config, path, value):
     config[last] = value
 
 
-def test_the_projects_own_config_is_valid():
-    check_settings(CONFIG)
-
-
 @pytest.mark.parametrize(
     ("changed", "message"),
     cases(

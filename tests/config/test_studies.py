@@ -13,7 +13,6 @@ from recuse.config.load import with_study
 from recuse.config.studies import (
     STAGES,
     Study,
-    csv_megabytes,
     studies_in,
 )
 from recuse.workflow.fits import fit_rules, stage_by_spec, tables_of_checks
@@ -125,18 +124,16 @@ def test_records_of_the_jobs_that_read_a_users_files():
         assert STUDIES[name].data_records() == records
 
 
-def test_studies_of_the_paper():
+def test_studies_of_the_paper_and_kinds_that_follow_from_the_origin():
     of_the_paper = [name for name in STUDIES if STUDIES[name].replicates_play_favorites()]
     assert of_the_paper == ["twin", "play_favorites", "play_favorites_2d"]
-    kinds = {
-        "twin": "simulated",
-        "play_favorites": "published",
-        "whole": "user",
-        "imported": "user",
-        "verdicts": "user",
+    names = {
+        "simulated": ("twin", "helm_instruct", "comparisons_twin"),
+        "published": (*of_the_paper[1:], "multivac", "prd_vicuna80", "cobbler"),
+        "user": ("whole", "imported", "verdicts"),
     }
-    kinds |= {"prd_vicuna80": "published", "comparisons_twin": "simulated", "cobbler": "published"}
-    assert {study: STUDIES[study].kind() for study in kinds} == kinds
+    for kind, studies_of_kind in names.items():
+        assert {STUDIES[name].kind() for name in studies_of_kind} == {kind}
 
 
 def test_models_are_those_that_a_study_may_have():
@@ -310,13 +307,6 @@ def test_a_study_may_not_have_the_name_of_a_rule():
         check_study_names(STUDIES, frozenset({"fit", "whole"}))
 
 
-def test_kind_of_a_study_follows_from_its_origin():
-    kinds = {name: STUDIES[name].kind() for name in CONFIG["studies"]}
-    published = dict.fromkeys(("play_favorites", "play_favorites_2d", "multivac"), "published")
-    assert kinds == {"twin": "simulated", "helm_instruct": "simulated", **published}
-    assert described({"files": "mine.csv"}).kind() == "user"
-
-
 @pytest.mark.parametrize("files", ["a.csv", {"Tone": "a.csv", "Style": "b.csv"}])
 def test_placeholder_replaces_missing_files(files):
     study = {
@@ -428,43 +418,13 @@ def test_a_study_may_have_specs_and_settings_of_inference_of_its_own():
 
 def test_main_fit_slices_and_ablations_with_the_bootstraps_of_their_models():
     stages = stage_by_spec(CONFIG["specs"] | {"by_dataset_wild": {"slice": "dataset", "wild": 99}})
-    of_stage = {stage: [name for name in stages if stages[name] == stage] for stage in STAGES}
-    assert of_stage["fit"] == ["main", "clustered"]
+    slices = [name for name, stage in stages.items() if stage == "slices"]
     bootstraps = ["clustered_by_dimension", "clustered_by_task_type", "by_dataset_wild"]
-    assert of_stage["slices"] == [
-        "by_dimension",
-        "by_dataset",
-        "by_task_type",
-        "one_model_dropped",
-        *bootstraps,
-    ]
-    assert {"length_control", "ordinal", "gam", "llm_reference", "model_effects"} <= set(
-        of_stage["ablations"]
-    )
-
-
-def test_each_stage_of_fits_has_its_own_specs_after_those_before():
-    of_all = fit_rules(STUDIES.values())[:3]
-    specs = [name for fit in of_all for name in fit.specs]
-    assert sorted(specs) == sorted(CONFIG["specs"])
-    assert of_all[0].order == ["main", "clustered"]
-    assert of_all[-1].order == list(CONFIG["specs"])
-
-
-@pytest.mark.parametrize(
-    ("paths", "megabytes"),
-    [(["a.csv", "b.csv"], 5), (["c.jsonl", "b.csv"], 4), (["folder"], 8), (["none.parquet"], 0)],
-)
-def test_raw_files_count_as_csv(tmp_path, monkeypatch, paths, megabytes):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder").mkdir()
-    sizes = {
-        "a.csv": 3e6,
-        "b.csv": 2e6,
-        "c.jsonl": 250e3,
-        "folder/0.parquet": 500e3,
-        "folder/1.parquet": 500e3,
-    }
-    for name, size in sizes.items():
-        (tmp_path / name).write_bytes(b" " * int(size))
-    assert csv_megabytes(paths) == megabytes
+    simple = ["by_dimension", "by_dataset", "by_task_type", "one_model_dropped"]
+    assert slices == [*simple, *bootstraps]
+    fit, _, ablations = fit_rules(STUDIES.values())[:3]
+    assert fit.order == ["main", "clustered"]
+    assert {"length_control", "ordinal", "gam", "llm_reference"} <= {*ablations.specs}
+    # Each stage has its own specs, after those before
+    assert ablations.order == list(CONFIG["specs"])
+    assert sorted([*fit.specs, *slices[:-1], *ablations.specs]) == sorted(CONFIG["specs"])

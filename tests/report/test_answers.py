@@ -204,12 +204,10 @@ def test_a_headline_has_at_most_thirty_words_and_agrees_with_the_table(seed):
             reason = rng.choice([FEW, because(Reason.NO_OWN_ANSWERS), because(Reason.NO_INTERVAL)])
             rows.append(verdict(name, found, reason=str(reason)))
             continue
-        agreement = float(rng.uniform(0, 0.6))
-        columns = {"agreement": agreement, "agreement_ci_low": agreement - 0.02}
-        columns |= {"agreement_ci_high": agreement + 0.02, "agreement_least": 0.3}
+        columns = {}
         favours = "" if found == Verdict.NOT_SHOWN else "yes" if size > 0 else "no"
         quantity = str(rng.choice(["self_bias", "family_bias"]))
-        if quantity == "self_bias" and agreement < 0.28:
+        if quantity == "self_bias" and rng.random() < 0.5:
             columns["disagreement"] = because(Reason.HARDLY_AGREES)
         rows.append(verdict(name, found, size, favours=favours, quantity=quantity, **columns))
     answer = answer_from(rows)
@@ -220,11 +218,12 @@ def test_a_headline_has_at_most_thirty_words_and_agrees_with_the_table(seed):
     claims = [words for words in of_bias.split(". ") if "favour" in words or "harsher" in words]
     assert bool(claims) == bool(established)
     assert not any(f"{name} (" in claim for name in others for claim in claims)
-    check_one_rule(answer, texts(VERDICTS, rows))
+    check_one_rule(answer, rows)
 
 
-def check_one_rule(answer, rows):
+def check_one_rule(answer, verdicts):
     """The headline, the table, the titles of figures and the summary agree on every judge."""
+    rows = texts(VERDICTS, verdicts)
     about = {"subject": {"label": "mine", "kind": "user"}, "confidence": 0.9}
     content = summary("s", about, answer, rows)
     tested = [row for row in rows if row["verdict"] != Verdict.INCONCLUSIVE]
@@ -246,18 +245,9 @@ def check_one_rule(answer, rows):
         found = [row["quantity"] for row in rows if row["verdict"] == Verdict.ESTABLISHED]
         counts = {quantity: found.count(quantity) for quantity in BIASES}
         assert answer.headline.startswith(said("how_many", counts=counts))
-    number = {"estimate", "ci_low", "ci_high", "A", "A_ci_low", "A_ci_high", "B"}
-    table = pd.DataFrame(
-        [
-            {
-                key: float(text) if key in number and text else text or None
-                for key, text in row.items()
-            }
-            for row in rows
-        ]
-    )
-    drawn = prose(verdicts_figure(table, subject(), confidence=0.9))
+    table = pd.DataFrame(verdicts).reindex(columns=VERDICTS)
     if tested:
+        drawn = prose(verdicts_figure(table, subject(), confidence=0.9))
         assert " ".join(bias_sentences(rows)) in drawn
 
 
@@ -364,6 +354,7 @@ J,,pearson,0.5,0.4,0.6
 J,,weighted_kappa,0.3,0.2,0.4
 J,Tone,pearson,0.9,0.8,1.0
 K,,pearson,0.1,-0.1,0.3
+L,,pearson,,,
 """)
     slopes = csv_rows("""
 spec,quantity,term,estimate,ci_low,ci_high
@@ -379,8 +370,9 @@ main,slope,J,0.6,0.5,0.7
     assert section.rows == [
         ["J", "0.50 (0.40 to 0.60)", "0.30", "0.60 (0.50 to 0.70)", "2 of 3"],
         ["K", "0.10 (−0.10 to 0.30)", "", "", "0 of 3"],
+        ["L", "–", "", "", ""],
     ]
-    assert section.sentence.startswith("The human scores are not followed by K,")
+    assert section.sentence.startswith("The human scores are not followed by K and L,")
     assert answer_from(FOUR, correlations=rows[:2]).tracking.sentence.endswith(
         "(correlation 0.50)."
     )
@@ -478,13 +470,6 @@ def test_the_summary_has_numbers():
     assert content["verdicts"][0]["estimate"] == pytest.approx(0.1)
     assert content["verdicts"][3]["estimate"] is None
     assert fields(content["verdicts"][3], "reason advice") == (FEW, "rate answers to more prompts")
-
-
-def test_a_judge_whose_ratings_do_not_vary_does_not_follow_the_humans():
-    constant = {"judge": "L", "statistic": "pearson"}
-    section = answer_from(FOUR, correlations=[FOLLOWS, constant]).tracking
-    assert section.sentence.startswith("The human scores are not followed by L,")
-    assert section.rows[1][:2] == ["L", "–"]
 
 
 @pytest.mark.parametrize(

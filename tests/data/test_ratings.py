@@ -8,15 +8,17 @@ import duckdb
 import pytest
 
 from conftest import CONFIG
+from rated_tables import ONE, normalised
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
 from recuse.data.files import RatingsFile
-from recuse.data.ratings import StudyFiles, normalise_ratings
+from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
 from text_tables import cases
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
+TYPES = {"cnn": "summarization", "xsum": "summarization"}
 HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length"
 GOOD = [
     "gpt-4o,gpt-4o,3.667,cnn,cnn_0,4,120",
@@ -27,16 +29,12 @@ GOOD = [
 
 def write(path, lines, header=HEADER):
     Path(path).write_text("\n".join([header, *lines]) + "\n", "utf-8")
-    return RatingsFile(path, None if "dimension" in header else "Faithfulness")
+    return RatingsFile(path, None if "dimension" in header else "A")
 
 
-def run(files, scales=None, task_types=None):
-    types = {"cnn": "summarization", "xsum": "summarization"} if task_types is None else task_types
-    source = StudyFiles(
-        files, scales or {"Faithfulness": [0, 4]}, types, Registry.from_config(CONFIG["models"])
-    )
-    normalise_ratings("mine", source, ratings="ratings.parquet", completeness="completeness.csv")
-    table = duckdb.sql("from 'ratings.parquet'")
+def run(files, scales=ONE, task_types=TYPES):
+    source = StudyFiles(files, scales, task_types, Registry.from_config(CONFIG["models"]))
+    table = duckdb.sql(f"from '{normalised(source)}'")
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.fetchall()]
     return rows, read_table("completeness.csv")
 
@@ -57,7 +55,7 @@ def test_canonical_row():
         "model": "GPT-4o",
         "judge_family": "GPT",
         "model_family": "GPT",
-        "dimension": "Faithfulness",
+        "dimension": "A",
         "dataset": "cnn",
         "task_type": "summarization",
         "prompt_id": "cnn_0",
@@ -80,25 +78,19 @@ def test_canonical_row():
     assert rows[0]["model"] == "Claude v2"
 
 
-def test_scale_that_does_not_start_at_zero():
-    rows, _ = run(
-        [write("f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,4,9"])],
-        {"Faithfulness": [1, 5]},
-    )
-    assert (rows[0]["rating_unit"], rows[0]["gt_unit"]) == (0.75, 0.375)
-
-
-def test_observed_scale_takes_the_highest_value():
-    rows, _ = run(
-        [write("f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,2,9"])],
-        {"Faithfulness": "observed"},
-    )
-    assert (rows[0]["scale_low"], rows[0]["scale_high"]) == (0, 3)
-    assert rows[0]["rating_unit"] == pytest.approx(2 / 3)
+@pytest.mark.parametrize(
+    ("scale", "ends"), [([1, 5], (1, 5)), ("observed", (0, 3))]
+)  # observed: 0 to the highest value, rounded up
+def test_scale_is_declared_or_observed(scale, ends):
+    ((row,), _) = run([write("f.csv", ["gpt-4o,gpt-4o,2.5,cnn,a,2,9"])], {"A": scale})
+    low, high = row["scale_low"], row["scale_high"]
+    assert (low, high) == ends
+    units = [(value - low) / (high - low) for value in (2, 2.5)]
+    assert [row["rating_unit"], row["gt_unit"]] == pytest.approx(units)
 
 
 def test_one_file_with_a_dimension_column_gzipped_or_parquet():
-    lines = [f"{line},Faithfulness" for line in GOOD]
+    lines = [f"{line},A" for line in GOOD]
     plain = write("f.csv", lines, HEADER + ",dimension")
     zipped = Path("f.csv.gz")
     zipped.write_bytes(gzip.compress(Path("f.csv").read_bytes()))
@@ -123,7 +115,7 @@ def test_missing_values_leave_and_are_counted():
     # and length.
     assert claude == {
         "study": "mine",
-        "dimension": "Faithfulness",
+        "dimension": "A",
         "judge": "GPT-4o",
         "model": "Claude v2",
         "prompts": "5",
@@ -208,7 +200,7 @@ def test_line_is_that_of_the_file_and_row_that_of_the_parquet():
     ]
     file = write("f.csv", lines)
     assert "f.csv, line 7, column rating: found '9'" in complaint([file])
-    lines = [f"{line},Faithfulness" for line in [*GOOD, "gpt-4o,gpt-4o,4,xsum,b,9,80"]]
+    lines = [f"{line},A" for line in [*GOOD, "gpt-4o,gpt-4o,4,xsum,b,9,80"]]
     plain = write("g.csv", lines, HEADER + ",dimension")
     duckdb.sql(f"copy (select * from '{plain.path}') to 'g.parquet'")
     assert "g.parquet, row 4, column rating" in complaint([RatingsFile("g.parquet")])
@@ -246,7 +238,7 @@ def test_names_that_look_like_missing_numbers_are_names():
 
 def test_file_whose_rows_name_another_dimension_than_config():
     write("f.csv", [f"{line},Tone" for line in GOOD], HEADER + ",dimension")
-    text = complaint([RatingsFile("f.csv", "Faithfulness")])
+    text = complaint([RatingsFile("f.csv", "A")])
     assert (
         "line 2, column dimension: found 'Tone', which is not the dimension that config gives this"
         " file" in text
@@ -256,15 +248,13 @@ def test_file_whose_rows_name_another_dimension_than_config():
 @pytest.mark.parametrize("rating", ["1e12", "100000", "0"])
 def test_observed_scale_that_is_none(rating):
     file = write("f.csv", [f"gpt-4o,gpt-4o,0,cnn,p,{rating},9"])
-    text = complaint([file], scales={"Faithfulness": "observed"})
-    assert "line 2: scales: Faithfulness: observed: the highest rating or gt found is" in text
+    text = complaint([file], scales={"A": "observed"})
+    assert "line 2: scales: A: observed: the highest rating or gt found is" in text
 
 
 def test_observed_scale_passes_over_what_is_not_finite():
     file = write("f.csv", [*GOOD, "gpt-4o,gpt-4o,inf,cnn,p,4,9"])
-    assert "line 5, column gt: found 'inf'" in complaint(
-        [file], scales={"Faithfulness": "observed"}
-    )
+    assert "line 5, column gt: found 'inf'" in complaint([file], scales={"A": "observed"})
 
 
 def test_faults_and_duplicates_of_several_files():
@@ -322,14 +312,14 @@ def test_column_twice():
 )
 def test_file_that_is_no_table(content, message):
     Path("f.csv").write_bytes(content)
-    text = complaint([RatingsFile("f.csv", "Faithfulness")])
+    text = complaint([RatingsFile("f.csv", "A")])
     assert "f.csv" in text
     assert message in text
 
 
 def test_absent_file_and_broken_parquet():
-    assert "no such file" in complaint([RatingsFile("none.csv", "Faithfulness")])
+    assert "no such file" in complaint([RatingsFile("none.csv", "A")])
     Path("f.parquet").write_bytes(b"PAR1 not really")
-    text = complaint([RatingsFile("f.parquet", "Faithfulness")])
+    text = complaint([RatingsFile("f.parquet", "A")])
     assert "f.parquet" in text
     assert "cannot be read" in text

@@ -6,16 +6,13 @@ import duckdb
 import pytest
 
 import recuse
-from conftest import CONFIG, built
-from rated_tables import rated, study_of_rows, write_rows
+from rated_tables import normalised, rated, raw_study, study_of_rows, write_rows
 from recuse.base.errors import DataError
 from recuse.data.cells import read_cells
-from recuse.data.files import RatingsFile
-from recuse.data.ratings import StudyFiles
-from recuse.data.registry import Registry
 from recuse.data.selection import Selection
 
 JUDGES = ["GPT-4o", "Llama 3 8B"]
+TONE = {"Tone": (1, 5)}
 
 
 def asked(rows, wordings=("plain", "strict"), replicates=(1, 2)):
@@ -34,14 +31,16 @@ def asked(rows, wordings=("plain", "strict"), replicates=(1, 2)):
 
 
 def test_wordings_and_replicates_tell_ratings_apart(tmp_path):
-    rows = asked(rated(JUDGES, JUDGES, prompts=3))
+    """A wording may be its own text of several lines."""
+    wordings = ("plain", "Rate it.\nBe strict.")
+    rows = asked(rated(JUDGES, JUDGES, prompts=3), wordings)
     study = study_of_rows(tmp_path, rows)
     counts = (
         f"select wording, replicate, occasion, count(*) from '{study.ratings[0]}' group by all"
         " order by all"
     )
     assert duckdb.sql(counts).fetchall() == [
-        (each, again, None, 12) for each in ("plain", "strict") for again in "12"
+        (each, again, None, 12) for each in sorted(wordings) for again in "12"
     ]
     codes = (
         f"select count(distinct occasion_code), count(*) from '{study.ratings[0]}' group by prompt,"
@@ -69,11 +68,8 @@ def test_a_rating_twice_is_found_beside_a_file_without_wordings(tmp_path):
     ):
         (folder := tmp_path / str(number)).mkdir()
         paths = [write_rows(folder / "bare.csv", first), write_rows(folder / "named.csv", second)]
-        source = StudyFiles(
-            [*map(RatingsFile, paths)], {"Tone": (1, 5)}, {}, Registry.from_config(CONFIG["models"])
-        )
         with pytest.raises(DataError, match=message):
-            built(folder, "mine", source)
+            normalised(raw_study(*paths, scales=TONE), folder)
 
 
 def test_files_with_and_without_the_columns_are_one_study(tmp_path):
@@ -87,27 +83,14 @@ def test_files_with_and_without_the_columns_are_one_study(tmp_path):
         write_rows(tmp_path / f"{number}.csv", rows)
         for number, rows in enumerate((with_wording, blank, without))
     ]
-    source = StudyFiles(
-        [*map(RatingsFile, paths)], {"Tone": (1, 5)}, {}, Registry.from_config(CONFIG["models"])
-    )
-    study = built(tmp_path, "mine", source)
+    ratings = normalised(raw_study(*paths, scales=TONE), tmp_path)
     counts = (
-        f"select occasion, wording, replicate, count(*) from '{study.ratings[0]}' group by all"
-        " order by all"
+        f"select occasion, wording, replicate, count(*) from '{ratings}' group by all order by all"
     )
     assert duckdb.sql(counts).fetchall() == [
         ("again", "plain", None, 8),
         ("first", None, None, 8),
         (None, None, None, 8),
-    ]
-
-
-def test_a_wording_may_be_its_own_text_of_several_lines(tmp_path):
-    study = study_of_rows(
-        tmp_path, asked(rated(JUDGES, JUDGES, prompts=1), wordings=("Rate it.\nBe strict.",))
-    )
-    assert duckdb.sql(f"select distinct wording from '{study.ratings[0]}'").fetchall() == [
-        ("Rate it.\nBe strict.",)
     ]
 
 

@@ -3,35 +3,30 @@ counts of the rows.
 """
 
 import tracemalloc
-from itertools import product
 
 import duckdb
 import numpy as np
 import pytest
 
-from conftest import CONFIG
-from rated_tables import NINE, study_of_query
+from designs_on_rows import largest_difference
+from rated_tables import FIVE, NINE, normalised, rated, raw_study, study_of_query, study_of_rows
 from recuse.base.database import connect
 from recuse.base.errors import DataError
 from recuse.data.cells import AXES, FACTORS, Levels, as_metadata, count_shard, read_levels
 from recuse.data.codes import code_checked
-from recuse.data.files import RatingsFile
 from recuse.data.moments import moments_of_rows
-from recuse.data.ratings import StudyFiles, normalise_ratings
-from recuse.data.registry import Registry
 from recuse.data.selection import with_normalised_length
 from recuse.data.shards import Shard, first_repeated_row
 from recuse.model.spec import Spec
-from recuse.validation.compare import compared
 
 LEVELS = Levels(
     ["d1", "d2"],
-    ["j'1"],
+    ["j'1", "j2"],
     ["m1", "m2", "ü"],
     ["s1", "s2"],
     [0.1, 2 / 3],
     [[1, 5], [0, 4]],
-    ["f"],
+    ["f"] * 2,
     ["g"] * 3,
     ["", "t"],
 )
@@ -84,34 +79,15 @@ def test_codes_are_counted_without_a_hash_table(twin, monkeypatch, tmp_path):
 def test_file_without_a_complete_row(tmp_path):
     line = "judge,model,gt,dataset,prompt_id,rating\ngpt-4o,gpt-4o,1,cnn,a,\n"
     (tmp_path / "f.csv").write_text(line, "utf-8")
-    source = StudyFiles(
-        [RatingsFile(str(tmp_path / "f.csv"), "A")],
-        {"A": [0, 4]},
-        {},
-        Registry.from_config(CONFIG["models"]),
-    )
-    paths = {"ratings": str(tmp_path / "r.parquet"), "completeness": str(tmp_path / "c.csv")}
     with pytest.raises(DataError, match=r"f\.csv: no complete row: each lacks the rating"):
-        normalise_ratings("mine", source, **paths)
+        normalised(raw_study(tmp_path / "f.csv", dimension="A"), tmp_path)
 
 
 def test_cells_count_the_ratings_of_the_scale(tmp_path):
-    study = study_of_query(
-        tmp_path,
-        f"""
-        select '{NINE[0]}' as judge, '{NINE[0]}' as model, 'A' as dimension, 's' as dataset, p as prompt_id,
-               2 + p as rating, 2 as gt
-        from range(3) prompts(p)""",
-        scale=(2, 5),
-    )
-    columns = duckdb.sql(f"select * from '{study.cells_from}'").columns
-    assert [column for column in columns if column.startswith("count_")] == [
-        "count_2",
-        "count_3",
-        "count_4",
-        "count_5",
-    ]
-    assert study.cells().counts.tolist() == [[1, 1, 1, 0]]
+    rows = rated(FIVE[:1], FIVE[:1], prompts=3, score=lambda model: 3, rating=lambda *_: 4)
+    cells = study_of_rows(tmp_path, rows, scale=(2, 5)).cells()
+    assert cells.ratings.tolist() == [2, 3, 4, 5]
+    assert cells.counts.tolist() == [[0, 0, 3, 0]]
 
 
 def test_levels_are_kept_in_the_footer(tmp_path):
@@ -121,24 +97,6 @@ def test_levels_are_kept_in_the_footer(tmp_path):
     duckdb.sql(f"copy (select 1 as a) to '{path}' (format parquet)")
     with pytest.raises(DataError, match="found no list of its codes in the footer"):
         read_levels(path)
-
-
-def test_codes_of_groups_count_every_combination():
-    code = np.arange(LEVELS.groups)
-    assert (LEVELS.code(*LEVELS.places(code)) == code).all()
-    named = LEVELS.factors(code)
-    every = list(product(LEVELS.dimension, LEVELS.judge, LEVELS.model, LEVELS.dataset))
-    assert (
-        list(
-            zip(
-                *(named[factor].tolist() for factor in ("dimension", "judge", "model", "dataset")),
-                strict=True,
-            )
-        )
-        == every
-    )
-    assert set(named["task_type"][named["dataset"] == "s2"]) == {"t"}
-    assert set(map(tuple, LEVELS.scales(code)[named["dimension"] == "d2"])) == {(0, 4)}
 
 
 def sparse(datasets):
@@ -180,10 +138,7 @@ def test_codes_agree_with_the_texts(request, name, least):
 @pytest.mark.parametrize("length", [None, "global"])
 def test_fits_of_groups_that_seldom_occur(sparse_study, length):
     spec = Spec.of("", length=length, covariance="CR1")
-    assert (
-        max(row["largest_difference"] for row in compared([spec], sparse_study, confidence=0.9))
-        < 1e-9
-    )
+    assert largest_difference([spec], sparse_study) < 1e-9
 
 
 def test_moments_take_the_memory_of_the_groups_that_occur(sparse_study):
@@ -238,27 +193,14 @@ def test_types_hold_the_codes(tmp_path, sizes, kind):
 
 
 def test_codes_in_sql_are_those_in_numpy():
-    levels = Levels(
-        ["a", "b"],
-        ["j1", "j2", "j3"],
-        ["m"],
-        ["s1", "s2"],
-        [1.0],
-        [[0, 4]] * 2,
-        ["f"] * 3,
-        ["f"],
-        [""] * 2,
-    )
-    code = np.arange(levels.groups)
-    for axis, place in zip(AXES, levels.places(code), strict=True):
+    code = np.arange(LEVELS.groups)
+    places = dict(zip(AXES, LEVELS.places(code), strict=True))
+    assert (LEVELS.code(*places.values()) == code).all()
+    for axis, place in places.items():
         query = (
-            f"select {levels.sql_place(axis)}, {levels.sql_without(axis)} from"
-            f" range({levels.groups}) t(group_code)"
+            f"select {LEVELS.sql_place(axis)}, {LEVELS.sql_without(axis)} from"
+            f" range({LEVELS.groups}) t(group_code)"
         )
         result, without = np.array(duckdb.sql(query).fetchall()).T
         assert (result == place).all()
-        others = {
-            other: np.where(other == axis, 0, at)
-            for other, at in zip(AXES, levels.places(code), strict=True)
-        }
-        assert (without == levels.code(*others.values())).all()
+        assert (without == LEVELS.code(*(places | {axis: 0 * place}).values())).all()

@@ -313,6 +313,8 @@ def test_judges_and_models_of_one_family(check):
 
 def test_one_judge_needs_another(check):
     findings = check(rated((GPT4,)))
+    supported = "supports: self-bias of 1 of 1 judge (A); family-bias of 1 of 1 family (A)"
+    assert supported in findings["verdict", "supports"].words
     for letter in "BC":
         finding = findings["estimable", f"{letter}: self-bias of {GPT4}"]
         assert finding.words.endswith(

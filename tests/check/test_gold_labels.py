@@ -48,19 +48,15 @@ def figure_in_words(*, subject, **_):
     return figure
 
 
-def test_texts_of_figures(monkeypatch):
-    monkeypatch.setattr(
-        style,
-        "import_module",
-        lambda _: type("module", (), {"figure_in_words": staticmethod(figure_in_words)}),
-    )
+def test_texts_of_figures():
     about = {"label": "mine", "kind": "user", "models": {}, "families": {}}
-    for subject, text in (
-        (about, "rating by human score"),
-        (about | {"gold": True}, "rating by gold label"),
+    for gold, text, human in (
+        ({}, "rating by human score", "Human"),
+        ({"gold": True}, "rating by gold label", "Gold"),
     ):
-        figure = style.drawn("module:figure_in_words", {}, subject=subject, settings={})
+        draw = f"{__name__}:figure_in_words"
+        figure = style.drawn(draw, {}, subject=about | gold, settings={})
         assert [drawn.get_text() for drawn in figure.texts] == [text]
         figure.canvas.draw()
         ticks = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
-        assert ticks == ["Gold" if "gold" in text else "Human", "GPT-4o"]
+        assert ticks == [human, "GPT-4o"]

@@ -4,10 +4,12 @@ and loops over pairs.
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
+from picked_rows import keyed
 from recuse.data.describe import (
     HUMAN,
     STATISTICS,
@@ -23,16 +25,17 @@ from recuse.data.describe import (
 
 def test_mean_scores_equal_means_over_rows(twin):
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
-    rows = list(mean_scores(twin.cells()))
+    rows = pd.DataFrame(mean_scores(twin.cells()))
     assert len(rows) == 7 * 10 * 9
-    assert {row["judge"] for row in rows[81:90]} == {HUMAN}  # the last of all dimensions together
-    for row in rows:
-        part = frame[frame["model"] == row["model"]]
-        part = part if row["dimension"] == "" else part[part["dimension"] == row["dimension"]]
-        part = part if row["judge"] == HUMAN else part[part["judge"] == row["judge"]]
-        column = "gt_unit" if row["judge"] == HUMAN else "rating_unit"
-        assert row["mean"] == pytest.approx(part[column].mean(), abs=1e-12)
-        assert row["n"] == len(part)
+    assert {*rows["judge"][81:90]} == {HUMAN}  # the last of all dimensions together
+    of_humans = frame.assign(judge=HUMAN, rating_unit=frame["gt_unit"])
+    scores = pd.concat([frame, of_humans])
+    scores = pd.concat([scores, scores.assign(dimension="")])
+    keys = ["dimension", "judge", "model"]
+    expected = scores.groupby(keys)["rating_unit"].agg(["mean", "count"])
+    found = rows.set_index(keys).loc[expected.index]
+    np.testing.assert_allclose(found["mean"], expected["mean"], atol=1e-12)
+    assert (found["n"] == expected["count"]).all()
 
 
 @pytest.fixture(params=[0, 1, 2])
@@ -113,22 +116,14 @@ def test_no_variation_gives_no_correlation():
 
 def test_table_of_a_study(twin):
     frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
-    rows = {
-        (r["dimension"], r["judge"], r["statistic"]): r
-        for r in correlations(twin.cells(), confidence=0.9)
-    }
+    rows = keyed(correlations(twin.cells(), confidence=0.9), "dimension judge statistic")
     assert len(rows) == 6 * 9 * 3 + 9 * 2
     for dimension, judge in (("Faithfulness", "GPT-4o"), ("Helpfulness", "Llama 3 8B")):
         part = frame[(frame["dimension"] == dimension) & (frame["judge"] == judge)]
-        result = rows[dimension, judge, "spearman"]
-        assert result["value"] == pytest.approx(
-            stats.spearmanr(part["gt"], part["rating"])[0], abs=1e-12
-        )
-        assert result["n"] == len(part)
-        assert rows[dimension, judge, "pearson"]["value"] == pytest.approx(
-            part["gt"].corr(part["rating"]), abs=1e-12
-        )
-        half = stats.norm.ppf(0.95) * result["std_error"]
-        assert (result["ci_low"], result["ci_high"]) == pytest.approx(
-            (result["value"] - half, result["value"] + half)
-        )
+        for statistic in ("pearson", "spearman"):
+            result = rows[dimension, judge, statistic]
+            value = part["gt"].corr(part["rating"], method=statistic)
+            assert result["value"] == pytest.approx(value, abs=1e-12)
+            assert result["n"] == len(part)
+            low, high = stats.norm.interval(0.9, value, result["std_error"])
+            assert (result["ci_low"], result["ci_high"]) == pytest.approx((low, high))

@@ -3,7 +3,6 @@ faults.
 """
 
 import gzip
-import math
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -11,12 +10,14 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 
 import recuse.base.database
 import recuse.data.shards
 from conftest import CONFIG, built, study_files
-from rated_tables import NINE, normalised, raw_study, study_of_query
+from picked_rows import fields, keyed
+from rated_tables import FIVE, normalised, rated, raw_study, study_of_rows
 from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
@@ -152,14 +153,9 @@ def test_every_estimate_is_the_same(twin, scattered, spec):
     result, wanted = (estimate(spec, study, confidence=0.9, seed=7) for study in (scattered, twin))
     assert result.not_estimable == wanted.not_estimable
     assert result.remarks == wanted.remarks
-    assert len(result.estimates) == len(wanted.estimates) > 0
-    for ours, theirs in zip(result.estimates, wanted.estimates, strict=True):
-        assert ours.keys() == theirs.keys()
-        for column, value in theirs.items():
-            if isinstance(value, float):
-                assert math.isclose(ours[column], value, rel_tol=0, abs_tol=1e-12), column
-            else:
-                assert ours[column] == value
+    assert result.estimates
+    ours, theirs = (pd.DataFrame(each.estimates) for each in (result, wanted))
+    pd.testing.assert_frame_equal(ours, theirs, rtol=0, atol=1e-12)
     if spec.errors.bootstrap:
         assert any("boot_ci_low" in row for row in result.estimates)
 
@@ -390,45 +386,29 @@ def test_prompts_are_counted_in_each_dimension(tmp_path):
     """Of one file: A has the prompts 0 to 4, B the prompts 3 to 5, and C those of A for one model
     only.
     """
-    asked = {"A": range(5), "B": range(3, 6), "C": range(5)}
+    asked = {"A": "p0 p1 p2 p3 p4", "B": "p3 p4 p5", "C": "p0 p1 p2 p3 p4"}
     rows = [
-        (name, model, prompt)
-        for name in asked
-        for model, prompt in product((0, 1), asked[name])
-        if name != "C" or model
+        row
+        for row in rated(FIVE[:1], FIVE[:2], prompts=6, dimensions=asked)
+        if row["prompt_id"] in asked[row["dimension"]]
+        and (row["dimension"], row["model"]) != ("C", FIVE[0])
     ]
-    listed = ", ".join(f"('{name}', {model}, {prompt})" for name, model, prompt in rows)
-    study_of_query(
-        tmp_path,
-        f"""
-        select '{NINE[0]}' as judge, {NINE[:2]}[1 + m] as model, dimension, 's' as dataset, p as prompt_id, 1 as rating,
-               2 as gt
-        from (values {listed}) t(dimension, m, p)""",
-    )
-    table = read_table("completeness.csv")
-    result = {
-        (row["dimension"], row["model"]): (row["prompts"], row["absent"], row["used"])
-        for row in table
-    }
-    assert result == {
-        **{("A", model): ("5", "0", "5") for model in NINE[:2]},
-        **{("B", model): ("3", "0", "3") for model in NINE[:2]},
-        ("C", NINE[1]): ("5", "0", "5"),
+    study_of_rows(tmp_path, rows)
+    table = keyed(read_table("completeness.csv"), "dimension model")
+    assert {key: fields(row, "prompts absent used") for key, row in table.items()} == {
+        **{("A", model): ("5", "0", "5") for model in FIVE[:2]},
+        **{("B", model): ("3", "0", "3") for model in FIVE[:2]},
+        ("C", FIVE[1]): ("5", "0", "5"),
     }
 
 
 def test_a_judge_without_any_length_in_a_study_with_lengths(tmp_path):
-    study = study_of_query(
-        tmp_path,
-        f"""
-        select {NINE}[1 + j] as judge, '{NINE[0]}' as model, 'A' as dimension, 's' as dataset, p as prompt_id, 1 as rating,
-               2 as gt, case when j = 0 then 50 + p end as pred_length
-        from range(3) judges(j), range(4) prompts(p)""",
-    )
-    used = {
-        row["judge"]: (row["missing_length"], row["used"]) for row in read_table("completeness.csv")
-    }
-    assert used == {NINE[0]: ("0", "4"), NINE[1]: ("4", "4"), NINE[2]: ("4", "4")}
+    rows = rated(FIVE[:3], FIVE[:1], prompts=4)
+    rows = [row if row["judge"] == FIVE[0] else {**row, "pred_length": ""} for row in rows]
+    study = study_of_rows(tmp_path, rows)
+    table = keyed(read_table("completeness.csv"), "judge")
+    used = {judge: fields(row, "missing_length used") for judge, row in table.items()}
+    assert used == {FIVE[0]: ("0", "4"), FIVE[1]: ("4", "4"), FIVE[2]: ("4", "4")}
     assert study.cells().n.sum() == 12
     # Fits with length use the rows that have one
     assert study.moments(Selection(length="global")).n.sum() == 4

@@ -1,5 +1,7 @@
 """Small tables of what stands beside the estimates, to draw."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
@@ -86,40 +88,18 @@ def reliability_tables(curve=None, known=("Tone", "Wit")):
 
 def plans():
     """A detects what B does not, C is not estimable."""
-    designs = [
-        (number, raters, prompts)
-        for number in (4, 8)
-        for raters in (1, 3)
-        for prompts in (100, 1000)
+    designs = pd.DataFrame(
+        product((4, 8), (1, 3), (100, 1000)), columns=["models", "raters", "prompts"]
+    )
+    designs["judges"], found = designs["models"], (designs["prompts"] * designs["models"]) ** -0.5
+    sized = designs.assign(size=0.1 * designs["raters"])
+    never, none = because(Reason.FLOOR_ABOVE_AIM), because(Reason.NOTHING_TO_COMPARE)
+    parts = [
+        sized.assign(
+            estimand=A, detectable=found, floor=0.0, prompts_needed=1234.0 * designs["models"]
+        ),
+        sized.assign(estimand=BY_MODEL, detectable=0.03 + found, floor=0.03, reason=never),
+        designs.assign(estimand=C, reason=none),
     ]
-    rows = []
-    for estimand, floor in ((A, 0.0), (BY_MODEL, 0.03)):
-        for models, raters, prompts in designs:
-            found = floor + 1 / np.sqrt(prompts * models)
-            row = {
-                "detectable": found,
-                "floor": floor,
-                "size": 0.1 * raters,
-                "prompts_needed": 1234.0 * models,
-            }
-            row |= (
-                {"prompts_needed": np.nan, "reason": because(Reason.FLOOR_ABOVE_AIM)}
-                if floor
-                else {}
-            )
-            rows.append(
-                {
-                    "estimand": estimand,
-                    "judges": models,
-                    "models": models,
-                    "raters": raters,
-                    "prompts": prompts,
-                    **row,
-                }
-            )
-    reason = because(Reason.NOTHING_TO_COMPARE)
-    rows += [
-        {"estimand": C, "judges": m, "models": m, "raters": r, "prompts": p, "reason": reason}
-        for m, r, p in designs
-    ]
-    return pd.DataFrame(rows, columns=POWER).assign(self_bias=0.02, power=0.8)
+    rows = pd.concat(parts, ignore_index=True).reindex(columns=POWER)
+    return rows.assign(self_bias=0.02, power=0.8)

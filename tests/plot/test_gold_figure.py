@@ -1,6 +1,6 @@
 """The figure of own right and wrong answers shows what its table holds."""
 
-import math
+from io import StringIO
 
 import pandas as pd
 import pytest
@@ -9,54 +9,38 @@ from drawings import panel_titles, subject, texts
 from recuse.inference.gold import GOLD
 from recuse.plot.gold import NO_ROWS, TITLES, gold_figure
 
+PAIRS = """
+term,case,estimate,verdict,favours,baseline,quantity
+A,harmful,0.3,established,yes,both,self_bias
+B,harmful,0.05,not shown,,both,self_bias
+C,harmful,-0.2,likely,no,both,self_bias
+A,legitimate,0.02,not shown,,both,self_bias
+A,harmful,0.4,,,other judges,self_bias
+GPT,harmful,0.2,established,yes,both,family_bias
+"""
+RATIOS = """
+term,case,estimate,verdict,favours,baseline,quantity
+A,over-marking,0.6931,established,yes,both,self_bias
+A,under-marking,-0.1054,not shown,,both,self_bias
+"""
 
-def row(
-    term,
-    case,
-    estimate,
-    verdict="",
-    favours="",
-    *,
-    baseline="both",
-    measure="difference",
-    quantity="self_bias",
-):
-    ends = {"ci_low": estimate - 0.1, "ci_high": estimate + 0.1}
-    values = {
-        "quantity": quantity,
-        "term": term,
-        "case": case,
-        "baseline": baseline,
-        "measure": measure,
-        "estimate": estimate,
-    }
-    return values | ends | {"verdict": verdict or None, "favours": favours or None}
+
+def table(text, measure="difference"):
+    rows = pd.read_csv(StringIO(text)).assign(measure=measure)
+    ends = {"ci_low": rows["estimate"] - 0.1, "ci_high": rows["estimate"] + 0.1}
+    return rows.assign(**ends).astype({"favours": object}).reindex(columns=GOLD)
 
 
 def words_from(figure):
     return {*" ".join(texts(figure)).split()}
 
 
-def table(*rows):
-    return pd.DataFrame(rows, columns=GOLD)
-
-
 def drawn(rows):
     return gold_figure(rows, subject(models={}), confidence=0.9)
 
 
-PAIRS = (
-    row("A", "harmful", 0.3, "established", "yes"),
-    row("B", "harmful", 0.05, "not shown"),
-    row("C", "harmful", -0.2, "likely", "no"),
-    row("A", "legitimate", 0.02, "not shown"),
-    row("A", "harmful", 0.4, baseline="other judges"),
-    row("GPT", "harmful", 0.2, "established", "yes", quantity="family_bias"),
-)
-
-
 def test_pairs():
-    figure = drawn(table(*PAIRS))
+    figure = drawn(table(PAIRS))
     shown = texts(figure)
     finding = (
         "1 of 3 judges chooses its own wrong answers over right ones more often than expected and 1"
@@ -77,9 +61,7 @@ def test_pairs():
 
 
 def test_ratios_are_on_a_log_axis():
-    rows = [row("A", "over-marking", math.log(2), "established", "yes", measure="log ratio")]
-    rows += [row("A", "under-marking", math.log(0.9), "not shown", measure="log ratio")]
-    figure = drawn(table(*rows))
+    figure = drawn(table(RATIOS, "log ratio"))
     assert {"×\N{THIN SPACE}2.00", "×\N{THIN SPACE}0.90", "1", "2"} <= set(texts(figure))
 
 
@@ -101,10 +83,11 @@ def test_ratios_are_on_a_log_axis():
     ],
 )
 def test_findings(verdicts, finding):
-    figure = drawn(table(row("A", "harmful", -0.2, *verdicts)))
+    one = table(PAIRS).query("term == 'C'")
+    figure = drawn(one.assign(verdict=verdicts[0], favours=verdicts[1] or None))
     assert set(finding.split()) <= words_from(figure)
 
 
 def test_no_own_answers_are_a_page_that_says_so():
-    rows = [{"quantity": "self_bias", "term": "A", "case": "harmful", "verdict": "inconclusive"}]
-    assert set(NO_ROWS.split()) <= words_from(drawn(table(*rows)))
+    rows = table(PAIRS)[:1].assign(estimate=None, verdict="inconclusive", baseline=None)
+    assert set(NO_ROWS.split()) <= words_from(drawn(rows))

@@ -22,15 +22,12 @@ WHY = in_words(because(Reason.NO_RESIDUAL))
 
 
 def table():
-    judges = ["Claude v2", "GPT-4o", "Llama 3 8B"]
-    values = [("self", 0.03), ("family", -0.005), ("unrelated", 0.004), ("unrelated", -0.02)]
-    frame = pd.DataFrame(
-        [(judge, relation, value) for judge in judges for relation, value in values]
-    )
-    frame.columns = ["judge", "relation", "residual"]
-    return frame.assign(spec="main", slice=None, model="m", band=0.01, reason=None).assign(
-        model=frame["judge"].where(frame["relation"] != "unrelated", "m")
-    )
+    judges = pd.DataFrame({"judge": ["Claude v2", "GPT-4o", "Llama 3 8B"]})
+    relations = ["self", "family", "unrelated", "unrelated"]
+    cells = pd.DataFrame({"relation": relations, "residual": [0.03, -0.005, 0.004, -0.02]})
+    rows = judges.merge(cells, how="cross")
+    models = rows["judge"].where(rows["relation"] != "unrelated", "m")
+    return rows.assign(spec="main", slice=None, model=models, band=0.01, reason=None)
 
 
 def drawn(rows):

@@ -2,83 +2,72 @@
 first.
 """
 
+from io import StringIO
+
 import numpy as np
 import pandas as pd
 
 from drawings import PRESENT, artists, gaps, is_page_with, prose, row_names, subject, texts
 from recuse.base.reasons import Reason, because
-from recuse.inference.robustness import CONCLUSIONS, Conclusion, RobustnessCheck
+from recuse.inference.robustness import CONCLUSIONS
 from recuse.plot.robustness import NOTHING, conclusions_figure
 
-CHECKS = [
-    RobustnessCheck("first", "A: first", ["main", "by_dimension"], "asks"),
-    RobustnessCheck("errors", "other errors", ["main", "by_dimension"], "asks", lost="chance"),
-    RobustnessCheck(
-        "preference",
-        "C: preference",
-        ["main"],
-        "asks",
-        lost="ordinary preference",
-        table="idiosyncrasy",
-    ),
-]
+CHECKS = {
+    "first": {"title": "A: first", "asks": "", "specs": ["main", "by_dimension"]},
+    "errors": {
+        "title": "other errors",
+        "asks": "",
+        "specs": ["main", "by_dimension"],
+        "lost": "chance",
+    },
+    "preference": {
+        "title": "C: preference",
+        "asks": "",
+        "specs": ["main"],
+        "lost": "ordinary preference",
+        "table": "idiosyncrasy",
+    },
+}
 SPECS = {"main": {}, "by_dimension": {"slice": "dimension"}}
-OF_CONFIG = {
-    check.name: {key: value for key, value in vars(check).items() if key != "name"}
-    for check in CHECKS
-}
-ASKED = {"checks": OF_CONFIG, "specs": SPECS, "confidence": 0.9, "power": 0.8}
-FAVOURS, HARSHER, NO_BIAS, NOT_ESTIMABLE = Conclusion
+ASKED = {"checks": CHECKS, "specs": SPECS, "confidence": 0.9, "power": 0.8}
 A, C = "A against humans", "C beyond ordinary preference"
-WHOLE = {  # by judge: of the three checks
-    "Claude v2": (FAVOURS, FAVOURS, NO_BIAS),
-    "Claude 3 Sonnet": (FAVOURS, NO_BIAS, HARSHER),
-    "GPT-4o": (NO_BIAS, HARSHER, NOT_ESTIMABLE),
-    "Llama 3 8B": (HARSHER, HARSHER, HARSHER),
-}
-VERDICTS = {(FAVOURS, NO_BIAS): "lost", (FAVOURS, HARSHER): "reversed", (NO_BIAS, HARSHER): "new"}
+ROWS = """
+quantity,term,check,estimate,first,conclusion,verdict
+self_bias,Claude v2,first,0.01,favours,favours,holds
+self_bias,Claude v2,errors,0.01,favours,favours,holds
+self_bias,Claude v2,preference,0.012,favours,no_bias,lost
+self_bias,Claude 3 Sonnet,first,0.02,favours,favours,holds
+self_bias,Claude 3 Sonnet,errors,0.02,favours,no_bias,lost
+self_bias,Claude 3 Sonnet,preference,0.022,favours,harsher,reversed
+self_bias,GPT-4o,first,0.03,no_bias,no_bias,holds
+self_bias,GPT-4o,errors,0.03,no_bias,harsher,new
+self_bias,GPT-4o,preference,,no_bias,not_estimable,not estimable
+self_bias,Llama 3 8B,first,0.04,harsher,harsher,holds
+self_bias,Llama 3 8B,errors,0.04,harsher,harsher,holds
+self_bias,Llama 3 8B,preference,0.042,harsher,harsher,holds
+family_bias,GPT,first,0.01,favours,favours,holds
+family_bias,GPT,errors,0.01,favours,favours,holds
+family_bias,GPT,preference,0.012,favours,favours,holds
+"""
 
 
-def rows(label, judges=WHOLE, checks=CHECKS):
-    for quantity, terms in (("self_bias", judges), ("family_bias", {"GPT": (FAVOURS,) * 3})):
-        for number, (term, found) in enumerate(terms.items()):
-            for check, conclusion in zip(checks, found, strict=False):
-                known = conclusion != NOT_ESTIMABLE
-                yield {
-                    "slice": label,
-                    "quantity": quantity,
-                    "term": term,
-                    "check": check.name,
-                    "estimand": C if check.name == "preference" else A,
-                    "estimate": (
-                        0.01 * (number + 1) + 0.002 * (check.name == "preference")
-                        if known
-                        else np.nan
-                    ),
-                    "detectable": 0.04 if check.name == "preference" else np.nan,
-                    "conclusion": conclusion,
-                    "first": found[0],
-                    "verdict": (
-                        VERDICTS.get((found[0], conclusion), "holds") if known else "not estimable"
-                    ),
-                    "reason": "" if known else because(Reason.NO_RESIDUAL),
-                }
+def table(*slices):
+    """The rows of each slice; those of a dimension are without the check of the whole study."""
+    rows = pd.read_csv(StringIO(ROWS))
+    of_preference = rows["check"] == "preference"
+    rows["estimand"] = np.where(of_preference, C, A)
+    rows.loc[of_preference, "detectable"] = 0.04
+    rows["reason"] = np.where(rows["estimate"].isna(), because(Reason.NO_RESIDUAL), "")
+    parts = [(rows if part == "" else rows[~of_preference]).assign(slice=part) for part in slices]
+    return pd.concat([pd.DataFrame(columns=CONCLUSIONS), *parts]).reindex(columns=CONCLUSIONS)
 
 
-def table(*labels, **settings):
-    by_dimension = {**settings, "checks": CHECKS[:2]}
-    found = [
-        row for label in labels for row in rows(label, **(by_dimension if label else settings))
-    ]
-    return pd.DataFrame(found).reindex(columns=CONCLUSIONS)
-
-
-def drawn(*labels, kind="simulated", **settings):
-    return conclusions_figure(table(*labels, **settings), gaps(), subject(kind), **ASKED)
+def figure_from(rows, **about):
+    return conclusions_figure(rows, gaps(), subject(**about), **ASKED)
 
 
 def test_marks_are_the_conclusions_in_the_colours_of_the_families():
-    (axes,) = drawn("").axes
+    (axes,) = figure_from(table("")).axes
     marks = artists(axes.figure, "mark")
     assert [mark.get_marker() for mark in marks] == [*"^^o", *"^ov", *"ov", *"vvv", *"^^^"]
     assert [mark.get_ydata()[0] for mark in marks[:3]] == [0.5, 0.5, 0.5]
@@ -95,7 +84,7 @@ def test_marks_are_the_conclusions_in_the_colours_of_the_families():
 
 
 def test_boxes_are_what_becomes_of_the_first_conclusion():
-    figure = drawn("")
+    figure = figure_from(table(""))
     boxes = {
         name: [int(box.get_y()) for box in artists(figure, name)] for name in ("reversed", "new")
     }
@@ -108,12 +97,13 @@ def test_boxes_are_what_becomes_of_the_first_conclusion():
             assert sum(box.get_bbox().contains(*mark) for mark in marks) == 1
     text = texts(figure)
     assert {"lost", "reversed: the opposite sign", "not estimable"} <= set(text)
-    judges = {"Claude v2": (FAVOURS, FAVOURS, NO_BIAS)}
-    assert "reversed: the opposite sign" not in texts(drawn("", judges=judges))
+    rows = table("")
+    others = figure_from(rows[rows["verdict"] != "reversed"])
+    assert "reversed: the opposite sign" not in texts(others)
 
 
 def test_the_subtitle_says_the_level_and_the_estimands():
-    output = conclusions_figure(table(""), gaps(), subject(estimand=f"{A} and {C}"), **ASKED)
+    output = figure_from(table(""), estimand=f"{A} and {C}")
     unit = (
         "rating points on the unit scale 0–1, of the first check; decided by 90 % intervals, or"
         " p ≤ 0.1 where a check has none"
@@ -122,7 +112,8 @@ def test_the_subtitle_says_the_level_and_the_estimands():
 
 
 def test_the_whole_study_is_drawn_or_else_the_first_dimension():
-    whole, again, tone = drawn(""), drawn("", "Tone", "Use", "Wit"), drawn("Tone", "Use")
+    slices = ([""], ["", "Tone", "Use", "Wit"], ["Tone", "Use"])
+    whole, again, tone = (figure_from(table(*each)) for each in slices)
     assert texts(whole) == texts(again)
     assert len(again.axes) == len(tone.axes) == 1
     assert any(text.startswith("Tone; rating points") for text in texts(tone))
@@ -130,15 +121,15 @@ def test_the_whole_study_is_drawn_or_else_the_first_dimension():
 
 
 def test_the_finding_is_the_check_that_changes_the_most():
-    text = prose(drawn(""))
+    text = prose(figure_from(table("")))
     assert "The robustness check “other errors” changes the most conclusions: 2 of 5 judges" in text
-    judges = {"Claude v2": (FAVOURS, FAVOURS, FAVOURS)}
-    assert "No robustness check changes a conclusion" in texts(drawn("", judges=judges))
+    rows = table("")
+    held = figure_from(rows[rows["term"] == "GPT"])
+    assert "No robustness check changes a conclusion" in texts(held)
 
 
 def test_nothing_to_draw_is_said():
-    assert is_page_with(conclusions_figure(table(), gaps(), subject(), **ASKED), NOTHING)
-    unknown = table("", judges={"Claude v2": (NOT_ESTIMABLE,) * 3})
-    unknown = unknown[unknown["quantity"] == "self_bias"]
+    assert is_page_with(figure_from(table()), NOTHING)
+    rows = table("")
     text = f"{NOTHING} Judges and models of different families leave no residual."
-    assert is_page_with(conclusions_figure(unknown, gaps(), subject(), **ASKED), text)
+    assert is_page_with(figure_from(rows[rows["estimate"].isna()]), text)

@@ -101,19 +101,14 @@ def test_a_judge_without_ratings_in_one_dimension_is_said():
     assert texts(correlation_figure(table)).count("no ratings") == 1
 
 
-POINTS = 21
-
-
 def curves(slices=(None, *SIX[:2]), judges=PRESENT):
     """A table of curves, each rising from 0.1 by slice and judge."""
-    rows = [
-        (part, judge, reference, 0.1 + 0.02 * number + 0.01 * place + 0.6 * reference)
-        for number, part in enumerate(slices)
-        for place, judge in enumerate(reversed(judges))
-        for reference in np.linspace(0.2, 1, POINTS)
-    ]
-    table = pd.DataFrame(rows, columns=["slice", "judge", "reference", "value"])
-    return table.assign(ci_low=table["value"] - 0.05, ci_high=table["value"] + 0.05)
+    parts = pd.DataFrame({"slice": slices, "number": range(len(slices))}).astype({"slice": object})
+    lines = pd.DataFrame({"judge": judges[::-1], "place": range(len(judges))})
+    points = pd.DataFrame({"reference": np.linspace(0.2, 1, 21)})
+    table = parts.merge(lines, how="cross").merge(points, how="cross")
+    value = 0.1 + 0.02 * table["number"] + 0.01 * table["place"] + 0.6 * table["reference"]
+    return table.assign(value=value, ci_low=value - 0.05, ci_high=value + 0.05)
 
 
 def titles(figure):

@@ -2,55 +2,39 @@
 note.
 """
 
+from io import StringIO
+
+import numpy as np
 import pandas as pd
 import pytest
 
 from drawings import artists, by_row, is_page_with, prose, subject, x_values
 from recuse.base.reasons import Reason, because
-from recuse.inference.verdict import VERDICTS, Verdict
+from recuse.inference.verdict import VERDICTS
 from recuse.plot.verdicts import NOTHING, OF_SHARES, verdicts_figure
 
 FEW = because(Reason.FEW_CELLS, df=1, least=4)
 
 
-def row(term, verdict, estimate=None, *, kind="ratings", quantity="self_bias", **more):
-    ends = {} if estimate is None else {"ci_low": estimate - 0.05, "ci_high": estimate + 0.05}
-    return (
-        {"kind": kind, "quantity": quantity, "term": term, "verdict": verdict, "estimate": estimate}
-        | ends
-        | more
-    )
-
-
-def table(*rows):
-    return pd.DataFrame(rows).reindex(columns=VERDICTS)
+ROWS = """
+kind,quantity,term,verdict,estimate,ci_low,ci_high,favours,A,A_ci_low,A_ci_high,B,B_ci_low,B_ci_high
+ratings,self_bias,GPT-4o,established,0.1,0.05,0.15,yes,0.2,0.15,0.25,0.05,0.0,0.1
+ratings,self_bias,Claude v2,not shown,0.01,-0.04,0.06,,,,,,,
+ratings,self_bias,Llama 3 8B,inconclusive,,,,,,,,,,
+ratings,family_bias,GPT,likely,-0.06,-0.11,-0.01,,,,,,,
+pairs,self_bias,GPT-4o,likely,0.1,0.05,0.15,,,,,,,
+pairs,longer,GPT-4o,likely,0.3,0.25,0.35,,,,,,,
+"""
+TABLE = pd.read_csv(StringIO(ROWS)).reindex(columns=VERDICTS)
+TABLE["reason"] = np.where(TABLE["estimate"].isna(), FEW, None)
 
 
 def drawn(rows):
     return verdicts_figure(rows, subject(), confidence=0.9)
 
 
-OF_RATINGS = table(
-    row(
-        "GPT-4o",
-        Verdict.ESTABLISHED,
-        0.1,
-        favours="yes",
-        A=0.2,
-        A_ci_low=0.15,
-        A_ci_high=0.25,
-        B=0.05,
-        B_ci_low=0.0,
-        B_ci_high=0.1,
-    ),
-    row("Claude v2", Verdict.NOT_SHOWN, 0.01),
-    row("Llama 3 8B", Verdict.INCONCLUSIVE, reason=FEW),
-    row("GPT", Verdict.LIKELY, -0.06, quantity="family_bias"),
-)
-
-
 def test_each_question_has_a_mark_and_the_decisive_one_is_last():
-    (axes,) = drawn(OF_RATINGS).axes
+    (axes,) = drawn(TABLE[:4]).axes
     marks = [by_row(axes, kind) for kind in "012"]
     assert [of_kind.get("GPT-4o") for of_kind in marks] == [0.2, 0.05, 0.1]
     assert {x for of_kind in marks for x in of_kind.values()} == {0.2, 0.05, 0.1, 0.01, -0.06}
@@ -63,17 +47,13 @@ def test_each_question_has_a_mark_and_the_decisive_one_is_last():
 
 @pytest.mark.parametrize("kind", ["pairs", "shares"])
 def test_comparisons_have_their_unit(kind):
-    rows = table(
-        row("GPT-4o", Verdict.LIKELY, 0.1, kind=kind),
-        row("GPT-4o", Verdict.LIKELY, 0.3, kind=kind, quantity="longer"),
-    )
-    figure = drawn(rows)
+    figure = drawn(TABLE[4:].assign(kind=kind))
     assert x_values(artists(figure, "0")) == [0.1]
     assert OF_SHARES in prose(figure)
 
 
 def test_nothing_to_draw_has_its_reason():
-    assert is_page_with(drawn(table()), NOTHING)
-    refused = table(row("Llama 3 8B", Verdict.INCONCLUSIVE, reason=because(Reason.NO_OWN_ANSWERS)))
-    page = drawn(refused)
-    assert is_page_with(page, "Not estimated: Llama 3 8B (it rates no answers of its own).")
+    assert is_page_with(drawn(TABLE[:0]), NOTHING)
+    refused = TABLE[2:3].assign(reason=because(Reason.NO_OWN_ANSWERS))
+    words = "Not estimated: Llama 3 8B (it rates no answers of its own)."
+    assert is_page_with(drawn(refused), words)

@@ -2,42 +2,37 @@
 what would overturn them.
 """
 
-import math
-
 from recuse.base.reasons import Reason, because
 from recuse.base.templates import said
 from recuse.inference.gold import GOLD
 from recuse.report.gold import caveats_on_gold, points_on_gold, sentences_on_gold
 from recuse.report.pairwise import answer_of_comparisons
 from report_pages import texts
+from text_tables import csv_rows
+
+FOUND = """
+quantity,term,case,baseline,measure,estimate,verdict,favours
+self_bias,A,harmful,both,difference,0.12,likely,yes
+self_bias,B,harmful,both,difference,0.3,established,yes
+family_bias,GPT,harmful,both,difference,-0.2,established,no
+self_bias,C,harmful,both,difference,0.01,not shown,
+self_bias,D,harmful,both,difference,0.2,inconclusive,
+self_bias,A,legitimate,both,difference,0.2,established,yes
+self_bias,A,legitimate share,other judges,difference,0.1,,
+self_bias,A,over-marking,both,log ratio,0.693147,established,yes
+self_bias,B,over-marking,both,log ratio,0.0,not shown,
+"""
+FEW = because(Reason.FEW_QUESTIONS, questions=3, least=10)
 
 
-def row(term, case, estimate, verdict="", favours="", **columns):
-    given = {"term": term, "case": case, "estimate": estimate}
-    given |= {"verdict": verdict, "favours": favours, "baseline_share": 0.5 - estimate}
-    given |= {"ci_low": estimate - 0.1, "ci_high": estimate + 0.1}
-    usual = {"quantity": "self_bias", "baseline": "both", "measure": "difference", "share": 0.5}
-    return usual | {"detectable": 0.149} | given | columns
+def with_interval(row):
+    estimate = float(row["estimate"])
+    ends = {"ci_low": estimate - 0.1, "ci_high": estimate + 0.1, "detectable": 0.149}
+    shares = {"share": 0.5, "baseline_share": 0.5 - estimate}
+    return row | ends | shares | {"reason": FEW if row["verdict"] == "inconclusive" else ""}
 
 
-ROWS = texts(
-    GOLD,
-    [
-        row("A", "harmful", 0.12, "likely", "yes"),
-        row("B", "harmful", 0.3, "established", "yes"),
-        row("GPT", "harmful", -0.2, "established", "no", quantity="family_bias"),
-        row("C", "harmful", 0.01, "not shown"),
-        row(
-            "D",
-            "harmful",
-            0.2,
-            "inconclusive",
-            reason=because(Reason.FEW_QUESTIONS, questions=3, least=10),
-        ),
-        row("A", "legitimate", 0.2, "established", "yes"),
-        row("A", "legitimate share", 0.1, baseline="other judges"),
-    ],
-)
+*ROWS, DOUBLED, SAME = texts(GOLD, map(with_interval, csv_rows(FOUND)))
 
 
 def test_findings_on_own_wrong_answers():
@@ -60,10 +55,7 @@ def test_findings_on_own_wrong_answers():
 
 
 def test_ratios():
-    ratio = {"measure": "log ratio"}
-    doubled = row("A", "over-marking", math.log(2), "established", "yes", **ratio)
-    same = row("B", "over-marking", 0.0, "not shown", **ratio)
-    rows = texts(GOLD, [doubled, same])
+    rows = [DOUBLED, SAME]
     assert [words.replace("\N{NO-BREAK SPACE}", " ") for words in sentences_on_gold(rows)] == [
         ("Established: A (2.00 times) passes its own wrong answers more often than expected."),
         "Not shown for own wrong answers: B.",

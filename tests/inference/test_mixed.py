@@ -1,4 +1,4 @@
-"""The mixed model of the judge x model table against a dense twin, finite differences, refits and
+"""The mixed model of the judge x model table against a dense twin, finite differences and
 statsmodels.
 """
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 from scipy.linalg import null_space
-from scipy.optimize import minimize
 
 from recuse.inference import mixed
 from recuse.inference.idiosyncrasy import (
@@ -140,18 +139,6 @@ class Twin:
         )
         return 0.5 * (np.linalg.slogdet(inner)[1] + left @ np.linalg.solve(inner, left) + prior)
 
-    def maximised(self, start, slope):
-        def gradient(parameters):
-            return approx_central(lambda at: self.objective(at, slope), parameters, 1e-5)
-
-        return minimize(
-            self.objective,
-            start,
-            args=(slope,),
-            jac=lambda at, _: gradient(at),
-            options={"gtol": 1e-7},
-        ).x
-
     def projector(self, parameters, slope):
         """P over all cells, 0 at own ones."""
         among = np.ix_(self.fitted, self.fitted)
@@ -245,21 +232,15 @@ def fitted(request, _matrices):
     )
 
 
-def test_parameters_are_those_of_a_dense_twin(exact, fitted):
-    table, mean, fit, twin = vars(fitted).values()
-    start = np.concatenate(
-        [np.full(len(table.judges), np.log(4e-4)), [at for at, _ in twin.priors]]
-    )
-    parameters = twin.maximised(start, fit.slope)
-    assert twin.objective(fit.parameters, fit.slope) == pytest.approx(
-        twin.objective(parameters, fit.slope), abs=1e-8
-    )
-    assert fit.parameters == pytest.approx(parameters, abs=1e-3)
-    contrasts = [fit.against_others(cell) for cell in np.flatnonzero(table.is_self)]
-    theirs = [
-        twin.against_others(parameters, fit.slope, cell) for cell in np.flatnonzero(table.is_self)
-    ]
-    assert np.array(contrasts) @ mean == pytest.approx(np.array(theirs) @ mean, abs=1e-6)
+def test_parameters_maximise_the_likelihood_of_a_dense_twin(exact, fitted):
+    _, _, fit, twin = vars(fitted).values()
+
+    def objective(at):
+        return twin.objective(at, fit.slope)
+
+    assert approx_central(objective, fit.parameters, 1e-4) == pytest.approx(0, abs=1e-5)
+    for step in 0.1 * default_rng(0).normal(size=(5, len(fit.parameters))):
+        assert objective(fit.parameters + step) > objective(fit.parameters)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -380,22 +361,6 @@ def test_the_residual_of_a_cell_is_that_of_a_refit_without_it(fitted):
         assert fit.left_out(np.array([cell]))[0] == pytest.approx(theirs, abs=1e-7)
 
 
-def test_what_does_not_move_a_gap(fitted):
-    table, mean, fit, _ = vars(fitted).values()
-    own = np.flatnonzero(table.is_self)
-
-    def gaps(values, fit):
-        return np.array([fit.against_others(cell) @ values for cell in own])
-
-    base = gaps(mean, fit)
-    generator = default_rng(0)
-    higher = mean.copy()
-    higher[own] += 1
-    assert gaps(higher, MixedFit(table, higher)) == pytest.approx(base + 1, abs=1e-12)
-    levels = mean + generator.normal(size=20)[table.judge]
-    assert gaps(levels, MixedFit(table, levels)) == pytest.approx(base, abs=1e-7)
-
-
 def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
     """One spread, preferences shared by models of a family, effects that add, no sampling error; by
     restricted likelihood.
@@ -434,31 +399,7 @@ def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
         assert fit.against_others(cell) @ mean == pytest.approx(mean[cell] - expected, abs=1e-3)
 
 
-def independent(variances):
-    """Errors of independent estimates with variances that are known."""
-    count = len(variances)
-    return ContrastErrors(
-        np.diag(variances), np.diag(variances), np.zeros((1, count, count)), np.ones((1, 1))
-    )
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_pooled_mean_is_that_of_paule_and_mandel(seed):
-    from statsmodels.stats.meta_analysis import combine_effects
-
-    generator = default_rng(seed)
-    variances = generator.uniform(0.5, 2.0, size=9)
-    estimates = 3 + generator.normal(size=9) * np.sqrt(variances + (seed % 3) * 2)
-    ours = pooled(estimates, independent(variances))
-    theirs = combine_effects(estimates, variances, method_re="iterated", atol=1e-12, maxiter=1000)
-    assert ours.tau**2 == pytest.approx(max(theirs.tau2, 0.0), abs=1e-9)
-    assert (ours.mean, ours.std_error) == pytest.approx(
-        (theirs.mean_effect_re, theirs.sd_eff_w_re), rel=1e-9
-    )
-    assert ours.weights == pytest.approx(theirs.weights_rel_re, rel=1e-8)
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, 2, 5])  # without variance between them in the last
 def test_the_pooled_mean_of_correlated_biases_is_generalised_least_squares(seed):
     from statsmodels.api import GLS
 
@@ -480,7 +421,8 @@ def test_the_pooled_mean_of_correlated_biases_is_generalised_least_squares(seed)
     whole = fit(ours.tau**2)
     assert whole.ssr == pytest.approx(6, rel=1e-8) or (ours.tau == 0 and whole.ssr <= 6)
     assert ours.mean == pytest.approx(whole.params[0], rel=1e-9)
-    assert ours.weights.sum() == pytest.approx(1)
+    weights = whole.model.pinv_wexog[0] @ whole.model.cholsigmainv
+    assert ours.weights == pytest.approx(weights, rel=1e-9)
     assert ours.std_error**2 == pytest.approx(whole.normalized_cov_params[0, 0], rel=1e-9)
     error = ours.weights @ covariance @ ours.weights
     between = ours.tau**2 * (ours.weights**2).sum()

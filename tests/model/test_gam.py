@@ -143,31 +143,6 @@ def test_errors_where_nothing_is_left_over(curve, spread, kept, covariance, erro
         assert result.edof == pytest.approx(9, abs=1e-6)
 
 
-def test_what_the_rows_do_not_determine_is_reported_and_affects_nothing_else():
-    """b1 rates only itself: its self-bias, intercept and curve cannot be separated."""
-    rows = rows_from(references=on(*np.linspace(0, 1, 13)), curve=bent)
-    kept = (rows[0] != "b1") | (rows[1] == "b1")
-    without = rows[0] != "b1"
-    cells = cells_from(*(column[kept] for column in rows))
-    terms = carried_terms(cells.factors)
-    result = fit_gam(cells, terms, covariance="HC0")
-    unknown = [
-        (t.quantity, t.term)
-        for t, identified in zip(terms, result.identified, strict=True)
-        if not identified and t.quantity != "slope"
-    ]
-    assert unknown == [("intercept", "b1"), ("self_bias", "b1")]
-    assert [curve.judge for curve in result.curves] == ["a1", "a2"]
-    alone = cells_from(*(column[without] for column in rows))
-    expected = fit_gam(alone, carried_terms(alone.factors), covariance="HC0")
-    assert_allclose(result.curves[0].value, expected.curves[0].value, atol=1e-9)
-    assert_allclose(
-        list(named(terms, result.std_error, "family_bias").values()),
-        list(named(carried_terms(alone.factors), expected.std_error, "family_bias").values()),
-        rtol=1e-8,
-    )
-
-
 # (functions, order), as judges with few references have them
 SIZES = [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3), (10, 3)]
 

@@ -6,9 +6,7 @@ from numpy.random import default_rng
 from numpy.testing import assert_allclose
 
 from designs_on_rows import carried_terms
-from recuse.data.cells import FACTORS, read_levels
-from recuse.data.moments import Moments, moments_of_cells, moments_of_rows
-from recuse.data.selection import with_normalised_length
+from recuse.data.moments import Moments
 from recuse.model.covariance import fit_least_squares
 from recuse.model.design import term_layout
 from recuse.model.least_squares import SPARSE, Solution, benjamini_hochberg, cross_products
@@ -65,31 +63,6 @@ def test_estimates_are_those_of_a_qr_decomposition():
     assert_allclose(
         fit_least_squares(moments, layout).estimate, exact, rtol=0, atol=4e-12 * np.abs(exact).max()
     )
-
-
-def test_moments_are_sums_over_rows_and_additive(twin):
-    """The tensor of a group against a plain loop over its rows, and the two ways of building it
-    against each other.
-    """
-    import duckdb
-
-    moments = moments_of_cells(twin.cells())
-    frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
-    for group in (0, len(moments.n) // 2, len(moments.n) - 1):
-        chosen = np.logical_and.reduce(
-            [frame[factor] == moments.factors[factor][group] for factor in FACTORS]
-        )
-        u = np.column_stack(
-            [np.ones(chosen.sum()), frame["rating_unit"][chosen], frame["gt_unit"][chosen]]
-        )
-        assert_allclose(
-            moments.tensor[group], np.einsum("ri,rj,rk,rl->ijkl", u, u, u, u), rtol=1e-12
-        )
-    with_length = moments_of_rows(
-        [with_normalised_length(f"from '{twin.ratings[0]}'", "prompt")],
-        read_levels(twin.ratings[0]),
-    )
-    assert_allclose(with_length.tensor[:, :3, :3, :3, :3], moments.tensor, rtol=1e-11)
 
 
 def test_planted_rating_replaces_the_observed_one():

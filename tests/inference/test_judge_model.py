@@ -1,13 +1,14 @@
 """The judge x model table: means of cells with their sampling variances."""
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.random import default_rng
 from statsmodels.api import OLS
 
-from recuse.data.moments import Moments
-from recuse.inference.judge_model import BORROWED, CellVariances, cell_means, tables_of_slices
+from rated_tables import FIVE, rated, study_of_rows
+from recuse.inference.judge_model import BORROWED, tables_of_slices
 from recuse.model.spec import Spec
 from recuse.validation.world import MonteCarloWorld
 
@@ -35,64 +36,11 @@ def test_sampling_variance_of_a_cell_is_that_of_the_errors_over_its_rows(spec, d
     assert by_judge == pytest.approx(np.full(9, 0.2**2 / 600), rel=0.15)
 
 
-def world_of_rows(seed=0, *, prompts=60, absent=0.0, shocks=0.0):
-    """Rows (judge, model, dimension, prompt, reference, rating) of 5 judges and 6 models of three
-    families in two dimensions.
-
-    rating = a_j + c_m + slope_j reference + noise + shocks of prompt, of completion (prompt x
-    model), of judge x prompt.
-    """
-    generator = default_rng(seed)
-    shape = (5, 6, 2, prompts)
-    judge, model, dimension, prompt = (index.ravel() for index in np.indices(shape))
-    reference = generator.uniform(size=shape[1:])[model, dimension, prompt]
-    rating = (0.1 * judge + 0.05 * model) + generator.uniform(0.2, 0.9, 5)[judge] * reference
-    of_prompt, of_completion, of_judge = (
-        shocks * generator.normal(size=size) for size in (prompts, (6, prompts), (5, prompts))
-    )
-    rating += (
-        of_prompt[prompt]
-        + of_completion[model, prompt]
-        + of_judge[judge, prompt]
-        + 0.1 * generator.normal(size=len(judge))
-    )
-    # Of a judge's ratings in both dimensions
-    kept = generator.random((5, 6, prompts))[judge, model, prompt] >= absent
-    kept &= generator.random(len(judge)) >= absent / 2
-    rows = pd.DataFrame(
-        {"judge": judge, "model": model, "dimension": dimension, "prompt": prompt, "gt": reference}
-    )
-    return (
-        rows.assign(rating=rating)[kept].sort_values("prompt", kind="stable").reset_index(drop=True)
-    )
-
-
-def with_variances(rows):
-    """Cell means with their variances, prompts seven at a time."""
-    groups, group = np.unique(rows[["judge", "model", "dimension"]], axis=0, return_inverse=True)
-    u = np.stack([np.ones(len(rows)), rows["rating"], rows["gt"]], axis=1)
-    tensor = np.zeros((len(groups), 3, 3, 3, 3))
-    np.add.at(tensor, group, np.einsum("ri,rj,rk,rl->rijkl", u, u, u, u))
-    judge, model, dimension = groups.T
-    names = {"judge": np.array(list("abcde"))[judge], "model": np.array(list("abcdef"))[model]}
-    names |= {
-        "judge_family": np.array(list("xxyyz"))[judge],
-        "model_family": np.array(list("xxyyzz"))[model],
-    }
-    cells = cell_means(
-        Moments(
-            names | {"dimension": dimension.astype(str), "dataset": np.repeat("s", len(groups))},
-            tensor,
-        )
-    )
-    variances = CellVariances(cells)
-    kind = cells.kind_of_group[group]
-    sums = np.zeros((rows["prompt"].max() + 1, 3, len(cells.level)))
-    for place, values in enumerate((u[:, 0], u[:, 2], u[:, 1])):  # 1, reference, rating
-        np.add.at(sums[:, place], (rows["prompt"], kind), values)
-    for first in range(0, len(sums), 7):
-        variances.add(np.arange(first, min(first + 7, len(sums))), sums[first : first + 7])
-    return variances.result()
+def rows_from(study):
+    names = ", ".join(f"{name}::varchar as {name}" for name in ("judge", "model", "dimension"))
+    return duckdb.sql(
+        f"select {names}, prompt, gt_unit as gt, rating_unit as rating from '{study.ratings[0]}'"
+    ).df()
 
 
 def less_mean(values, groups):
@@ -110,9 +58,10 @@ def less_slopes(rows):
     sums = (within.mul(within["gt"], axis=0)).groupby(rows["judge"]).sum()
     slope = (sums["rating"] / sums["gt"])[rows["judge"]].to_numpy()
     left = within["rating"] - slope * within["gt"]
-    x = pd.get_dummies(6 * rows["judge"] + rows["model"]).assign(other=rows["dimension"] == 1)
-    *means, other = OLS(rows["rating"] - slope * rows["gt"], x.astype(float)).fit().params
-    return rows.assign(left=left), np.array(means) + other * rows["dimension"].mean()
+    other = rows["dimension"] == "Wit"
+    x = pd.get_dummies(rows.groupby(["judge", "model"]).ngroup()).assign(other=other)
+    *means, effect = OLS(rows["rating"] - slope * rows["gt"], x.astype(float)).fit().params
+    return rows.assign(left=left), np.array(means) + effect * other.mean()
 
 
 def variances_of_rows(rows):
@@ -147,11 +96,15 @@ def variances_of_rows(rows):
     return (weight * single + BORROWED * of_judge) / (weight + BORROWED) / n
 
 
-@pytest.mark.parametrize("absent", [0.0, 0.4, 0.85])
-def test_sampling_variances_are_those_of_rows(absent):
-    rows = world_of_rows(1, prompts=25, absent=absent, shocks=0.1)
-    cells = with_variances(rows)
-    rows, means = less_slopes(rows)
+@pytest.mark.parametrize("absent", [0.0, 0.4, 0.8, 0.93])
+def test_sampling_variances_are_those_of_rows(tmp_path, monkeypatch, absent):
+    """With a share of the ratings absent."""
+    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 1000)  # a few prompts at a time
+    random = default_rng(1)
+    made = rated(FIVE, [*FIVE, "Claude v2"], prompts=25, dimensions=("Tone", "Wit"))
+    study = study_of_rows(tmp_path, [row for row in made if random.random() >= absent])
+    ((_, cells),) = tables_of_slices(Spec.of("main"), study)
+    rows, means = less_slopes(rows_from(study))
     assert cells.mean == pytest.approx(means, abs=1e-9)
     assert cells.variance == pytest.approx(variances_of_rows(rows).to_numpy(), rel=1e-9)
     expected = rows.groupby(["judge", "model"])["prompt"].nunique()

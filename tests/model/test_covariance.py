@@ -314,29 +314,13 @@ def test_prompts_whose_rows_carry_no_term_are_counted(tmp_path, terms):
     names, where = TERMS[terms]
     study = rated(tmp_path, 12, where=where)
     spec = Spec.of("", terms=names, covariance="CR1", bootstrap=100)
-    frame = duckdb.sql(f"from '{study.ratings[0]}'").df()
-    carried = {
-        "dimension": frame["dimension"] == "B",
-        "self_bias": frame["judge"] == frame["model"],
-        "family_bias": (
-            (frame["judge_family"] == frame["model_family"]) & (frame["judge"] != frame["model"])
-        ),
-    }
-    rows = estimate(spec, study, confidence=0.9, seed=3).estimates
-    column = {"dimension": "dimension", "self_bias": "judge", "family_bias": "judge_family"}
-    x = np.stack(
-        [
-            carried[row["quantity"]] & (frame[column[row["quantity"]]] == row["term"])
-            for row in rows
-        ],
-        axis=1,
-    ).astype(float)
+    x, y, prompt = data_on_rows(study, spec)
     (fitted_slice,) = fitted_slices(spec, study, seed=3)
     times = np.concatenate(list(Resamples(12, replicates=100, seed=3).piece_draws(0)))
-    weights = times[:, frame["prompt"]]
+    weights = times[:, np.unique(prompt, return_inverse=True)[1]]
     with np.errstate(invalid="ignore"):  # a resample may have no row of a term
         # Terms of no common row: means
-        naive = (weights @ (x * frame["rating_unit"].to_numpy()[:, None])) / (weights @ x)
+        naive = (weights @ (x * y[:, None])) / (weights @ x)
     assert_allclose(
         np.stack([row.replicates for row in fitted_slice.coefficients], axis=1),
         naive,

@@ -6,6 +6,7 @@ import duckdb
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from statsmodels.api import OLS
 
 from conftest import changed_twin
 from designs_on_rows import design_on_rows, factors_on_rows, regressors_on_rows, times_drawn
@@ -229,14 +230,9 @@ def rows_from(study, spec):
 
 
 def t_from(x, y, prompt, place, null):
-    """(b - null) / CR1 error of the coefficient at `place`, and of every other."""
-    (n, k), prompts = x.shape, len(np.unique(prompt))
-    inverse = np.linalg.inv(x.T @ x)
-    b = inverse @ (x.T @ y)
-    scores = np.zeros((prompt.max() + 1, k))
-    np.add.at(scores, prompt, x * (y - x @ b)[:, None])
-    variance = ((scores @ inverse[place]) ** 2).sum() * prompts / (prompts - 1) * (n - 1) / (n - k)
-    return (b[place] - null) / np.sqrt(variance)
+    """(b - null) / CR1 error of the coefficient at `place`, by statsmodels."""
+    fit = OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": prompt})
+    return (fit.params[place] - null) / fit.bse[place]
 
 
 def naive(x, y, prompt, place, null, weights):

@@ -368,23 +368,19 @@ def test_rules_give_what_is_declared_to_each_job_that_reads_a_users_file():
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("values", "message"),
     [
-        ({"verify": {"raw.csv": {"sha256": "abc"}}}, "verify: raw.csv: sha256: should match"),
-        ({"verify": {"raw.csv": {"rows": -1}}}, "verify: raw.csv: rows: should be at least 0"),
-        ({"verify": {"raw.csv": {}}}, "verify: raw.csv: should not be empty"),
-        ({"verify": {"raw.csv": {"digest": "x"}}}, "verify: raw.csv: digest: unknown key"),
+        ({"sha256": "abc"}, "verify: raw.csv: sha256: should match"),
+        ({"rows": -1}, "verify: raw.csv: rows: should be at least 0"),
+        ({}, "verify: raw.csv: should not be empty"),
+        ({"digest": "x"}, "verify: raw.csv: digest: unknown key"),
+        (None, "verify: needs `files` or `import`"),
     ],
 )
-def test_invalid_declaration_is_named(changes, message):
-    study = {"title": "t", "files": "raw.csv", "scales": {"A": [0, 4]}} | changes
+def test_invalid_declaration_is_named(values, message):
+    study = {"title": "t", "scales": ONE, "files": "raw.csv", "verify": {"raw.csv": values}}
+    if values is None:
+        del study["files"]
+        study |= {"simulate": {"prompts": 20}, "verify": {"raw.csv": {"rows": 1}}}
     with pytest.raises(ConfigError, match=re.escape(message)):
         checked(CONFIG | {"studies": {"mine": study}}, CONFIG)
-    simulated = {
-        "title": "t",
-        "simulate": {"prompts": 20},
-        "scales": {"A": [0, 4]},
-        "verify": {"raw.csv": {"rows": 1}},
-    }
-    with pytest.raises(ConfigError, match="verify: needs `files` or `import`"):
-        checked(CONFIG | {"studies": {"mine": simulated}}, CONFIG)

@@ -1,6 +1,5 @@
 """The raw files of a study: what is read from them, and what is said of a bad one."""
 
-import gzip
 import re
 from pathlib import Path
 
@@ -87,17 +86,6 @@ def test_scale_is_declared_or_observed(scale, ends):
     assert (low, high) == ends
     units = [(value - low) / (high - low) for value in (2, 2.5)]
     assert [row["rating_unit"], row["gt_unit"]] == pytest.approx(units)
-
-
-def test_one_file_with_a_dimension_column_gzipped_or_parquet():
-    lines = [f"{line},A" for line in GOOD]
-    plain = write("f.csv", lines, HEADER + ",dimension")
-    zipped = Path("f.csv.gz")
-    zipped.write_bytes(gzip.compress(Path("f.csv").read_bytes()))
-    duckdb.sql(f"copy (select * from '{plain.path}') to 'f.parquet'")
-    first = run([plain])
-    assert run([RatingsFile(str(zipped))]) == first
-    assert run([RatingsFile("f.parquet")]) == first
 
 
 def test_missing_values_leave_and_are_counted():

@@ -261,14 +261,9 @@ def test_faults_of_several_files(fit, expected):
     want = expected(RatingsFile(one), RatingsFile(other))
     assert "are already in" in want
     assert fit(one, other) == (1, None, want)
-    empty = write("b.csv", [])
-    assert fit(one, empty) == (1, None, expected(RatingsFile(one), RatingsFile(empty)))
-    other, missing = (
-        write("b.csv", ROWS[70:], HEADER.replace("gt", "human")),
-        "c.csv",
-    )
-    assert fit(one, other) == (1, None, expected(RatingsFile(one), RatingsFile(other)))
-    assert fit(one, missing) == (1, None, expected(RatingsFile(one), RatingsFile(missing)))
+    renamed = HEADER.replace("gt", "human")
+    for other in (write("b.csv", []), write("c.csv", ROWS[70:], renamed), "none.csv"):
+        assert fit(one, other) == (1, None, expected(RatingsFile(one), RatingsFile(other)))
 
 
 @pytest.mark.parametrize("spec", ["main", "length_control"])

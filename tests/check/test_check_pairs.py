@@ -152,6 +152,7 @@ def test_what_verdicts_support_goes_by_codes(check, monkeypatch):
     supports, lacks = (before["verdict", subject] for subject in ("supports", "does not support"))
     assert "self-bias of 2 of 3 judges" in supports.words
     assert "self-bias of other (it compares no answers of its own)" in lacks.words
+    assert "other compares no answer of its own" in before["own answers", "other"].words
     for reason in Reason:
         monkeypatch.setitem(entries(SENTENCES)[reason], "words", "cannot be told")
     after = check(rows, study)["verdict", "supports"]

@@ -12,7 +12,7 @@ from statsmodels.formula.api import ols
 
 from conftest import changed_twin
 from recuse.base.reasons import Reason, code
-from recuse.data.cells import cells_of_rows, read_levels
+from recuse.data.cells import read_levels
 from recuse.data.moments import Blocks, RowBlock
 from recuse.data.selection import EVERY_ROW, Selection, with_family_references
 from recuse.model.estimates import estimate
@@ -123,24 +123,6 @@ def test_other_estimators_take_a_reference_too(twin):
             "Claude": {"GPT-4o"},
             "GPT": {"Claude v2"},
         }
-
-
-def test_selected_cells_are_the_cells_of_the_selected_groups(twin):
-    cells = twin.cells()
-    mask = (cells.factors["judge"] == "GPT-4o") & (cells.factors["dimension"] == "Helpfulness")
-    chosen, kept = cells.select(mask), mask[cells.group]
-    for factor, values in cells.factors.items():
-        assert (chosen.factor(factor) == values[cells.group][kept]).all()
-        assert (chosen.factors[factor] == values[mask]).all()
-    np.testing.assert_array_equal(chosen.counts, cells.counts[kept])
-    np.testing.assert_array_equal(chosen.reference, cells.reference[kept])
-    np.testing.assert_array_equal(chosen.scale, cells.scale[kept])
-
-
-def test_cells_of_no_rows(twin):
-    levels = read_levels(twin.ratings[0])
-    none = with_family_references(f"from '{twin.ratings[0]}' where false", levels)
-    assert len(cells_of_rows([none], levels, by="reference_family").n) == 0
 
 
 def test_judges_of_one_family_are_no_reference(twin, tmp_path):

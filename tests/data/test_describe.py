@@ -2,6 +2,8 @@
 and loops over pairs.
 """
 
+from itertools import product
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -45,11 +47,7 @@ def data(request):
     table = generator.poisson(3.0, size=(6, 4))
     table[2, 1] = 0
     levels, ratings = np.array([0.0, 0.333, 1.0, 1.667, 2.5, 4.0]), np.arange(4)
-    x, y = (
-        np.repeat(values, table.ravel())
-        for values in np.meshgrid(levels, ratings, indexing="ij")
-        for values in [values.ravel()]
-    )
+    x, y = np.repeat([*product(levels, ratings)], table.ravel(), axis=0).T
     return table, levels, ratings, x, y
 
 

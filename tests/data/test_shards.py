@@ -16,7 +16,7 @@ import pytest
 import recuse.base.database
 import recuse.data.shards
 from conftest import CONFIG, built, study_files
-from picked_rows import fields, keyed
+from picked_rows import column, fields, keyed
 from rated_tables import FIVE, normalised, rated, raw_study, study_of_rows
 from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
@@ -85,6 +85,10 @@ def rows_from(study):
     return duckdb.sql(f"from read_parquet({study.ratings})").fetchall()
 
 
+def rows_by_shard(study):
+    return [len(duckdb.sql(f"from '{path}'")) for path in study.ratings]
+
+
 def written(*parts):
     """A file for each of `parts`, of rows; the paths."""
     paths = [Path(f"part {number}.csv") for number in range(len(parts))]
@@ -120,11 +124,12 @@ def test_shards_one_after_the_other_are_the_canonical_ratings(twin, scattered):
 
 
 def test_prompts_are_whole_in_a_shard_and_shards_alike_in_size(scattered):
-    query = "select min(prompt), max(prompt), count(distinct prompt), count(*) from '{}'"
+    query = "select min(prompt), max(prompt) + 1, count(distinct prompt) from '{}'"
     result = [duckdb.sql(query.format(path)).fetchall()[0] for path in scattered.ratings]
-    assert [first for first, *_ in result] == [0, *(last + 1 for _, last, *_ in result[:-1])]
-    assert sum(prompts for _, _, prompts, _ in result) == 40
-    rows = [count for *_, count in result]
+    first, next_one, prompts = zip(*result, strict=True)
+    assert first == (0, *next_one[:-1])
+    assert sum(prompts) == 40
+    rows = rows_by_shard(scattered)
     assert max(rows) - min(rows) < 2 * sum(rows) / 40  # two prompts
 
 
@@ -181,17 +186,16 @@ def test_shards_without_prompts_or_without_complete_rows():
     assert Path(normalised(mine(*paths))).read_bytes() == Path(whole.ratings[0]).read_bytes()
     study = sharded(Path("shards"), "mine", [mine(path) for path in paths], shards=8)
     assert rows_from(study) == rows_from(whole)
-    assert [
-        duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings
-    ].count(0) == 6
+    assert rows_by_shard(study).count(0) == 6
     assert [(span.first, span.last) for span in prompt_ranges(study.ratings)] == [(0, 0), (1, 1)]
     for table in ("cells.parquet", "completeness.csv"):
         assert (Path("shards") / table).read_bytes() == (Path("whole") / table).read_bytes()
     spec = Spec.of("", length="prompt", covariance="CR1", terms=("intercept",))
-    result, wanted = (estimate(spec, each, confidence=0.9).estimates for each in (study, whole))
-    assert [row["estimate"] for row in result] == pytest.approx(
-        [row["estimate"] for row in wanted], abs=1e-12
+    result, wanted = (
+        column(estimate(spec, each, confidence=0.9).estimates, "estimate")
+        for each in (study, whole)
     )
+    assert result == pytest.approx(wanted, abs=1e-12)
     assert len(result) == 3
 
 
@@ -218,9 +222,7 @@ def test_shards_are_alike_in_rows_and_not_in_prompts():
         *(f"gpt-4o,gpt-4o,2,cnn,q{n},3,9" for n in range(9)),
     ]
     study = sharded(Path("shards"), "mine", [mine(*written(lines))], shards=2)
-    assert [
-        duckdb.sql(f"select count(*) from '{path}'").fetchall()[0][0] for path in study.ratings
-    ] == [9, 9]
+    assert rows_by_shard(study) == [9, 9]
 
 
 def test_nothing_complete_in_any_shard():

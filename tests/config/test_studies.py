@@ -5,6 +5,7 @@ files.
 from pathlib import Path
 
 import pytest
+import yaml
 
 from conftest import CONFIG, DATA
 from recuse.base.errors import ConfigError
@@ -18,30 +19,29 @@ from recuse.config.studies import (
 from recuse.workflow.fits import fit_rules, stage_by_spec, tables_of_checks
 from recuse.workflow.rules import check_study_names
 
+OURS = """
+studies:
+  whole: {files: a.csv, raters: raters.csv}
+  by_dimension: {files: {Tone: a.csv, Usefulness: b.csv}}
+  scattered: {files: parts, shards: 12}
+  few_files: {files: {Tone: a.csv, Usefulness: b.csv}, shards: 3}
+  imported:
+    import: {files: [logs, a.csv], references: {files: raters.csv, columns: {rater: who}}}
+  imported_scores: {import: {files: a.csv, references: {files: raters.csv}, step: 0.5}}
+  lost: {files: none.csv, raters: none.csv}
+comparisons:
+  verdicts: {files: [a.csv]}
+  annotations: {import: {files: a.csv}}
+"""
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
-RATED = {
-    "whole": {"files": "a.csv", "raters": "raters.csv"},
-    "by_dimension": {"files": {"Tone": "a.csv", "Usefulness": "b.csv"}},
-    "scattered": {"files": "parts", "shards": 12},
-    "few_files": {"files": {"Tone": "a.csv", "Usefulness": "b.csv"}, "shards": 3},
-    "imported": {
-        "import": {
-            "files": ["logs", "a.csv"],
-            "references": {"files": "raters.csv", "columns": {"rater": "who"}},
-        }
-    },
-    "imported_scores": {
-        "import": {"files": "a.csv", "references": {"files": "raters.csv"}, "step": 0.5}
-    },
-    "lost": {"files": "none.csv", "raters": "none.csv"},
-}
+ADDED = yaml.safe_load(OURS)
+for section, entries in ADDED.items():
+    for entry in entries.values():
+        entry["title"] = "ours"
+        if section == "studies":
+            entry["scales"] = SCALES
+CONFIGURED = with_study(CONFIG, **ADDED)
 VOTES = {"simulate": {"votes": "published"}, "analyses": ["attacks"]}
-COMPARED = {"verdicts": {"files": ["a.csv"]}, "annotations": {"import": {"files": "a.csv"}}}
-CONFIGURED = with_study(
-    CONFIG,
-    studies={name: {"title": name, "scales": SCALES, **each} for name, each in RATED.items()},
-    comparisons={name: {"title": name, **each} for name, each in COMPARED.items()},
-)
 STUDIES = studies_in(CONFIGURED)
 
 
@@ -51,25 +51,19 @@ def described(settings, section="studies"):
     return Study("mine", with_study(CONFIG, **{section: {"mine": needed | settings}}))
 
 
+# Megabytes
+SIZES = {"a.csv": 3, "b.csv": 2, "raters.csv": 1, "logs/1.jsonl": 0.5, "logs/sub/2.json": 0.25}
+SIZES |= {"logs/note.txt": 1, **dict.fromkeys([f"parts/{part}.parquet" for part in "abcde"], 0.5)}
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The files that the studies name, in the working directory: megabytes of CSV, parquet and
-    JSON.
-    """
-    sizes = {
-        "a.csv": 3,
-        "b.csv": 2,
-        "raters.csv": 1,
-        "logs/1.jsonl": 0.5,
-        "logs/sub/2.json": 0.25,
-        "logs/note.txt": 1,
-    }
-    sizes |= {f"parts/{part}.parquet": 0.5 for part in "abcde"}
-    for name, megabytes in sizes.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(b" " * int(1e6 * megabytes))
+    """The files that the studies name, in the working directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(studies, "DATA", str(DATA))
+    for path, megabytes in SIZES.items():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_bytes(b" " * int(1e6 * megabytes))
     return tmp_path
 
 
@@ -151,7 +145,9 @@ def test_models_are_those_that_a_study_may_have():
         "self_bias": paper,
         "family_bias": ["Claude", "GPT", "Llama 3", "Mistral"],
     }
-    models = described(RATED["imported"] | {"families": {"Mine": ["GPT-4o", "mine"]}}).models()
+    models = described(
+        ADDED["studies"]["imported"] | {"families": {"Mine": ["GPT-4o", "mine"]}}
+    ).models()
     assert (models["GPT-4o"]["family"], models["mine"]["family"]) == ("Mine", "Mine")
 
 
@@ -212,7 +208,7 @@ def test_shards_are_named_with_their_number():
 
 def test_raw_files_are_dealt_to_checks_in_turn():
     """By as many jobs as there are shards, or files; a further file concerns one of them."""
-    two_jobs = described(RATED["scattered"] | {"shards": 2})
+    two_jobs = described(ADDED["studies"]["scattered"] | {"shards": 2})
     dealt = two_jobs.parts()
     assert [[path for path, _ in part] for part in dealt] == [
         ["parts/a.parquet", "parts/c.parquet", "parts/e.parquet"],
@@ -265,34 +261,26 @@ def test_file_among_the_results_is_refused(folder):
 
 
 def test_missing_files_are_named(folder):
-    assert (
-        error_from(Study.raw_paths, "lost")
-        == f"config: studies: lost: files: 'none.csv': no such file in {folder}"
-    )
-    assert (
-        error_from(Study.rater_files, "lost")
-        == f"config: studies: lost: raters: 'none.csv': no such file in {folder}"
-    )
+    def check_missing(function, study, entry, name):
+        words = f"config: {entry}: '{name}': no such file in {folder}"
+        assert error_from(function, study) == words
+
+    check_missing(Study.raw_paths, "lost", "studies: lost: files", "none.csv")
+    check_missing(Study.rater_files, "lost", "studies: lost: raters", "none.csv")
     Path("a.csv").unlink()
-    assert error_from(Study.verdict_files, "verdicts").startswith(
-        "config: comparisons: verdicts: files: 'a.csv': no such file"
-    )
-    message = "config: comparisons: annotations: import: files: 'a.csv': no such file"
-    assert error_from(Study.imported_files, "annotations").startswith(message)
+    check_missing(Study.verdict_files, "verdicts", "comparisons: verdicts: files", "a.csv")
+    entry = "comparisons: annotations: import: files"
+    check_missing(Study.imported_files, "annotations", entry, "a.csv")
     Path("raters.csv").unlink()
-    message = (
-        "config: studies: imported_scores: import: references: files: 'raters.csv': no such file"
-    )
-    assert error_from(Study.reference_files, "imported_scores").startswith(message)
+    entry = "studies: imported_scores: import: references: files"
+    check_missing(Study.reference_files, "imported_scores", entry, "raters.csv")
     for part in Path("parts").iterdir():
         part.unlink()
-    assert error_from(Study.raw_paths, "scattered").startswith(
-        "config: studies: scattered: files: 'parts': the folder holds no"
-    )
+    empty = "config: studies: scattered: files: 'parts': the folder holds no"
+    assert error_from(Study.raw_paths, "scattered").startswith(empty)
     Path("parts/{a}.parquet").touch()
-    assert error_from(Study.raw_paths, "scattered").endswith(
-        "{a}.parquet': braces mean a wildcard to Snakemake; rename the file"
-    )
+    braces = "{a}.parquet': braces mean a wildcard to Snakemake; rename the file"
+    assert error_from(Study.raw_paths, "scattered").endswith(braces)
     gone = with_study(CONFIG, sources={"prd": {"manifest": "none.csv"}})
     message = "config: sources: prd: manifest: 'none.csv': no such file in"
     assert error_from(Study.released_files, "prd_vicuna80", config=gone).startswith(message)

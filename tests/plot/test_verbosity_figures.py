@@ -19,7 +19,7 @@ from drawings import (
     texts,
     x_values,
 )
-from random_comparisons import POOLS, random_rows, write
+from recuse.pairwise.verbosity import VERBOSITY
 from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.length import (
     FEWEST,
@@ -29,12 +29,7 @@ from recuse.plot.length import (
     alignment_curves_figure,
     score_curves_figure,
 )
-from recuse.plot.style import read_figure_table
-from recuse.plot.verbosity import NO_VALUE, position_figure, verbosity_bias
-from recuse.steps.pairs import verbosity_tables
-
-TABLES = ("verbosity", "score_curves", "alignment_curves", "position", "agreement")
-
+from recuse.plot.verbosity import LEFT_OUT, NO_VALUE, position_figure, verbosity_bias
 
 PRINTED = """
 quantity,judge,value
@@ -44,13 +39,16 @@ agreement,Bard,0.9
 """
 
 
-def tabulated(rows, folder):
-    path = write(rows, folder / "c.parquet")
-    outputs = {name: str(folder / f"{name}.csv") for name in TABLES}
-    verbosity_tables(
-        study="s", comparisons=path, pools=POOLS, confidence=0.9, seed=1, outputs=outputs
-    )
-    return outputs
+POSITIONS = """
+judge,statistic,value,ci_low,ci_high,n
+GPT-4,consistency,0.7,0.6,0.8,90
+GPT-4,first_preference,0.6,0.55,0.65,150
+GPT-4,first_both,0.2,0.1,0.3,90
+Bard,consistency,0.4,0.3,0.5,100
+Bard,first_preference,0.48,0.45,0.51,150
+Ties,consistency,1.0,1.0,1.0,95
+Ties,first_preference,,,,0
+"""
 
 
 BIASES = """
@@ -100,26 +98,21 @@ def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_pat
     assert not any("other data" in text or "fewer than" in text for text in texts(alone))
 
 
-def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons(tmp_path):
-    rows = [row for row in random_rows(8, questions=4) if not row["experiment"]]
-    single = "an error or one order alone"  # which random rows have anyway
-    changes = {
-        "an unknown length": {"length_a": None, "human": "a", "outcome": "a"},
-        "a draw of the judge": {"length_a": 3, "length_b": 5, "human": "a", "outcome": "tie"},
-        single: {"length_a": 3, "length_b": 5, "human": "a", "outcome": "error"},
+def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons():
+    words = {
+        "no_length": "an unknown length",
+        "judge_draws": "a draw of the judge",
+        "errors": "an error or one order alone",
     }
-    for number, (reason, change) in enumerate(changes.items()):
-        (tmp_path / str(number)).mkdir()
-        paths = tabulated([{**row, **change} for row in rows], tmp_path / str(number))
-        figure = verbosity_bias(
-            read_figure_table(paths["verbosity"]), subject(), confidence=0.9, published=[]
-        )
+    assert {*LEFT_OUT} <= {*VERBOSITY}
+    for reason in words:
+        counts = {**dict.fromkeys(LEFT_OUT, 0), reason: 2}
+        table = pd.DataFrame([{"draws": "excluded", **counts}]).reindex(columns=VERBOSITY)
+        figure = verbosity_bias(table, subject(), confidence=0.9)
         assert not figure.axes
         # The lowest line comes first
         text = " ".join(reversed(texts(figure))).partition("Left out: comparisons with ")[2]
-        assert [words in text for words in changes] == [
-            words in (reason, single) for words in changes
-        ]
+        assert [name for name in words if words[name] in text] == [reason]
 
 
 def length_table(**columns):
@@ -133,8 +126,8 @@ def length_table(**columns):
             "n": [FEWEST, 4 * FEWEST, FEWEST, FEWEST - 1, FEWEST],
         }
     )
-    panels = pd.DataFrame({"judge": ["J", "J", "K"], "condition": ["one", "two", "two"]})
-    return panels.merge(bins, how="cross").assign(experiment=None, no_length=0, **columns)
+    panels = pd.DataFrame({"judge": ["J", "J", "K"], "condition": ["one", "two", "one_and_two"]})
+    return panels.merge(bins, how="cross").assign(**{"experiment": None, "no_length": 0} | columns)
 
 
 def drawn_ends(axes):
@@ -151,7 +144,7 @@ def test_curves_have_a_panel_for_each_judge_and_condition_and_gaps_at_small_bins
     figure = score_curves_figure(pd.concat([single, both]), subject())
     assert panel_titles(figure) == ["J", "J", "K"]
     headings = [axes.texts[0].get_text() for axes in figure.axes]
-    assert headings == ["One n = 79", "Two n = 79", "Two n = 79"]
+    assert headings == ["One n = 79", "Two n = 79", "One and two n = 79"]
     for place, axes in enumerate(figure.axes):
         values = both["mean"][5 * place : 5 * place + 5].where(both["n"] >= FEWEST)
         closed, without_end = artists(axes, "point")
@@ -166,29 +159,34 @@ def test_curves_have_a_panel_for_each_judge_and_condition_and_gaps_at_small_bins
     assert LEAST_BINS == 3
 
 
-def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_out(tmp_path):
-    tables = {
-        name: read_figure_table(path)
-        for name, path in tabulated(random_rows(8, questions=150), tmp_path).items()
-    }
+def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_out():
+    def with_again(rows):
+        return pd.concat([rows, rows.assign(experiment="again")], ignore_index=True)
+
+    def in_two(text):
+        rows = pd.read_csv(StringIO(text)).assign(experiment=None)
+        rows = pd.concat([rows.assign(condition=name) for name in ("one", "one_and_two")])
+        return with_again(rows)
+
     experiments = ("no experiment", "again")
     headings = {f"{name} ({of})" for name in ("One", "One and two") for of in experiments}
-    for name, draw, settings in (
-        ("score_curves", score_curves_figure, {}),
-        ("alignment_curves", alignment_curves_figure, {"confidence": 0.9}),
+    lengths = with_again(length_table(no_length=[*range(15)]))
+    scored = lengths.assign(order="debiased", mean=0.5, std_dev=0.1)
+    scored = pd.concat([scored, scored.assign(order="single", no_length=99)])
+    agreeing = lengths.assign(agreement=0.5, ci_low=0.4, ci_high=0.6)
+    for figure in (
+        score_curves_figure(scored, subject()),
+        alignment_curves_figure(agreeing, subject(), confidence=0.9),
     ):
-        figure = draw(tables[name], subject(), **settings)
         assert headings <= {axes.texts[0].get_text().rpartition(" n =")[0] for axes in figure.axes}
-        most = (
-            tables[name].query("order != 'single'") if name == "score_curves" else tables[name]
-        )["no_length"].max()
-        note = prose(figure)
-        assert f"Left out, as a length is unknown: up to {most} comparisons of a panel." in note
-    known = tables["alignment_curves"].query("condition == 'one'").assign(no_length=0)
+        note = "Left out, as a length is unknown: up to 14 comparisons of a panel."
+        assert note in prose(figure)
+    known = agreeing.assign(no_length=0)
     assert "Left out" not in prose(alignment_curves_figure(known, subject(), confidence=0.9))
-    assert headings <= set(texts(position_figure(tables["position"], subject(), confidence=0.9)))
-    figure = verbosity_bias(tables["verbosity"], subject(), confidence=0.9, published=[])
-    assert headings <= {axes.get_title(loc="left") for axes in figure.axes}
+    figure = position_figure(in_two(POSITIONS), subject(), confidence=0.9)
+    assert headings <= {*texts(figure)}
+    figure = verbosity_bias(in_two(BIASES), subject(), confidence=0.9)
+    assert headings <= {*panel_titles(figure)}
 
 
 def test_alignment_curves_tell_the_counts():
@@ -204,16 +202,7 @@ def test_alignment_curves_tell_the_counts():
 
 
 def test_position_is_filled_where_the_interval_excludes_one_half():
-    rows = """judge,statistic,value,ci_low,ci_high,n
-GPT-4,consistency,0.7,0.6,0.8,90
-GPT-4,first_preference,0.6,0.55,0.65,150
-GPT-4,first_both,0.2,0.1,0.3,90
-Bard,consistency,0.4,0.3,0.5,100
-Bard,first_preference,0.48,0.45,0.51,150
-Ties,consistency,1.0,1.0,1.0,95
-Ties,first_preference,,,,0
-"""
-    table = pd.read_csv(StringIO(rows))
+    table = pd.read_csv(StringIO(POSITIONS))
     table = table.assign(condition=np.nan, experiment=np.nan)
     figure = position_figure(table, subject(), confidence=0.9)
     consistency, preference = figure.axes

@@ -31,7 +31,7 @@ from recuse.inference.measurement_error import (
 )
 from recuse.model.design import REFERENCE, estimable_terms, slice_designs
 from recuse.model.estimates import estimate
-from recuse.model.prompt_sums import add_prompts, sum_by_prompt
+from recuse.model.prompt_sums import add_prompts
 from recuse.model.spec import Spec
 from recuse.simulate.ratings import simulate
 from recuse.validation.world import RATERS, MonteCarloWorld
@@ -108,6 +108,13 @@ def fitted_to_rows(x, y, b, reference, dimension, reliability):
     return np.linalg.solve(x.T @ x - (b * errors[:, None]).T @ b, x.T @ y)
 
 
+@pytest.fixture
+def in_blocks(monkeypatch):
+    """Sums of few prompts at a time."""
+    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 100)
+
+
+@pytest.mark.usefixtures("in_blocks")
 def test_estimates_are_the_formulas_on_rows_and_errors_those_of_refits_without_each_prompt():
     """The jackknife refits everything, the variances of the reference too; its errors are larger by
     the order 1 / prompts. With a steep slope and little noise these variances count.
@@ -127,6 +134,7 @@ def test_estimates_are_the_formulas_on_rows_and_errors_those_of_refits_without_e
     assert {"slope", "self_bias", "dimension"} <= {term.quantity for term in terms}
 
 
+@pytest.mark.usefixtures("in_blocks")
 def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
     from statsmodels.sandbox.regression.gmm import IV2SLS
 
@@ -156,16 +164,6 @@ def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
     spread = inverse @ sum(np.outer(s, s) for s in scores) @ inverse.T * 60 / 59 * (n - 1) / (n - k)
     assert_allclose(result.std_error, np.sqrt(np.diag(spread)), rtol=1e-7)
     assert len(terms) == k
-
-
-def test_blocks_of_prompts_may_be_of_any_size(monkeypatch):
-    study = drawn()
-    whole = fit(drawn(), EQUATION, MOMENTS)[1]
-    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 100)
-    _, design = design_on(study, EQUATION, EQUATION.selection)
-    (block,) = study.row_blocks(EQUATION.selection, study.factors)
-    assert len(list(sum_by_prompt(block, design.cell, len(design.layouts)))) > 5
-    assert_allclose(fit(study, EQUATION, MOMENTS)[1].covariance, whole.covariance, rtol=1e-10)
 
 
 MAIN = Spec.of("main")

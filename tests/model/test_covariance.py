@@ -4,7 +4,6 @@ size.
 
 import tracemalloc
 from dataclasses import replace
-from itertools import pairwise
 
 import duckdb
 import numpy as np
@@ -68,12 +67,6 @@ def rows_from(study, spec):
     return keyed(estimate(spec, study, confidence=0.9).estimates, "slice quantity term")
 
 
-def errors(study, spec):
-    return np.array(
-        [row.get("std_error", np.nan) for row in estimate(spec, study, confidence=0.9).estimates]
-    )
-
-
 def data_on_rows(study, spec):
     """X (rows, terms), the rating and the prompt of the rows of a spec without slices."""
     frame = duckdb.sql(spec.selection.rows(study.ratings)).df()
@@ -81,12 +74,24 @@ def data_on_rows(study, spec):
     return x, frame["rating_unit"].to_numpy(), frame["prompt_id"].to_numpy(dtype=str)
 
 
+@pytest.fixture
+def in_blocks(few_prompts, monkeypatch):
+    """The twin of few prompts, read six at a time and summed in blocks of other sizes."""
+    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 1000)
+    monkeypatch.setattr("recuse.model.covariance.AT_ONCE", 3)
+    (path,) = few_prompts.ratings
+    blocks = [PromptRange(path, 0, 5), PromptRange(path, 6, 11)]
+    for module in ("data.moments", "data.study"):
+        monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(blocks))
+    return replace(few_prompts, _read={})
+
+
 @pytest.mark.parametrize("name", KINDS)
-def test_errors_equal_those_of_statsmodels_or_of_refits_on_rows(few_prompts, name):
-    rows = list(compared([KINDS[name]], few_prompts, confidence=0.9))
+def test_errors_equal_those_of_statsmodels_or_of_refits_on_rows(in_blocks, name):
+    rows = list(compared([KINDS[name]], in_blocks, confidence=0.9))
     assert rows
     assert max(row["largest_difference"] for row in rows) < 1e-9
-    assert any("ci_low" in row for row in rows_from(few_prompts, KINDS[name]).values())
+    assert any("ci_low" in row for row in rows_from(in_blocks, KINDS[name]).values())
 
 
 def test_leverage_needs_groups_of_one_reference(twin):
@@ -94,32 +99,6 @@ def test_leverage_needs_groups_of_one_reference(twin):
     regressors = term_layout(design_terms(moments.factors), len(moments.n), 2)
     with pytest.raises(DesignError, match="several references"):
         fit_least_squares(moments, regressors, covariance="HC3")
-
-
-BY_PROMPT = [name for name, spec in KINDS.items() if spec.errors.by_prompt]
-IN_BLOCKS = {"CR1 with length of a subset", "CR1 of slices", "CR1 absorbing", "CR3", "two-way"}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        name if name in IN_BLOCKS else pytest.param(name, marks=pytest.mark.long)
-        for name in BY_PROMPT
-    ],
-)
-def test_blocks_may_be_of_any_size(twin, monkeypatch, name):
-    whole = errors(twin, KINDS[name])
-    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 1000)  # a few prompts at a time
-    monkeypatch.setattr("recuse.model.covariance.AT_ONCE", 3)
-    blocks = [
-        PromptRange(twin.ratings[0], first + 1, last)
-        for first, last in pairwise([-1, 5, 17, 18, 39])
-    ]
-    for module in ("data.moments", "data.study"):
-        monkeypatch.setattr(f"recuse.{module}.prompt_ranges", lambda *_: iter(blocks))
-    assert_allclose(
-        errors(replace(twin, _read={}), KINDS[name]), whole, rtol=1e-12 if "CR1" in name else 1e-11
-    )
 
 
 @pytest.mark.parametrize(

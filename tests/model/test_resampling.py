@@ -73,7 +73,12 @@ def refits(spec, study, replicates):
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_replicates_equal_refits_to_the_same_resamples(twin, name):
+def test_replicates_equal_refits_to_the_same_resamples(twin, monkeypatch, name):
+    """Pieces of 16 of 40 prompts, from blocks of few: the rest of a block waits for the next."""
+    monkeypatch.setattr(resampling, "PROMPTS", 16)
+    # No draws of larger pieces
+    monkeypatch.setattr(resampling, "resamples", resampling.resamples.__wrapped__)
+    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 900)
     fitted = {
         each.slice: np.stack([row.replicates for row in each.coefficients], 1)
         for each in fitted_slices(SPECS[name], twin, seed=SEED)
@@ -110,17 +115,6 @@ def test_each_replicate_draws_as_many_prompts_as_the_study_has(monkeypatch, piec
     assert not (
         drawn[: resampling.REPLICATES] == drawn[resampling.REPLICATES : 2 * resampling.REPLICATES]
     ).all()
-
-
-def test_prompts_may_come_in_any_numbers(twin, monkeypatch):
-    """Pieces of 16 of 40 prompts, from blocks of 5: the rest of a block waits for the next."""
-    monkeypatch.setattr(resampling, "PROMPTS", 16)
-    # No draws of larger pieces
-    monkeypatch.setattr(resampling, "resamples", resampling.resamples.__wrapped__)
-    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 900)
-    (errors,) = prompt_errors(SPECS["main"], twin, seed=SEED)
-    ((_, naive),) = refits(SPECS["main"], twin, 3)
-    assert_allclose(errors.replicates[:3], naive, rtol=0, atol=1e-10)
 
 
 # Of the raw rows: which stay, what gt is (few: of the first two prompts); the coefficients that

@@ -1,8 +1,6 @@
 """Every figure is declared once: what it draws, its caption, and which studies have it."""
 
 import re
-from importlib import import_module
-from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -57,25 +55,6 @@ STUDIES = studies_in(CONFIG)
 FIGURES = figures(STUDIES["twin"])
 OF_STUDY = {name: study_figures(study) for name, study in STUDIES.items()}
 PRINTED = ("verbosity_bias", "attack_success")
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_is_drawn_by_a_function_of_its_tables_and_settings(name):
-    figure = FIGURES[name]
-    module, _, name = figure.draw.partition(":")
-    function = getattr(import_module(module), name)
-    arguments = [
-        *figure.tables,
-        "subject",
-        *figure.settings,
-        *(["published"] if figure.published else []),
-    ]
-    parameters = signature(function).parameters
-    assert set(arguments) == set(parameters)
-    assert (
-        not figure.published
-        or (ROOT / "workflow" / "data" / figure.published.rpartition("/")[2]).is_file()
-    )
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -229,9 +208,9 @@ def test_the_files_of_a_study_are_its_tables_figures_and_report(study):
     assert len(files) == len(set(files))
     assert all(path.startswith(f"results/{study}/") for path in files)
     assert files[-1] == f"results/{study}/report.html"
-    assert set(table_paths(STUDIES[study]).values()) < set(files)
     shown = pictures(STUDIES[study], OF_STUDY[study])
     assert [path for path in files if path.endswith(".svg")] == shown
-    assert {path[:-4] for path in shown} == {path[:-4] for path in files if path.endswith(".pdf")}
-    of_ratings = {f"results/{study}/debiased.parquet", *STUDIES[study].estimates()}
-    assert of_ratings & set(files) == (of_ratings if study in CONFIG.studies else set())
+    expected = {*table_paths(STUDIES[study]).values(), *(f"{path[:-4]}.pdf" for path in shown)}
+    if study in CONFIG.studies:
+        expected |= {f"results/{study}/debiased.parquet", *STUDIES[study].estimates()}
+    assert expected < set(files)

@@ -86,6 +86,8 @@ Answer: {4}
     4
 \\(\\boxed{4}\\)
     4
+Unanswer: 5. Answer: 4
+    4
 # Answer: 4
     4
 1) Answer: 4
@@ -123,11 +125,39 @@ I can't judge that.
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [*cases(REPLIES), ("[" * 100_000, UNREADABLE), ("", UNREADABLE)],
+    [
+        *cases(REPLIES),
+        ("It is short.\n$\\boxed{4}$", "4"),
+        ("[" * 100_000, UNREADABLE),
+        ("", UNREADABLE),
+    ],
 )
 def test_json_is_read_or_missing_with_its_reason(content, expected):
     (score,) = read(content)
     assert str(score.value or score.reason) == expected
+
+
+REPLIES_ABOUT_TWO = """
+{"Tone": {"score": 2}, "Usefulness": {"rating": 4}}
+    2, 4
+{"score": 2, "Usefulness": 4}
+    unreadable, 4
+Score: 2, Usefulness: 4
+    unreadable, 4
+\\boxed{4}
+    unreadable, unreadable
+I'm sorry, but I cannot rate the tone. Usefulness: 4
+    unreadable, 4
+I'm sorry, but I cannot rate this.
+    refusal, refusal
+"""
+
+
+@pytest.mark.parametrize(("content", "expected"), cases(REPLIES_ABOUT_TWO))
+def test_a_reply_about_two_criteria_names_each(content, expected):
+    criteria = [Criterion(name, "?", "12345") for name in ("Tone", "Usefulness")]
+    found = [str(score.value or score.reason) for score in read(content, criteria)]
+    assert ", ".join(found) == expected
 
 
 def test_a_line_is_of_the_criterion_that_it_starts_with():

@@ -4,7 +4,6 @@ succeeds.
 
 import os
 import subprocess
-import sys
 import tempfile
 
 import pytest
@@ -13,7 +12,6 @@ from conftest import ROOT
 from recuse.base.database import bounded, connect
 from recuse.base.errors import DiskError
 from recuse.base.tables import write_table
-from recuse.cli import main
 from recuse.plot.style import Figure, save
 from recuse.workflow.job_log import logged
 from workflow_runs import assert_success, copy_project, products, snakemake
@@ -46,30 +44,14 @@ def disk():
         subprocess.run(["umount", str(folder)], check=True)
 
 
-@pytest.fixture
-def fit(monkeypatch, capfd):
-    """Run the command `fit` with these options on the smoke study; status and messages."""
-
-    def run(*options):
-        given = [
-            str(SMOKE / "ratings.csv"),
-            "--config",
-            str(SMOKE / "config.yaml"),
-            "--study",
-            "mine",
-        ]
-        monkeypatch.setattr(sys, "argv", ["recuse", "fit", *given, *options])
-        return main(), capfd.readouterr().err
-
-    return run
-
-
 @pytest.mark.parametrize("kilobytes", [4, 8])
-def test_temporary_folder_of_fit(disk, fit, monkeypatch, tmp_path, kilobytes):
+def test_temporary_folder_of_fit(disk, run_command, monkeypatch, tmp_path, kilobytes):
     folder, output = disk(tmp_path / "small disk", kilobytes), tmp_path / "estimates.csv"
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    options = ("--spec", "length_control", "--output", str(output))  # which goes by way of files
-    status, text = fit(*options)
+    study = ("--config", SMOKE / "config.yaml", "--study", "mine")
+    # This spec goes by way of files
+    fit = ("fit", SMOKE / "ratings.csv", *study, "--spec", "length_control", "--output", output)
+    status, _, text = run_command(*fit)
     assert status == 1
     assert text.startswith(f"error: {folder}/")
     assert f": {FULL}, or set TMPDIR to another folder, and run again\n" in text
@@ -77,7 +59,7 @@ def test_temporary_folder_of_fit(disk, fit, monkeypatch, tmp_path, kilobytes):
     assert os.listdir(folder) == []
     assert not output.exists()
     disk(folder, 400)
-    assert fit(*options)[0] == 0
+    assert run_command(*fit)[0] == 0
     assert output.read_text("utf-8").startswith("study,")
     assert os.listdir(folder) == []
 

@@ -61,7 +61,7 @@ def sharded(folder, name, parts, *, shards):
     """
     folder.mkdir()
     rows, summaries = (
-        [f"{folder}/{number}.{kind}.parquet" for number in range(len(parts))]
+        [f"{folder}/{kind} {number}.parquet" for number in range(len(parts))]
         for kind in ("rows", "summary")
     )
     for part, checked, summary in zip(parts, rows, summaries, strict=True):

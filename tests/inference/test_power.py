@@ -589,18 +589,8 @@ def test_an_estimate_without_error_is_never_a_false_alarm():
     for df, nominal in product((3.0, math.inf), (None, 0.0)):
         assert size(Expected(0.0, 0.0, 0.0, df, df, nominal=nominal), confidence=0.9) == 0
         assert size(Expected(0.0, 0.0, 0.1, df, df, nominal=nominal), confidence=0.9) == 1
-    names = ["x", "y"]
-    numbers = {"dimensions": 1, "raters": 1, "quality_spread": 0.1}
-    like = {
-        "judges": names,
-        "models": names,
-        "family": names,
-        "quality": [0.5, 0.6],
-        "slope": [1.0, 1.0],
-        "preferences": None,
-    }
-    exact = PlannedStudy(**like, **numbers, prompts=5, noise=[0.0, 0.0], rater_error=0.0)
-    rows = [row for row in plan_for(exact, 0.1) if "size" in row]
+    plan = replace(power_plan(WORLD), noise=[0.0] * 5, rater_error=0.0, preferences=None)
+    rows = [row for row in plan_for(plan, 0.1) if "size" in row]
     assert [fields(row, "prompts_needed size size_needed") for row in rows] == [(1, 0, 0)] * len(
         rows
     )

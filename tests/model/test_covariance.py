@@ -135,10 +135,11 @@ def test_few_clusters_have_a_remark(twin, tmp_path):
 
 
 @pytest.mark.parametrize("spec", [MAIN, Spec.of("", terms=(*MAIN.model.terms, "model"))])
-def test_few_prompts_that_carry_a_bias_have_a_remark(twin, tmp_path, spec):
+def test_few_prompts_that_carry_a_bias_have_a_remark(twin, tmp_path, monkeypatch, spec):
     """Mistral 7B's own answers to six of 40 prompts, to half of them in one dimension alone;
     against the hat matrix of rows.
     """
+    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 1000)
     own = "judge = 'Mistral 7B' and model = 'Mistral 7B'"
     first = "prompt_id in (select distinct prompt_id from raw order by all limit {})"
     less = f"dimension = 'Faithfulness' or {first.format(3)}"

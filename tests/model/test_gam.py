@@ -13,7 +13,7 @@ from pygam import s
 from curved_rows import TOP, bent, cells_from, on, rows_from
 from designs_on_rows import carried_terms
 from picked_rows import keyed
-from recuse.model.gam import SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
+from recuse.model.gam import ORDER, SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "gam_faithfulness.csv"
 
@@ -100,22 +100,19 @@ def test_smoothing_minimises_the_score_over_rows(bent_rows):
     mine = bent_rows[0] == "b1"
     reference = bent_rows[3][mine]
     rating = bent_rows[4][mine] / TOP
-    basis = s(0, n_splines=SPLINES, lam=1.0).compile(reference[:, None])
-    x = basis.build_columns(reference[:, None]).toarray()
-    penalty = basis.build_penalties().toarray()
+    spline = Spline(reference.min(), reference.max(), SPLINES, ORDER)
+    x = spline.basis(reference)
+    n = len(rating)
     scores = []
-    for strength in len(rating) * STRENGTHS:
-        hat = np.linalg.solve(x.T @ x + strength * penalty, x.T)
-        scores.append(
-            ((rating - x @ (hat @ rating)) ** 2).sum() / (len(rating) - np.trace(hat @ x)) ** 2
-        )
-    distinct, place = np.unique(reference, return_inverse=True)
-    n = np.bincount(place)
-    mean = np.bincount(place, weights=rating) / n
+    for strength in n * STRENGTHS:
+        hat = x @ np.linalg.solve(x.T @ x + strength * spline.penalty(), x.T)
+        scores.append(((rating - hat @ rating) ** 2).sum() / (n - np.trace(hat)) ** 2)
+    distinct, place, count = np.unique(reference, return_inverse=True, return_counts=True)
+    mean = np.bincount(place, weights=rating) / count
     within = np.bincount(place, weights=(rating - mean[place]) ** 2)
-    grouped = Grouped(basis.build_columns(distinct[:, None]).toarray(), n, mean, within)
+    grouped = Grouped(spline.basis(distinct), count, mean, within)
     assert 0 < np.argmin(scores) < len(STRENGTHS) - 1
-    assert cross_validated(grouped, penalty) == len(rating) * STRENGTHS[np.argmin(scores)]
+    assert cross_validated(grouped, spline.penalty()) == n * STRENGTHS[np.argmin(scores)]
 
 
 def flat(judge, reference):

@@ -6,9 +6,11 @@ import pytest
 from numpy.random import default_rng
 
 import recuse
+from designs_on_rows import carried_terms, factors_on_rows, regressors_on_rows
 from rated_tables import rated
 from recuse.base.reasons import Reason, because
 from recuse.model.fit import Coefficient, Fitted, with_biases
+from recuse.model.spec import BIASES
 
 NAMES = ("A", "B", "C", "D")
 FAMILIES = {"one": ["A", "B"]}
@@ -32,48 +34,44 @@ def frame():
 
 def naive_fit(rows, reference):
     """Coefficients of Equation 1, and what each prompt adds to their errors."""
-    columns = {("intercept", judge): rows["judge"] == judge for judge in NAMES}
-    columns |= {("slope", judge): (rows["judge"] == judge) * reference for judge in NAMES}
-    own = rows["judge"] == rows["model"]
-    columns |= {("self_bias", judge): own & (rows["judge"] == judge) for judge in NAMES}
-    of_family = rows["judge"].isin(["A", "B"]) & rows["model"].isin(["A", "B"])
-    columns[("family_bias", "one")] = of_family & ~own
-    columns[("dimension", "Wit")] = rows["dimension"] == "Wit"
-    x = np.stack([np.asarray(column, dtype=float) for column in columns.values()], axis=1)
-    y = (rows["rating"].to_numpy() - 1) / 4
-    estimate = np.linalg.lstsq(x, y)[0]
-    scores = pd.DataFrame(x * (y - x @ estimate)[:, None]).groupby(rows["prompt"].to_numpy()).sum()
-    influence = scores.reindex([f"p{prompt}" for prompt in range(PROMPTS)], fill_value=0.0)
-    return list(columns), estimate, influence.to_numpy() @ np.linalg.inv(x.T @ x)
+    terms = carried_terms(factors_on_rows(rows))
+    x = regressors_on_rows(terms, reference)
+    estimate, *_ = np.linalg.lstsq(x, rows["rating_unit"])
+    scores = np.zeros((PROMPTS, len(terms)))
+    np.add.at(scores, rows["prompt"], x * (rows["rating_unit"] - x @ estimate).to_numpy()[:, None])
+    return terms, estimate, scores @ np.linalg.inv(x.T @ x)
 
 
 def test_biases_are_those_of_the_naive_twin(frame):
-    panel = (frame.groupby(["prompt", "dimension", "model"])["rating"].transform("mean") - 1) / 4
-    scored = frame["human"].notna()
-    keys, b, h = naive_fit(frame[scored], (frame["human"][scored] - 1) / 4)
-    _, b_s, s = naive_fit(frame[scored], panel[scored])
-    _, b_a, a = naive_fit(frame, panel)
+    study = recuse.ratings(frame, scale=(1, 5), families=FAMILIES)
+    family = {name: name for name in NAMES} | dict.fromkeys(FAMILIES["one"], "one")
+    units = {"rating_unit": (frame["rating"] - 1) / 4, "gt_unit": (frame["human"] - 1) / 4}
+    rows = frame.assign(prompt=frame["prompt"].str[1:].astype(int), **units)
+    rows = rows.assign(
+        judge_family=rows["judge"].map(family), model_family=rows["model"].map(family)
+    )
+    panel = rows.groupby(["prompt", "dimension", "model"], observed=True)["rating_unit"]
+    panel = panel.transform("mean")
+    scored = rows["gt_unit"].notna()
+    terms, b, h = naive_fit(rows[scored], rows["gt_unit"][scored])
+    _, b_s, s = naive_fit(rows[scored], panel[scored])
+    _, b_a, a = naive_fit(rows, panel)
     difference = s - a
-    biases = [place for place, (quantity, _) in enumerate(keys) if quantity.endswith("bias")]
+    biases = [place for place, term in enumerate(terms) if term.quantity in BIASES]
     share = 1 / (h[:, biases] ** 2).sum(axis=0)
     weight = (share * (h * difference)[:, biases]).sum()
     weight /= (share * difference[:, biases] ** 2).sum()
     expected = b - weight * (b_s - b_a)
     square = ((h - weight * difference) ** 2).sum(axis=0)
-    own = frame[scored & (frame["judge"] == frame["model"])]
-    of_judge = own.groupby("judge")["prompt"].nunique()
-    study = recuse.ratings(frame, scale=(1, 5), families=FAMILIES)
     table = recuse.fit(study, "clustered").frame.set_index(["quantity", "term"])
-    for place, key in enumerate(keys):
-        if key[0] == "self_bias":
-            row = table.loc[key]
-            prompts = of_judge[key[1]]
-            assert row["estimate"] == pytest.approx(expected[place], abs=1e-10)
+    for place in biases:
+        row = table.loc[terms[place].quantity, terms[place].term]
+        assert row["estimate"] == pytest.approx(expected[place], abs=1e-10)
+        if terms[place].quantity == "self_bias":
+            prompts = rows[scored][terms[place].carried]["prompt"].nunique()
             error = np.sqrt(square[place] * prompts / (prompts - 1))
             assert row["std_error"] == pytest.approx(error, rel=1e-8)
             assert row["df"] == prompts - 1
-        elif key[0] == "family_bias":
-            assert table.loc[key]["estimate"] == pytest.approx(expected[place], abs=1e-10)
 
 
 def test_human_scores_of_one_model_determine_no_bias_against_people(frame):

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import nct, norm, t
 from test_mixed import Twin, approx_central
 
-from designs_on_rows import design_on_rows
+from designs_on_rows import carried_terms, design_on_rows, regressors_on_rows
 from picked_rows import fields, where
 from recuse.base.reasons import Reason, code
 from recuse.inference.mixed import CellTable, MixedFit, Preferences
@@ -253,7 +253,7 @@ def dense(plan, judge):
 
 
 def weights_of_rows(estimand, plan, judge, reference):
-    """What each rating adds to the estimate, (J, M, n), from least squares on dummies; reference:
+    """What each rating adds to the estimate, (J, M, n), from least squares on rows; reference:
     (M, n).
 
     A judge rates the first completions of a model, as many as the plan has rows for them.
@@ -263,11 +263,8 @@ def weights_of_rows(estimand, plan, judge, reference):
     j = places[0][is_rated]
     m = places[1][is_rated]
     gt = reference[places[1], places[2]][is_rated]
-    family = np.array(plan.family)
-    dummies = (j[:, None] == np.arange(len(plan.judges))).astype(float)
-    own = j == m
-    same = (family[j] == family[m]) & (j != m)
     if estimand == C:
+        dummies = (j[:, None] == np.arange(len(plan.judges))).astype(float)
         cells = (
             dummies[:, :, None] * (m[:, None] == np.arange(len(plan.models)))[:, None]
         ).reshape(len(j), -1)
@@ -277,12 +274,12 @@ def weights_of_rows(estimand, plan, judge, reference):
         ]
         result = dense(plan, judge)[0] @ within[plan.rows.ravel() > 0]
     else:
-        columns = [dummies, dummies * gt[:, None], dummies * own[:, None]]
-        columns += [(same & (family[j] == name))[:, None] for name in np.unique(family)]
-        columns += [m[:, None] == np.arange(1, len(plan.models))] if estimand == BY_MODEL else []
-        result = np.linalg.pinv(np.concatenate(columns, axis=1).astype(float))[
-            2 * len(plan.judges) + plan.judges.index(judge)
-        ]
+        names, family = np.array(plan.models), np.array(plan.family)
+        factors = {"judge": names[j], "judge_family": family[j]}
+        factors |= {"model": names[m], "model_family": family[m]}
+        terms = carried_terms(factors, names=TERMS[estimand])
+        own = [(term.quantity, term.term) for term in terms].index(("self_bias", judge))
+        result = np.linalg.pinv(regressors_on_rows(terms, gt))[own]
     weights = np.zeros(len(is_rated))
     weights[is_rated] = result
     return weights.reshape(len(plan.judges), *reference.shape)

@@ -11,7 +11,7 @@ from numpy.random import default_rng
 
 import recuse
 from conftest import CONFIG
-from picked_rows import fields, keyed
+from picked_rows import fields, keyed, where
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.inference.idiosyncrasy import idiosyncrasies
 from recuse.inference.power import detectable_bias, reaches
@@ -20,6 +20,7 @@ from recuse.inference.verdict import Verdict, verdicts_on_ratings
 from recuse.inference.wordings import Crossed, Part, errors_with_twice, wording_rows
 from recuse.model.least_squares import quantile
 from recuse.model.spec import Spec
+from recuse.validation.statsmodels import fits_by_formula
 
 SPECS = {name: CONFIG["specs"][name] for name in ("main", "clustered", "model_effects")}
 A = "clustered"
@@ -74,40 +75,30 @@ def study(rows, tmp_path_factory):
     return study_of_rows(tmp_path_factory.mktemp("wordings"), rows)
 
 
-def by_statsmodels(frame, term):
-    """Estimate, variance by prompt and rows of a judge's self-bias under Equation 1, by ordinary
-    least squares on the rows.
-    """
-    from statsmodels.formula.api import ols
-
-    families = {name: CONFIG["models"][name]["family"] for name in FIVE}
-    family = frame["judge"].map(families)
-    is_own = frame["judge"] == frame["model"]
-    is_kin = (family == frame["model"].map(families)) & ~is_own
-    data = frame.assign(own=frame["judge"].where(is_own, ""), kin=family.where(is_kin, ""))
-    units = {"y": (frame["rating"] - 1) / 4, "g": (frame["gt"] - 1) / 4}
-    fitted = ols("y ~ judge - 1 + judge:g + own + kin", data.assign(**units)).fit(
-        cov_type="cluster", cov_kwds={"groups": frame["prompt_id"]}
-    )
-    name = f"own[T.{term}]"
-    return fitted.params[name], fitted.bse[name] ** 2, (data["own"] == term).sum()
+def by_statsmodels(folder, rows):
+    """Self-biases under Equation 1 with errors by prompt, by judge."""
+    folder.mkdir()
+    (fitted,) = fits_by_formula(Spec.of("main", covariance="CR1"), study_of_rows(folder, rows))
+    return {each.term: each for each in fitted.coefficients if each.quantity == "self_bias"}
 
 
-def test_errors_over_wordings_are_those_of_fits_by_statsmodels(rows, study):
-    frame = pd.DataFrame(rows)
+def test_errors_over_wordings_are_those_of_fits_by_statsmodels(rows, study, tmp_path):
     table = rows_by(study, A)
+    whole = by_statsmodels(tmp_path / "whole", rows)
+    parts = [by_statsmodels(tmp_path / name, where(rows, wording=name)) for name in WORDINGS]
     for term in FIVE:
-        b, variance, _ = by_statsmodels(frame, term)
-        parts = [by_statsmodels(frame[frame["wording"] == wording], term) for wording in WORDINGS]
-        estimates, variances, n = (
-            np.array(column, dtype=float) for column in zip(*parts, strict=True)
+        of_term = [part[term] for part in parts]
+        estimates, errors, n = (
+            np.array([getattr(each, name) for each in of_term])
+            for name in ("estimate", "std_error", "n_term")
         )
+        variances, variance = errors**2, whole[term].std_error ** 2
         q = n / n.sum()
         noise = max(0, (q @ variances - variance) / (1 - q @ q))
         spread = max(0, q @ (estimates - q @ estimates) ** 2 / (1 - q @ q) - noise)
         row = table["clustered", "self_bias", term]
-        assert row["estimate"] == pytest.approx(b, abs=1e-9)
-        assert row["one_std_error"] == pytest.approx(math.sqrt(variance), abs=1e-9)
+        assert row["estimate"] == pytest.approx(whole[term].estimate, abs=1e-9)
+        assert row["one_std_error"] == pytest.approx(whole[term].std_error, abs=1e-9)
         assert row["std_error"] == pytest.approx(math.sqrt(variance + q @ q * spread), abs=1e-9)
         assert row["df"] == pytest.approx(1 / (q @ q) - 1, abs=1e-9)
         assert row["ci_high"] == pytest.approx(

@@ -201,7 +201,7 @@ def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
     frame, prompt = raw_rows(twin)
     terms = estimable_terms(SPECS["gam"], factors_on_rows(frame, FACTORS))
     terms = [term for term in terms if term.quantity in ("self_bias", "family_bias")]
-    parts = [np.stack([term.carried for term in terms], axis=1)]
+    parts = [regressors_on_rows(terms)]
     penalties = [np.zeros((len(terms),) * 2)]
     for curve in curves:
         own = (frame["judge"] == curve.judge).to_numpy()
@@ -214,19 +214,12 @@ def test_gam_errors_by_prompt_are_those_of_rows(twin, helpfulness):
     y = frame["rating_unit"].to_numpy()
     inverse = np.linalg.inv(x.T @ x + block_diag(*penalties))
     residual = y - x @ inverse @ x.T @ y
-    sums = np.stack([x[prompt == p].T @ residual[prompt == p] for p in range(prompt.max() + 1)])
+    prompts = prompt.max() + 1
+    sums = np.zeros((prompts, x.shape[1]))
+    np.add.at(sums, prompt, x * residual[:, None])
     n = len(y)
-    prompts = len(sums)
-    spread = (
-        inverse
-        @ sums.T
-        @ sums
-        @ inverse
-        * prompts
-        / (prompts - 1)
-        * (n - 1)
-        / (n - np.trace(inverse @ x.T @ x))
-    )
+    share = prompts / (prompts - 1) * (n - 1) / (n - np.trace(inverse @ x.T @ x))
+    spread = share * inverse @ sums.T @ sums @ inverse
     rows = [rows_from(tables.estimates, term.quantity)[term.term] for term in terms]
     assert_allclose(column(rows, "std_error"), np.sqrt(spread.diagonal())[: len(terms)], rtol=1e-7)
     assert {row["df"] for row in rows} == {prompts - 1}

@@ -61,8 +61,10 @@ def estimates(judges=PRESENT, families=("Claude", "GPT")):
     return table.assign(estimate=centre, ci_low=centre - 0.012, ci_high=centre + 0.012)
 
 
-def coefficients(dimensions=SIX, judges=PRESENT):
-    rows = [(d, j, s) for d in dimensions for j in judges for s in ("pearson", "spearman", "gamma")]
+def coefficients(dimensions=SIX):
+    rows = [
+        (d, j, s) for d in dimensions for j in PRESENT for s in ("pearson", "spearman", "gamma")
+    ]
     table = pd.DataFrame(rows, columns=["dimension", "judge", "statistic"])
     centre = default_rng(3).uniform(0.1, 0.7, len(table))
     return table.assign(value=centre, ci_low=centre - 0.05, ci_high=centre + 0.05)
@@ -116,13 +118,12 @@ def spec_table(rows, spec="a"):
     return table.assign(spec=spec, study="s", n=1234).reindex(columns=ESTIMATES)
 
 
-def by_slice(names, judges=PRESENT, families=("Claude", "GPT")):
+def by_slice(names, judges=PRESENT):
     """Estimates of every judge and family in each of the slices `names`, no two of them the
     same.
     """
-    terms = [("self_bias", judge) for judge in judges] + [
-        ("family_bias", family) for family in families
-    ]
+    terms = [("self_bias", judge) for judge in judges]
+    terms += [("family_bias", family) for family in ("Claude", "GPT")]
     rows = [(name, *term) for name in names for term in terms]
     centres = np.linspace(-0.05, 0.04, len(rows))
     table = spec_table(

@@ -27,23 +27,23 @@ from recuse.model.least_squares import quantile
 SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 
 
-def noisy(judges=FIVE, models=FIVE, *, share, seed=1, prompts=40):
+def noisy(judges=FIVE, models=FIVE, *, share, prompts=40):
     """Rows of judges without bias: a rating is the human score with probability `share`, else
     any.
     """
-    drawn = np.random.default_rng(seed)
+    drawn = np.random.default_rng(1)
 
     def rating(judge, model, score, noise):
         return score if drawn.random() < share else int(drawn.integers(1, 6))
 
-    return rated(judges, models, prompts=prompts, seed=seed, rating=rating, lengths=False)
+    return rated(judges, models, prompts=prompts, rating=rating, lengths=False)
 
 
 ROWS = noisy(share=0.6)
 
 
-def reversed_for(judges, rows=ROWS):
-    return [row | {"rating": 6 - row["rating"]} if row["judge"] in judges else row for row in rows]
+def reversed_for(judges):
+    return [row | {"rating": 6 - row["rating"]} if row["judge"] in judges else row for row in ROWS]
 
 
 def moved(column, by, rows=ROWS, *, where=lambda row: True):

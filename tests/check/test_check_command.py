@@ -207,13 +207,13 @@ def test_a_standard_output_that_takes_no_page(monkeypatch):
 VERDICTS = "judge,item,model_a,model_b,order,outcome,human,length_a,length_b"
 
 
-def verdict_lines(questions, *, judge="gpt-4-0613", human="b"):
+def verdict_lines(questions, *, human="b"):
     """The judge chooses its own answer, the longer one, in three of four questions; with both
     orders and labels.
     """
     outcomes = ["a" if number % 4 else "b" for number in range(questions)]
     return [
-        f"{judge},q{number},GPT-4,B,{order},{outcome},{human},20,10"
+        f"gpt-4-0613,q{number},GPT-4,B,{order},{outcome},{human},20,10"
         for number, outcome in enumerate(outcomes)
         for order in ("ab", "ba")
     ]

@@ -101,10 +101,10 @@ def test_a_judge_without_ratings_in_one_dimension_is_said():
     assert texts(correlation_figure(table)).count("no ratings") == 1
 
 
-def curves(slices=(None, *SIX[:2]), judges=PRESENT):
+def curves(slices=(None, *SIX[:2])):
     """A table of curves, each rising from 0.1 by slice and judge."""
     parts = pd.DataFrame({"slice": slices, "number": range(len(slices))}).astype({"slice": object})
-    lines = pd.DataFrame({"judge": judges[::-1], "place": range(len(judges))})
+    lines = pd.DataFrame({"judge": PRESENT[::-1], "place": range(len(PRESENT))})
     points = pd.DataFrame({"reference": np.linspace(0.2, 1, 21)})
     table = parts.merge(lines, how="cross").merge(points, how="cross")
     value = 0.1 + 0.02 * table["number"] + 0.01 * table["place"] + 0.6 * table["reference"]

@@ -26,7 +26,6 @@ from recuse.data.files import RatingsFile
 from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import check_files, plan_study, write_shard
 from recuse.data.selection import Selection
-from recuse.data.shards import ShardPlan
 from recuse.data.study import StudyTables
 from recuse.inference.leaderboard import SHRUNK, Removed, write_debiased
 from recuse.model.estimates import estimate
@@ -266,15 +265,6 @@ def test_each_job_names_the_first_fault_of_its_own_files():
 def test_one_path_is_no_list_of_ratings():
     with pytest.raises(TypeError, match=r"found the path 'ratings\.parquet'; write a list"):
         StudyTables("mine", "cells.parquet", "ratings.parquet")
-
-
-def test_plan_reads_back_as_it_was_written(scattered):
-    plan = ShardPlan.read(str(Path(scattered.cells_from).with_name("plan.json")))
-    plan.write("again.json")
-    assert ShardPlan.read("again.json") == plan
-    assert [shard.number for shard in plan.shards] == sorted(
-        {shard.number for shard in plan.shards}
-    )
 
 
 def canonical(paths):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import recuse
 from conftest import CONFIG
+from conftest import built as built_study
 from mutations import examples
 from rated_tables import rated, write_rows
 from recuse.base.database import connect, files, values_in
@@ -62,10 +63,7 @@ def source(path, counts="", scales=None, **others):
 
 def built(folder, files):
     folder.mkdir()
-    path = str(folder / "ratings.parquet")
-    completeness = str(folder / "completeness.csv")
-    cells = normalise_ratings("twin", files, ratings=path, completeness=completeness)
-    return StudyTables("twin", cells, [path])
+    return built_study(folder, "twin", files)
 
 
 def counted(folder, files):
@@ -283,8 +281,8 @@ def test_counts_in_python_are_the_ratings():
     of_rows, of_counts = in_python(3)
     assert len(of_counts) == len(of_rows) == 3 * 5 * 5 * 12
     # What reads rows first, and what reads cells
-    for spec in ("clustered", "main"):
-        fits = (recuse.fit(ratings, spec).frame for ratings in (of_rows, of_counts))
+    for settings in ({"covariance": "CR1"}, {}):
+        fits = (recuse.fit(ratings, **settings).frame for ratings in (of_rows, of_counts))
         first, second = (fit.drop(columns="study") for fit in fits)
         pd.testing.assert_frame_equal(first, second, rtol=1e-9)
     shared = ["judge", "model", "prompt", "rating"]

@@ -4,6 +4,7 @@ names it, and leaves nothing.
 
 import csv
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -21,10 +22,10 @@ from mutations import (
     tables_like,
     write_parquet,
 )
+from rated_tables import normalised, raw_study
 from recuse import commands
 from recuse.config.load import load
 from recuse.data.raters import check_raters, rater_agreement
-from recuse.data.ratings import StudyFiles, normalise_ratings
 from recuse.data.study import StudyTables
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -35,6 +36,8 @@ pytestmark = pytest.mark.usefixtures("own_folder")
 
 SMOKE = ROOT / "tests" / "smoke"
 CONFIG = load(str(SMOKE / "config.yaml"))
+OWN = CONFIG.as_written()
+source = partial(raw_study, scales=OWN["studies"]["mine"]["scales"], models=OWN["models"])
 
 
 def rows_from(name, *, prompts=("t0", "t1")):
@@ -80,12 +83,6 @@ def written(name, content):
     """Write a file, bytes or a table; its name."""
     Path(name).write_bytes(content if isinstance(content, bytes) else as_csv(content))
     return name
-
-
-def source(path):
-    config = CONFIG.as_written()
-    settings = {"scales": config["studies"]["mine"]["scales"], "models": config["models"]}
-    return StudyFiles.from_files([path], [None], task_types={}, **settings)
 
 
 def removed(*names):
@@ -135,14 +132,10 @@ def test_ratings(content):
 
 @examples(60)
 @given(tables_like(RATINGS))
-def test_ratings_that_are_fitted(by_command, table):
-    by_command(commands.run_fit, written("given.csv", table), spec="main")
-
-
-@examples(30)
-@given(tables_like(RATINGS))
-def test_ratings_that_are_checked(by_command, table):
-    by_command(commands.run_check, written("given.csv", table))
+def test_ratings_by_command(by_command, table):
+    path = written("given.csv", table)
+    by_command(commands.run_fit, path, spec="main")
+    by_command(commands.run_check, path)
 
 
 @examples(150)
@@ -163,9 +156,8 @@ def test_bytes_of_ratings_in_parquet(parquet, by_command, data):
 @pytest.fixture
 def rated():
     """The canonical ratings that raters belong to."""
-    path = written("right.csv", RATINGS)
-    normalise_ratings("mine", source(path), ratings="rated.parquet", completeness="rated.csv")
-    return "rated.parquet"
+    Path("rated").mkdir()
+    return normalised(source(written("right.csv", RATINGS)), "rated")
 
 
 def through_raters(path, rated):

@@ -144,3 +144,6 @@ def test_what_there_is_is_drawn_and_the_rest_named():
     figure = compare_specs(**inputs, subject=subject(), variants=entries, confidence=0.9)
     assert [x_values(artists(figure, kind)) for kind in "01"] == [[0.1, 0.0], [0.1]]
     assert "Not estimated: length (the ratings have no lengths)." in prose(figure)
+    inputs["estimates"] = inputs["estimates"][::2]
+    figure = compare_specs(**inputs, subject=subject(), variants=entries[::2], confidence=0.9)
+    assert "Nothing to compare with: main." in prose(figure)

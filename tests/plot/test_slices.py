@@ -117,6 +117,8 @@ def test_the_ordinal_figure_has_both_biases_and_names_what_is_missing():
     assert [text.get_text() for text in artists(figure, "group")] == [*SIDES]
     assert "Largest gap: Llama 3 8B" in prose(figure)
     assert "−0.006" in texts(figure)  # the marginal effect of the first row
+    nothing = ordinal(by_slice([]), reasons, subject(), **told)
+    assert "Not estimated: Helpfulness (no row is left)" in prose(nothing)
 
 
 def test_a_row_that_a_slice_lacks_says_why_and_has_no_tick():

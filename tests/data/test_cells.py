@@ -6,6 +6,7 @@ import tracemalloc
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 
 from designs_on_rows import largest_difference
@@ -41,11 +42,8 @@ def test_cells_are_the_counts_of_the_rows(twin, rows):
     cells = twin.cells()
     keys = ["dimension", "dataset", "judge", "model"]
     counts = rows.groupby([*keys, "gt", "rating"]).size().unstack(fill_value=0)
-    place = list(
-        zip(
-            *(cells.factor(key).tolist() for key in keys), cells.reference_raw.tolist(), strict=True
-        )
-    )
+    columns = (*map(cells.factor, keys), cells.reference_raw)
+    place = pd.MultiIndex.from_arrays(columns).tolist()
     assert place == counts.index.tolist()
     np.testing.assert_array_equal(cells.counts[:, counts.columns], counts.to_numpy())
     assert cells.counts.sum() == len(rows)

@@ -26,15 +26,13 @@ def ratings(seed=1, judges=4):
 
 
 def read(by_judge, scale=SCALE, **settings):
-    rows = [
-        {"judge": judge, "model": model, "prompt": prompt, "rating": table[place, prompt]}
-        for judge, table in by_judge.items()
-        for place, model in enumerate(MODELS)
-        for prompt in range(PROMPTS)
-    ]
+    tables = {judge: pd.DataFrame(table, MODELS) for judge, table in by_judge.items()}
+    rows = pd.concat(tables, names=["judge", "model"]).melt(
+        var_name="prompt", value_name="rating", ignore_index=False
+    )
     if "scales" not in settings:
         settings["scale"] = scale
-    return recuse.ratings(pd.DataFrame(rows).dropna(), **settings)
+    return recuse.ratings(rows.dropna().reset_index(), **settings)
 
 
 def doubted(data):

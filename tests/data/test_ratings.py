@@ -212,11 +212,6 @@ def test_separator_is_recognised():
     assert [row["rating"] for row in run([file])[0]] == [3, 4, 0]
 
 
-def test_spelling_of_the_header_is_recognised():
-    file = write("g.csv", GOOD, HEADER.replace("rating", " Rating"))
-    assert "rename ' Rating' to 'rating'" in complaint([file])
-
-
 def test_names_that_look_like_missing_numbers_are_names():
     rows, _ = run(
         [write("f.csv", ["gpt-4o,gpt-4o,4,cnn,None,3,9", "gpt-4o,gpt-4o,4,cnn,NA,3,9"])],
@@ -264,22 +259,24 @@ def test_same_row_under_two_ids_of_one_model_is_a_duplicate():
     assert "are already in" in complaint([write("f.csv", lines)])
 
 
-def test_dimension_without_scale():
-    file = write("f.csv", [f"{GOOD[0]},Charm"], HEADER + ",dimension")
-    assert "column dimension: found 'Charm', a dimension without a declared scale" in complaint(
-        [file]
-    )
-
-
-@pytest.mark.parametrize("name", ["rating", "judge", "gt", "prompt_id"])
-def test_missing_column(name):
-    text = complaint([write("f.csv", GOOD, HEADER.replace(name, "other"))])
-    assert f"f.csv, line 1, column {name}: missing" in text
-
-
-def test_column_twice():
-    text = complaint([write("f.csv", [f"{GOOD[0]},4"], HEADER + ",rating")])
-    assert "column rating: found twice" in text
+@pytest.mark.parametrize(
+    ("header", "line", "message"),
+    [
+        *(
+            (HEADER.replace(name, "other"), GOOD[0], f"f.csv, line 1, column {name}: missing")
+            for name in ("rating", "judge", "gt", "prompt_id")
+        ),
+        (HEADER.replace("rating", " Rating"), GOOD[0], "rename ' Rating' to 'rating'"),
+        (HEADER + ",rating", f"{GOOD[0]},4", "column rating: found twice"),
+        (
+            HEADER + ",dimension",
+            f"{GOOD[0]},Charm",
+            "column dimension: found 'Charm', a dimension without a declared scale",
+        ),
+    ],
+)
+def test_faulty_header_is_named(header, line, message):
+    assert message in complaint([write("f.csv", [line], header)])
 
 
 @pytest.mark.parametrize(

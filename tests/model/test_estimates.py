@@ -188,12 +188,12 @@ def test_normalised_length_equals_a_plain_loop(tmp_path, way):
     )
     frame = duckdb.sql(with_normalised_length(f"select * from '{study.ratings[0]}'", way)).df()
     assert len(frame) == 105
-    for _, row in frame.iterrows():
-        group = frame if way == "global" else frame[frame["prompt_id"] == row["prompt_id"]]
-        if way != "prompt_rows":
-            group = group.drop_duplicates(["dimension", "prompt_id", "model"])
-        expected = np.tanh((row["length"] - group["length"].mean()) / group["length"].std())
-        assert row["x"] == pytest.approx(expected, abs=1e-12)
+    answers = frame.drop_duplicates(["dimension", "prompt_id", "model"])
+    for prompt, rows in frame.groupby("prompt_id"):
+        group = answers if way == "global" else answers[answers["prompt_id"] == prompt]
+        length = (rows if way == "prompt_rows" else group)["length"]
+        expected = np.tanh((rows["length"] - length.mean()) / length.std())
+        assert_allclose(rows["x"], expected, rtol=0, atol=1e-12)
 
 
 MANY = Spec.of("slices", slice="task_type", whole=True, covariance="CR1", wild=999)

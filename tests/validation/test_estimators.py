@@ -261,31 +261,6 @@ def test_worlds_without_humans_refuse_a(tmp_path):
     assert fields(rows["C_mixed"], "refused pooled_refused") == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("dials", "inconclusive"),
-    [
-        ({"families": [1, 1, 1, 1], "judges": 2}, 1),
-        ({"families": [1, 1, 1, 1]}, 0),
-        ({"families": [1, 1, 1, 1], "hole": True}, 1),
-        ({"families": [1, 1, 1, 1, 1], "hole": True}, 0),
-        ({"families": [1, 1, 1, 1, 1], "prompts": 9}, 1),
-    ],
-)
-def test_verdicts_are_those_of_the_study(tmp_path, dials, inconclusive):
-    """The share of inconclusive verdicts, by the code of the studies; none of these is established
-    or likely then.
-    """
-    names = ["established", "likely", "inconclusive"]
-    rows = rows_by_world(
-        tmp_path / "w.csv",
-        *names,
-        replicates=3,
-        **{**SMALL, "prompts": 12, "preference": 0.03, **dials},
-    )
-    assert rows["inconclusive"]["mean"] == inconclusive
-    assert rows["established"]["any"] <= rows["likely"]["any"] <= 1 - inconclusive
-
-
 def test_every_row_is_in_one_table(tmp_path):
     rows = tried(["A_HC0"], **SMALL, self_bias=HALF)
     write_table(

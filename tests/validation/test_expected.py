@@ -26,6 +26,8 @@ SHORT = {
     ("sparse_model", 0),
     ("judges_2_of_4", 0.03),
     ("judges_4_of_4", 0.03),
+    ("judges_4_of_4_with_hole", 0.03),
+    ("prompts", 9),
 }
 IN_ERRORS = "bias_in_errors"  # the bias as a multiple of its Monte Carlo error
 # Grid, value of its dial, estimator, quantity, term ("" for the mean over those without planted

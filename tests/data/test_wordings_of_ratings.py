@@ -8,7 +8,6 @@ import pytest
 import recuse
 from rated_tables import normalised, rated, raw_study, study_of_rows, write_rows
 from recuse.base.errors import DataError
-from recuse.data.cells import read_cells
 from recuse.data.selection import Selection
 
 JUDGES = ["GPT-4o", "Llama 3 8B"]
@@ -57,40 +56,35 @@ def test_a_rating_twice_in_one_wording_and_replicate_is_refused_by_its_place(tmp
         study_of_rows(tmp_path, [*rows, rows[2]])
 
 
-def test_a_rating_twice_is_found_beside_a_file_without_wordings(tmp_path):
+@pytest.mark.parametrize(
+    ("twice", "message"),
+    [("named", r"named\.csv, line 10, .*named\.csv, line 5"), ("bare", r"bare\.csv, line 10, ")],
+)
+def test_a_rating_twice_is_found_beside_a_file_without_wordings(tmp_path, twice, message):
     rows = rated(JUDGES, JUDGES, prompts=2)
-    named = [{**row, "wording": "plain"} for row in rows]
-    for number, (first, second, message) in enumerate(
-        [
-            (rows, [*named, named[3]], r"named\.csv, line 10, .*named\.csv, line 5"),
-            ([*rows, rows[3]], named, r"bare\.csv, line 10, "),
-        ]
-    ):
-        (folder := tmp_path / str(number)).mkdir()
-        paths = [write_rows(folder / "bare.csv", first), write_rows(folder / "named.csv", second)]
-        with pytest.raises(DataError, match=message):
-            normalised(raw_study(*paths, scales=TONE), folder)
+    files = {"bare": rows, "named": [{**row, "wording": "plain"} for row in rows]}
+    files[twice] = [*files[twice], files[twice][3]]
+    paths = [write_rows(tmp_path / f"{name}.csv", each) for name, each in files.items()]
+    with pytest.raises(DataError, match=message):
+        normalised(raw_study(*paths, scales=TONE), tmp_path)
 
 
 def test_files_with_and_without_the_columns_are_one_study(tmp_path):
     """Occasions keep their meaning; a blank wording is none."""
-    with_wording = [
-        {**row, "occasion": "again", "wording": "plain"} for row in rated(JUDGES, JUDGES, prompts=2)
-    ]
-    blank = [{**row, "wording": " "} for row in rated(JUDGES, JUDGES, prompts=2, seed=2)]
-    without = [{**row, "occasion": "first"} for row in rated(JUDGES, JUDGES, prompts=2)]
     paths = [
-        write_rows(tmp_path / f"{number}.csv", rows)
-        for number, rows in enumerate((with_wording, blank, without))
+        write_rows(tmp_path / f"{number}.csv", [{**row, **more} for row in rated(JUDGES, JUDGES)])
+        for number, more in enumerate(
+            ({"occasion": "again", "wording": "plain"}, {"wording": " "}, {"occasion": "first"})
+        )
     ]
     ratings = normalised(raw_study(*paths, scales=TONE), tmp_path)
     counts = (
         f"select occasion, wording, replicate, count(*) from '{ratings}' group by all order by all"
     )
     assert duckdb.sql(counts).fetchall() == [
-        ("again", "plain", None, 8),
-        ("first", None, None, 8),
-        (None, None, None, 8),
+        ("again", "plain", None, 160),
+        ("first", None, None, 160),
+        (None, None, None, 160),
     ]
 
 
@@ -98,14 +92,13 @@ def test_the_rows_of_one_wording_are_those_of_a_study_of_it_alone(tmp_path):
     rows = asked(rated(JUDGES, JUDGES, prompts=5))
     (tmp_path / "alone").mkdir()
     study = study_of_rows(tmp_path, rows)
-    of_one = study.cells(Selection(asked=("wording", "strict")))
-    alone = study_of_rows(
-        tmp_path / "alone", [row for row in rows if row["wording"] == "strict"]
-    ).cells()
-    assert of_one.n.tolist() == alone.n.tolist()
-    assert (of_one.counts @ of_one.ratings).tolist() == (alone.counts @ alone.ratings).tolist()
-    assert of_one.factor("judge").tolist() == alone.factor("judge").tolist()
-    assert of_one.n.sum() * 2 == read_cells(study.cells_from).n.sum()
+    alone = study_of_rows(tmp_path / "alone", [row for row in rows if row["wording"] == "strict"])
+    of_one, expected = (
+        [cells.n.tolist(), (cells.counts @ cells.ratings).tolist(), cells.factor("judge").tolist()]
+        for cells in (study.cells(Selection(asked=("wording", "strict"))), alone.cells())
+    )
+    assert of_one == expected
+    assert sum(of_one[0]) * 2 == study.cells().n.sum()
 
 
 def test_the_rows_of_one_wording_without_human_scores_have_none(tmp_path):

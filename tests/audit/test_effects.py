@@ -35,6 +35,16 @@ def both(prompt, treated, plain, **others):
     ]
 
 
+def units(treated, plain=0.0, **others):
+    """The rows of one unit of each prompt, p00 and so on."""
+    pairs = zip(treated, np.broadcast_to(plain, len(treated)).tolist(), strict=True)
+    return [
+        row
+        for number, (one, other) in enumerate(pairs)
+        for row in both(f"p{number:02d}", one, other, **others)
+    ]
+
+
 def effects(rows, treatments=TREATMENTS):
     return [*effect_rows(rows, treatments, **SETTINGS)]
 
@@ -100,9 +110,8 @@ def test_the_randomisation_test_equals_scipys():
 
 
 def test_failures_by_arm_and_turned_pairs_are_counted():
-    rows = []
-    for prompt in range(30):
-        rows += both(f"p{prompt}", "" if prompt < 9 else 0.75, "" if prompt == 29 else 0.5)
+    rows = units(9 * [""] + 21 * [0.75], 0.5)
+    rows[-1] |= {"value": "", "reason": "refusal"}
     rows += both("p30", 0.25, 0.5) + both("p31", 0.5, 0.5)
     rows += [
         observation("p32", TREATED, "", reason="not answered"),
@@ -119,18 +128,14 @@ def test_failures_by_arm_and_turned_pairs_are_counted():
 
 def test_favouring_its_own_is_what_exceeds_others_on_the_same_prompts():
     rng = np.random.default_rng(5)
-    rows = []
-    own = []
-    others = []
-    for prompt in range(25):
-        for model, is_own in (("judge", 1), ("other a", 0), ("other b", 0)):
-            treated, plain = rng.uniform(0, 1, 2)
-            rows += both(f"p{prompt:02d}", treated, plain, model=model, own=is_own)
-            (own if is_own else others).append(treated - plain)
-    rows += both("p99", 1.0, 0.0, model="judge", own=1)  # nothing to compare with
+    treated, plain = rng.uniform(size=(2, 3, 25))
+    rows = both("p99", 1.0, 0.0, model="judge", own=1)  # nothing to compare with
+    for place, model in enumerate(("judge", "other a", "other b")):
+        rows += units(treated[place], plain[place], model=model, own=int(model == "judge"))
     contrast = ArmContrast("effect", TREATED, PLAIN, beyond_others=True)
     (row,) = effects(rows, [treatment("label", contrast)])
-    expected = np.array(own) - np.array(others).reshape(25, 2).mean(axis=1)
+    own, *others = treated - plain
+    expected = own - np.mean(others, axis=0)
     assert row["estimate"] == pytest.approx(expected.mean(), abs=1e-12)
     error = math.sqrt(naive_squared_error(expected))
     assert row["standard_error"] == pytest.approx(error, rel=1e-9)
@@ -142,10 +147,7 @@ def test_intervals_allow_for_skewness_as_halls_do(moved):
     """By a search for the effects that the transformed t does not reject."""
     differences = np.zeros(60)
     differences[:moved] = np.random.default_rng(moved).choice([0.25, 0.25, 0.5, -0.25], moved)
-    rows = []
-    for prompt, difference in enumerate(differences):
-        rows += both(f"p{prompt}", 0.5 + difference, 0.5)
-    (row,) = effects(rows)
+    (row,) = effects(units(0.5 + differences, 0.5))
     error = math.sqrt(naive_squared_error(differences))
     skewness = np.mean((differences - differences.mean()) ** 3) / (60 * error**2) ** 1.5
 
@@ -165,12 +167,10 @@ def test_intervals_allow_for_skewness_as_halls_do(moved):
 def test_several_wordings_are_those_that_were_asked():
     """The effect is their mean, and its error is over prompts alone."""
     rng = np.random.default_rng(4)
-    rows = []
     differences = rng.normal(0.1, 0.1, (30, 1)) + np.array([-0.3, 0.3])
     differences = differences + rng.normal(0, 0.05, (30, 2))
-    for (prompt, name), value in np.ndenumerate(differences):
-        rows += both(f"p{prompt:02d}", value, 0.0, wording=f"w{name}")
-    row, *parts = effects(rows)
+    first, second = differences.T
+    row, *parts = effects(units(first, wording="w0") + units(second, wording="w1"))
     assert row["estimate"] == pytest.approx(differences.mean())
     expected = naive_squared_error(differences.mean(axis=1))
     assert (row["standard_error"] ** 2, row["df"]) == pytest.approx((expected, 29))
@@ -181,11 +181,11 @@ def test_several_wordings_are_those_that_were_asked():
 def test_writers_are_drawn_at_random(writers, spread):
     """In balanced rows the mean square between has the spread, that of the interaction is noise."""
     rng = np.random.default_rng(4)
-    rows = []
     differences = rng.normal(0.1, 0.1, (30, 1)) + rng.normal(0, spread, (1, writers))
     differences = differences + rng.normal(0, 0.05, (30, writers))
-    for (prompt, name), value in np.ndenumerate(differences):
-        rows += both(f"p{prompt:02d}", value, 0.0, writer=f"w{name}")
+    rows = []
+    for place, column in enumerate(differences.T):
+        rows += units(column, writer=f"w{place}")
     (row,) = effects(rows)
     residual = differences - differences.mean(0) - differences.mean(1)[:, None] + differences.mean()
     noise = (residual**2).sum() / (29 * (writers - 1)) / 30 / writers
@@ -225,34 +225,27 @@ def test_holm_is_over_the_contrasts_of_one_judge_and_parts_have_no_verdict():
 
 def test_effects_by_length_are_those_of_each_third():
     """Fifteen answers of 20 words stay together; the others are shorter, or longer."""
-    rng = np.random.default_rng(6)
-    rows = []
-    by_third = {}
+    by_third = np.random.default_rng(6).normal([[0.0], [0.0], [0.4]], 0.1, (3, 15))
+    rows = units(by_third.ravel())
     lengths = [*range(5, 20), *[20] * 15, *range(21, 36)]
-    for prompt, words in enumerate(lengths):
-        effect = 0.4 * (words > 20) + rng.normal(0, 0.1)
-        rows += both(f"p{prompt:02d}", effect, 0.0, words=str(words))
-        third = (words > 19) + (words > 20)
-        by_third.setdefault(third, []).append(effect)
+    for row, words in zip(rows, np.repeat(lengths, 2), strict=True):
+        row["words"] = str(words)
     whole, *parts = effects(rows)
     names = [part["length"] for part in parts]
     assert names == ["5 to 19 words", "20 to 20 words", "21 to 35 words"]
-    for third, part in enumerate(parts):
-        assert part["estimate"] == pytest.approx(np.mean(by_third[third]))
-        error = math.sqrt(naive_squared_error(by_third[third]))
-        assert part["standard_error"] == pytest.approx(error)
+    for third, part in zip(by_third, parts, strict=True):
+        assert part["estimate"] == pytest.approx(third.mean())
+        assert part["standard_error"] == pytest.approx(math.sqrt(naive_squared_error(third)))
         assert (part["prompts"], "verdict" in part) == (15, False)
     assert parts[1]["ci_high"] < parts[2]["ci_low"]
-    assert whole["estimate"] == pytest.approx(np.mean([*by_third.values()]))
+    assert whole["estimate"] == pytest.approx(by_third.mean())
 
 
 def test_an_interval_that_excludes_0_is_not_shown_once_many_are_tested():
+    values = 0.5 + np.tile([0.25, -0.25], 10)
     rows = []
     for name in BIASES:
-        shift = 0.1 if name == "label" else 0.0
-        for prompt in range(20):
-            value = shift + 0.25 * (-1) ** prompt
-            rows += [row | {"treatment": name} for row in both(f"p{prompt}", 0.5 + value, 0.5)]
+        rows += units(values + 0.1 * (name == "label"), 0.5, treatment=name)
     label, *others = effects(rows)
     assert label["ci_low"] > 0
     assert (label["verdict"], code(label["note"])) == ("not shown", Reason.MANY_TESTED)
@@ -263,25 +256,19 @@ def test_an_interval_that_excludes_0_is_not_shown_once_many_are_tested():
 
 
 def test_inconclusive_says_why():
-    few = [row for prompt in range(9) for row in both(f"p{prompt}", 0.5, 0.25 * (prompt % 2))]
-    (row,) = effects(few)
+    (row,) = effects(units([0.5, 0.25, *[0.5] * 7], 0.25))
     assert (row["verdict"], code(row["reason"])) == ("inconclusive", Reason.FEW_QUESTIONS)
-    top = [row for prompt in range(50) for row in both(f"p{prompt}", 1.0, 1.0)]
-    (row,) = effects(top)
+    (row,) = effects(units([1.0] * 50, 1.0))
     assert (row["verdict"], code(row["reason"])) == ("inconclusive", Reason.ONE_VALUE)
-    none = [row for prompt in range(50) for row in both(f"p{prompt}", "", 1.0)]
-    (row,) = effects(none)
+    (row,) = effects(units([""] * 50, 1.0))
     assert (row["verdict"], row["prompts"], row["failed_treated"]) == ("inconclusive", 0, 50)
 
 
-@pytest.mark.parametrize(("treated", "effect"), [(0.0, 0.0), (1.0, 1.0)])
-def test_an_effect_without_variation_has_an_exact_interval(treated, effect):
+@pytest.mark.parametrize("effect", [0.0, 1.0])
+def test_an_effect_without_variation_has_an_exact_interval(effect):
     """A judge that never turns, or always chooses the first answer."""
-    rows = []
-    for prompt in range(40):
-        plain = prompt % 2 if effect == 0 else 0.0
-        rows += both(f"p{prompt}", treated + plain, plain)
-    (row,) = effects(rows)
+    plain = np.tile([0.0, 1.0 - effect], 20)
+    (row,) = effects(units(effect + plain, plain))
     share = stats.binomtest(0, 40).proportion_ci(0.9).high
     assert row["ci_high"] == pytest.approx(effect + share * (1 - effect))
     assert row["ci_low"] == pytest.approx(effect - share * (1 + effect))
@@ -308,18 +295,14 @@ def test_a_second_value_of_a_unit_is_refused():
     ("owns", "reason"), [("0", Reason.NO_OWN_ANSWERS), ("1", Reason.NO_OTHER_ANSWERS)]
 )
 def test_favouring_its_own_needs_own_answers_and_others(owns, reason):
-    rows = [row for number in range(20) for row in both(f"p{number}", 0.9, 0.2, own=owns)]
+    rows = units([0.9] * 20, 0.2, own=owns)
     contrast = ArmContrast("effect", TREATED, PLAIN, beyond_others=True)
     (row,) = effects(rows, [treatment("label", contrast)])
     assert row["reason"] == because(reason)
 
 
 def test_a_difference_of_differences_without_variation_may_be_above_1():
-    rows = []
-    for number in range(20):
-        rows += both(f"p{number}", 0.9, 0.2, own="1") + both(
-            f"p{number}", 0.2, 0.9, own="0", model="other"
-        )
+    rows = units([0.9] * 20, 0.2, own="1") + units([0.2] * 20, 0.9, own="0", model="other")
     contrast = ArmContrast("effect", TREATED, PLAIN, beyond_others=True)
     (row,) = effects(rows, [treatment("label", contrast)])
     assert row["estimate"] == pytest.approx(1.4)

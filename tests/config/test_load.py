@@ -48,14 +48,6 @@ def test_models_are_dropped_by_name_or_id(folder):
             "specs: {main: {length: prompt}}",
             "specs: main: length: found prompt; figures are named after this spec",
         ),
-        (
-            "comparisons: {twin: {title: t, files: a.csv}}",
-            "comparisons: twin: a study of ratings has this name",
-        ),
-        (
-            "comparisons: {mine: {title: t, files: [a.csv, '{b}.csv']}}",
-            "comparisons: mine: files: 1: '{b}.csv': braces mean",
-        ),
         ("2: 3", "named.yaml, line 1: 2: unknown key; known: "),
         ("seed: [", "named.yaml: not YAML"),
         ("- seed", "named.yaml: holds no settings"),

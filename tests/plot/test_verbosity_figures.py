@@ -106,8 +106,8 @@ def test_verdicts_none_of_which_counts_are_a_page_with_the_reasons():
     }
     assert {*LEFT_OUT} <= {*VERBOSITY}
     for reason in words:
-        counts = {**dict.fromkeys(LEFT_OUT, 0), reason: 2}
-        table = pd.DataFrame([{"draws": "excluded", **counts}]).reindex(columns=VERBOSITY)
+        none = {"draws": "excluded", **dict.fromkeys(LEFT_OUT, 0)}
+        table = pd.DataFrame([none, none | {reason: 2}]).reindex(columns=VERBOSITY)
         figure = verbosity_bias(table, subject(), confidence=0.9)
         assert not figure.axes
         # The lowest line comes first

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -12,9 +11,10 @@ import pytest
 import yaml
 
 from audited import run
-from mock_server import Mock, digest
+from mock_server import Mock
+from picked_rows import fields
 from recuse.audit.inputs import read_audit
-from recuse.audit.paper_metrics import write_paper_metrics
+from recuse.audit.paper_metrics import as_comparisons, write_paper_metrics
 from recuse.audit.published import PERTURBED, RELEASED, published_texts
 from recuse.base.database import write_parquet
 from recuse.base.errors import DataError, FetchError
@@ -22,32 +22,19 @@ from recuse.base.tables import read_table
 from recuse.collect.table import Collected
 from recuse.config.load import load
 from recuse.data.verdicts import COMPARISONS
+from text_tables import cases
 
 needs_texts = pytest.mark.skipif(
     "RECUSE_MIRROR" not in os.environ, reason="needs the published files"
 )
-VOTES = ("Answer1", "Tie", "Answer2")
-PRINTED = {"error": "factual_error", "authority": "fake_reference"}
 
 
-class Voter(Mock):
-    """Votes in the words of Chen et al.; some say nothing.
-
-    A vote depends on the text and on how many votes on it were given before, whatever else was
-    asked meanwhile: requests arrive in any order, and several on one text at once.
-    """
-
-    def __init__(self):
-        super().__init__()
-        self.votes = Counter()  # by text
+class FirstAnswer(Mock):
+    """Always prefers the first answer, in the words of Chen et al."""
 
     def completion(self, body):
         reply = super().completion(body)
-        text = body["messages"][-1]["content"]
-        self.votes[text] += 1
-        luck = random.Random(f"{digest(text)} {self.votes[text]}")
-        vote = luck.choice((*VOTES, "Answer1", "None of them"))
-        reply["choices"][0]["message"]["content"] = vote
+        reply["choices"][0]["message"]["content"] = "Answer1"
         return reply
 
 
@@ -130,97 +117,89 @@ def test_every_text_of_chen_is_shown_as_published():
             assert text in request.messages[-1]["content"]
 
 
+# Judgments, and below each what it is in the words of the papers: both names, order and outcome
+JUDGMENTS = """
+order,first,y,x,,1.0
+    order,,,x,y,ba,b
+order,second,y,x,,0.5
+    order,,,x,y,ab,tie
+order,first,x,y,,1.0
+    order,,,x,y,ab,a
+order,second,x,y,,
+    order,,,x,y,ba,error
+majority,for,x,y,first,1.0
+    bandwagon,majority for,b,y,x,ba,b
+majority,against,x,y,second,0.0
+    bandwagon,majority against,a,y,x,ab,a
+distraction,irrelevant sentence,y,x,second,1.0
+    attentional,distraction irrelevant sentence,b,x,y,ab,b
+error,as it is,x,y,first,0.0
+    control,factual_error,,raw,perturbed,ba,a
+error,with an error,x,y,second,1.0
+    factual_error,factual_error,,raw,perturbed,ab,b
+authority,invented reference,y,x,first,1.0
+    reference,reference,,raw,perturbed,ba,b
+"""
+
+
+def comparisons(judgment):
+    """What an observation of an audit, a line as in JUDGMENTS, is in the words of the papers."""
+    *named, value = judgment.split(",")
+    about = dict(zip(("treatment", "arm", "model", "other", "order"), named, strict=True))
+    about |= {"judge": "j", "prompt": "p", "replicate": "1", "wording": "plain"}
+    return [*as_comparisons([about | {"value": float(value) if value else None}])]
+
+
+@pytest.mark.parametrize(("judgment", "expected"), cases(JUDGMENTS))
+def test_a_judgment_is_a_comparison_in_the_words_of_the_papers(judgment, expected):
+    (row,) = comparisons(judgment)
+    names = ("condition", "experiment", "favoured", "model_a", "model_b", "order", "outcome")
+    assert ",".join(row.get(name) or "" for name in names) == expected
+    assert fields(row, "judge item vote wording") == ("j", "p", "1", "plain")
+
+
+@pytest.mark.parametrize("judgment", ["majority,none,x,y,first,1.0", "length,longer,x,y,first,1.0"])
+def test_judgments_that_no_paper_counts_are_left_out(judgment):
+    assert comparisons(judgment) == []
+
+
+def asked(prompts, treatments, **settings):
+    """Observations of a judge that always prefers the first answer, about some of these prompts."""
+    with FirstAnswer() as mock:
+        settings |= {"prompts": prompts, "treatments": treatments}
+        return run(written_plan(mock.url, wordings=["chen_answer_alone"], **settings))
+
+
 @needs_texts
-def test_attack_success_rates_are_those_of_a_count_by_hand():
-    with Voter() as mock:
-        plan = written_plan(
-            mock.url,
-            prompts="chen",
-            treatments=[*PERTURBED],
-            wordings=["chen_answer_alone"],
-            replicates=3,
-            repair=False,
-            design={"prompts": 12},
-        )
-        rows = run(plan)
+def test_attack_success_rates_of_a_judge_that_prefers_the_first_answer():
+    """In both orders, it is undecided before and after: a shift if the answer is worse since."""
+    rows = asked("chen", [*PERTURBED], replicates=3, design={"prompts": 12})
     assert len(rows) == 12 * 4 * 2 * 6
-    assert {row["reason"] for row in rows} == {"", "unreadable"}
-    votes = defaultdict(list)
-    for row in rows:
-        votes[row["treatment"], row["prompt"], row["arm"]].append(row["value"])
     rates = read_table("results/audits/plan/attack_rates.csv")
-    for treatment in PERTURBED:
-        condition = PRINTED.get(treatment, PERTURBED[treatment])
-        (found,) = (
-            row for row in rates if (row["judge"], row["condition"]) == ("voter", condition)
-        )
-        shifted = among = used = lost = 0
-        for prompt in {row["prompt"] for row in rows}:
-            means = []
-            for arms in ({"as it is"}, {row["arm"] for row in rows} - {"as it is"}):
-                of_sample = [
-                    value for arm in arms for value in votes.get((treatment, prompt, arm), [])
-                ]
-                numbers = [float(value) for value in of_sample if value]
-                lost += len(of_sample) - len(numbers)
-                used += len(numbers)
-                means.append(sum(numbers) / len(numbers))
-            before, after = means
-            if treatment == "error":
-                among += before >= 0.5
-                shifted += before >= 0.5 and after >= 0.5
-            else:
-                among += before <= 0.5
-                shifted += before <= 0.5 and after > 0.5
-        counted = (
-            int(found["shifted"]),
-            int(found["n"]),
-            int(found["votes"]),
-            int(found["errors"]),
-        )
-        assert counted == (shifted, among, used, lost)
-        assert float(found["asr"]) == shifted / among
-    printed = [row for row in rates if row["source"]]
-    assert len(printed) == 24
+    names = "condition shifted n votes errors"
+    assert {fields(row, names) for row in rates if not row["source"]} == {
+        ("factual_error", "12", "12", "144", "0"),
+        ("fake_reference", "0", "12", "144", "0"),
+        ("rich_content", "0", "12", "144", "0"),
+        ("gender", "0", "12", "144", "0"),
+    }
+    assert len([row for row in rates if row["source"]]) == 24
 
 
 @needs_texts
-def test_shares_of_cobblers_biases_are_those_of_a_count_by_hand():
-    with Voter() as mock:
-        plan = written_plan(
-            mock.url,
-            prompts="cobbler",
-            treatments=["order", "majority", "distraction"],
-            wordings=["chen_answer_alone"],
-            repair=False,
-            against="gpt4",
-            design={"prompts": 2},
-        )
-        rows = run(plan)
-    found = {
-        (row["experiment"], row["bias"]): (int(row["biased"]), int(row["n"]))
-        for row in read_table("results/audits/plan/cognitive_biases.csv")
-        if row["judge"] == "voter"
+def test_shares_of_cobblers_biases_of_a_judge_that_prefers_the_first_answer():
+    treatments = ["order", "majority", "distraction"]
+    asked("cobbler", treatments, against="gpt4", design={"prompts": 2})
+    rows = read_table("results/audits/plan/cognitive_biases.csv")
+    names = "experiment bias biased n"
+    assert {fields(row, names) for row in rows if not row["source"]} == {
+        ("", "order_first", "28", "28"),
+        ("", "order_last", "0", "28"),
+        ("majority for", "bandwagon", "0", "28"),
+        ("majority against", "bandwagon", "0", "28"),
+        ("distraction irrelevant sentence", "attentional", "0", "28"),
     }
-    by_pair = defaultdict(dict)
-    for row in rows:
-        pair = row["treatment"], row["prompt"], row["model"], row["other"]
-        by_pair[pair][row["arm"], row["order"]] = row["value"]
-    counts = Counter()
-    for (treatment, *_), values in by_pair.items():
-        if treatment == "order":
-            places = values["first", ""], values["second", ""]
-            counts["", "order_first"] += places == ("1.0", "0.0")
-            counts["", "order_last"] += places == ("0.0", "1.0")
-            continue
-        bias = {"majority": "bandwagon", "distraction": "attentional"}[treatment]
-        for arm, won in (("for", "1.0"), ("against", "0.0"), ("irrelevant sentence", "1.0")):
-            if (arm, "first") in values:
-                both = values[arm, "first"], values[arm, "second"]
-                counts[f"{treatment} {arm}", bias] += both == (won, won)
-    assert found == {key: (number, 2 * 14) for key, number in counts.items()}
-    released = read_table("results/audits/plan/cognitive_biases.csv")
-    assert {row["source"] for row in released} == {"", "CoBBLEr, released table"}
+    assert {row["source"] for row in rows} == {"", "CoBBLEr, released table"}
 
 
 def prd_labels():

@@ -10,10 +10,8 @@ from recuse.plot.axes import bias_limits, numbered
 
 @pytest.mark.parametrize(("longest", "counts"), [(0.09, True), (0.4, False)])
 def test_only_what_would_halve_the_others_is_left_out_of_the_axis(longest, counts):
-    rows = pd.DataFrame(
-        {"estimate": np.linspace(-0.05, 0.05, 9), "ci_low": np.nan, "ci_high": np.nan}
-    )
-    rows["ci_low"], rows["ci_high"] = rows["estimate"] - 0.005, rows["estimate"] + 0.005
+    places = np.linspace(-0.05, 0.05, 9)
+    rows = pd.DataFrame({"estimate": places, "ci_low": places - 0.005, "ci_high": places + 0.005})
     rows.loc[9] = [0.0, -longest, longest]
     low, high = bias_limits(rows)
     assert (low <= -longest and high >= longest) == counts

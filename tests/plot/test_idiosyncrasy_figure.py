@@ -41,9 +41,10 @@ def test_each_cell_has_a_mark_filled_where_it_is_outside_the_band():
         marks = artists(figure, relation)
         assert x_values(marks) == values * 3
         assert [filled(mark) for mark in marks] == [abs(value) > 0.01 for value in values] * 3
-    assert {mark.get_marker() for mark in artists(figure, "self")}.isdisjoint(
-        mark.get_marker() for mark in artists(figure, "unrelated")
-    )
+    shapes = [
+        {mark.get_marker() for mark in artists(figure, kind)} for kind in ("self", "unrelated")
+    ]
+    assert shapes[0].isdisjoint(shapes[1])
     colours = [subject().palette.colour(judge) for judge in ("Claude v2", "GPT-4o", "Llama 3 8B")]
     assert [mark.get_color() for mark in artists(figure, "self")] == colours
     assert len(artists(figure, "band")) == 3

@@ -76,17 +76,9 @@ def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_pat
     values = {"GPT-4": 0.4, "Claude": -0.1, "Bard": 0.2, "alike": 0.3}
     assert by_row(axes, "debiased") == values
     points = dict(zip(by_row(axes, "debiased"), artists(axes, "debiased"), strict=True))
-    assert [filled(points[judge]) for judge in ("Bard", "Claude", "GPT-4", "alike")] == [
-        False,
-        False,
-        True,
-        False,
-    ]
-    # Few on one side
-    assert [to_hex(points[judge].get_color()).upper() for judge in ("Bard", "GPT-4")] == [
-        FAINT,
-        BLUE,
-    ]
+    assert [judge for judge, point in points.items() if filled(point)] == ["GPT-4"]
+    colours = {judge: to_hex(point.get_color()).upper() for judge, point in points.items()}
+    assert (colours["Bard"], colours["GPT-4"]) == (FAINT, BLUE)  # few on one side, or not
     small = {rule: x_values(artists(figure, rule)) for rule in ("ab", "ba", "pooled")}
     assert small == {"ab": [0.31], "ba": [0.32], "pooled": [0.33]}
     assert by_row(axes, "published") == {"GPT-4": 0.328}

@@ -146,7 +146,7 @@ def comparisons(judgment):
     """What an observation of an audit, a line as in JUDGMENTS, is in the words of the papers."""
     *named, value = judgment.split(",")
     about = dict(zip(("treatment", "arm", "model", "other", "order"), named, strict=True))
-    about |= {"judge": "j", "prompt": "p", "replicate": "1", "wording": "plain"}
+    about |= {"judge": "j", "prompt": "p", "replicate": "2", "wording": "plain"}
     return [*as_comparisons([about | {"value": float(value) if value else None}])]
 
 
@@ -155,7 +155,7 @@ def test_a_judgment_is_a_comparison_in_the_words_of_the_papers(judgment, expecte
     (row,) = comparisons(judgment)
     names = ("condition", "experiment", "favoured", "model_a", "model_b", "order", "outcome")
     assert ",".join(row.get(name) or "" for name in names) == expected
-    assert fields(row, "judge item vote wording") == ("j", "p", "1", "plain")
+    assert fields(row, "judge item vote wording") == ("j", "p", "2", "plain")
 
 
 @pytest.mark.parametrize("judgment", ["majority,none,x,y,first,1.0", "length,longer,x,y,first,1.0"])

@@ -2,9 +2,9 @@
 
 import math
 from dataclasses import replace
-from statistics import fmean, stdev
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from audited import SEED, run, write_tables, written_plan
@@ -24,17 +24,13 @@ def _folder(tmp_path, monkeypatch):
 
 def effect(rows, treated, control, own=None):
     """Mean over prompts of treated - control, and its standard error."""
-    values = {}
-    for row in rows:
-        if own is None or row["own"] == own:
-            unit = tuple(row[key] for key in ("model", "other", "order", "writer", "wording"))
-            values.setdefault(row["prompt"], {}).setdefault(unit, {})[row["arm"]] = float(
-                row["value"]
-            )
-    means = []
-    for units in values.values():
-        means.append(fmean(arms[treated] - arms[control] for arms in units.values()))
-    return fmean(means), stdev(means) / math.sqrt(len(means))
+    frame = pd.DataFrame(rows).astype({"value": float})
+    if own is not None:
+        frame = frame[frame["own"] == own]
+    unit = ["prompt", "model", "other", "order", "writer", "wording"]
+    arms = frame.pivot(index=unit, columns="arm", values="value")
+    means = (arms[treated] - arms[control]).groupby("prompt").mean()
+    return means.mean(), means.sem()
 
 
 OWN = "[This response was written by judge.]"

@@ -3,6 +3,7 @@ planted one; from alpha.
 """
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.random import default_rng
 
@@ -78,12 +79,9 @@ def test_raters_of_a_study_without_the_gold_team(tmp_path):
         ("m", "Alone", "d", "p2", "raters", "r1", 4),
     ]
     names = ("model", "dimension", "dataset", "prompt_id", "team", "rater", "rating")
-    columns = {
-        name: np.array(column, dtype=object)
-        for name, column in zip(names, zip(*rows, strict=True), strict=True)
-    }
     path = str(tmp_path / "raters.parquet")
-    write_parquet(columns | {"rating": columns["rating"].astype(np.int64)}, path)
+    frame = pd.DataFrame(rows, columns=names)
+    write_parquet({name: column.to_numpy() for name, column in frame.items()}, path)
     assert reliability_of_raters(path) == {"Tone": of(TARGETS)}
     (alpha,) = [
         row["value"] for row in where(rater_agreement(path), statistic=ALPHA, dimension="Tone")

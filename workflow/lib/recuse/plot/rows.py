@@ -270,17 +270,20 @@ def _name_rows(
     marks.
     """
     places = drawn.places[column.key]
-    axes.set_yticks(list(places.values()), [row.name for row in rows] if named else [])
-    axes.tick_params(axis="y", length=0)
+    if named:
+        axes.set_yticks(list(places.values()), [row.name for row in rows])
+        axes.tick_params(axis="y", length=0)
+    else:
+        axes.set_yticks([])
     group = ""
     for row in rows:
         top = places[row.key] - drawn.row / 2
         if _slots(drawn.kinds) > 1 and top > 0.01:
             axes.axhline(top, color=GRID, lw=0.6, zorder=0.9)
         if named and row.group != group:
-            where = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
-            look = {"ha": "right", "va": "center_baseline", "weight": "bold", "gid": "group"}
-            axes.annotate(row.group, (0, top - LINE / 2), (-3.5, 0), **where, **look)
+            look = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
+            look |= {"ha": "right", "va": "center_baseline", "weight": "bold", "gid": "group"}
+            axes.annotate(row.group, (0, top - LINE / 2), (-3.5, 0), **look)
         group = row.group
 
 
@@ -339,7 +342,7 @@ def _draw_mark(
 
 
 def _mark_beyond(axes: Axes, place: float, mark: Mapping, colour: str) -> None:
-    values = [mark["estimate"], *(mark[end] for end in ENDS)]
+    values = [mark[name] for name in ("estimate", *ENDS)]
     sides = zip(axes.get_xlim(), (-1, 1), "<>", ("left", "right"), strict=True)
     for end, sign, marker, side in sides:
         if any(sign * (value - end) > 0 for value in values):

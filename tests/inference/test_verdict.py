@@ -199,19 +199,19 @@ def test_a_doubt_about_c_puts_the_verdict_one_step_lower():
 
 
 @pytest.mark.parametrize(
-    ("given", "why", "has_gap"),
+    ("given", "high", "why", "has_gap"),
     [
-        ("agreement", Reason.HARDLY_AGREES, False),
-        ("with_others", Reason.HARDLY_AGREES_WITH_JUDGES, True),
+        ("agreement", 0.3, Reason.HARDLY_AGREES, False),  # not below 0.3, but not above 0 either
+        ("with_others", 0.2, Reason.HARDLY_AGREES_WITH_JUDGES, True),
     ],
 )
-def test_a_judge_that_hardly_agrees_keeps_what_else_is_to_be_known(given, why, has_gap):
+def test_a_judge_that_hardly_agrees_keeps_what_else_is_to_be_known(given, high, why, has_gap):
     """But its gap to the people, where it does not agree with these."""
     conclusions = [
         concluded("J", "by prompt", 0.1, 0.3),
         concluded("J", "mixed", -0.1, 0.3) | {"missing": 0.25},
     ]
-    found = rows_from(conclusions, **{given: {"J": [0.1, -0.1, 0.2]}})["self_bias", "J"]
+    found = rows_from(conclusions, **{given: {"J": [0.1, -0.1, high]}})["self_bias", "J"]
     missing = because(Reason.MISSING_OWN, share="25 %")
     assert fields(found, "verdict note disagreement") == (NOT_SHOWN, missing, why)
     assert ("A" in found) == has_gap

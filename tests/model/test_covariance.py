@@ -77,7 +77,7 @@ def data_on_rows(study, spec):
 @pytest.fixture
 def in_blocks(few_prompts, monkeypatch):
     """The twin of few prompts, read six at a time and summed in blocks of other sizes."""
-    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 1000)
+    monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", 50)
     monkeypatch.setattr("recuse.model.covariance.AT_ONCE", 3)
     (path,) = few_prompts.ratings
     blocks = [PromptRange(path, 0, 5), PromptRange(path, 6, 11)]

@@ -132,7 +132,8 @@ def test_curves_have_a_panel_for_each_judge_and_condition_and_gaps_at_small_bins
     """A bin of fewer than 10 swings from 0 to 100 %."""
     both = length_table(order="debiased", std_dev=0.1)
     both["mean"] = np.linspace(-0.5, 0.5, len(both))
-    single = both.assign(order="single", mean=0.9)  # not drawn, as these judges have both orders
+    both.loc[both["judge"] == "K", "order"] = "single"
+    single = both.query("judge == 'J'").assign(order="single", mean=0.9)  # not drawn: J has both
     figure = score_curves_figure(pd.concat([single, both]), subject())
     assert panel_titles(figure) == ["J", "J", "K"]
     headings = [axes.texts[0].get_text() for axes in figure.axes]

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import json
-import math
 import re
 from collections import Counter
 from itertools import product
@@ -171,35 +170,18 @@ def packed_tabs_and_many_dimensions():
 
 
 def a_scale_for_each_judge():
-    """One judge was asked for 1 to 5, the others for 1 to 10."""
+    """One judge was asked for 1 to 5, twice for each answer, the others for 1 to 10."""
     ratings, human = rated(1, 10)
-    five, _ = rated(1, 5, seed=2)
-    of_five = {key: 1 + (r - 1) * 9 / 4 for key, r in five.items() if key[0] == JUDGES[0]}
+    (first, _), (again, _) = (rated(1, 5, judges=JUDGES[:1], seed=seed) for seed in (2, 3))
+    tens = {key: rating for key, rating in ratings.items() if key not in first}
     rows = [
-        [j, m, p, five[j, m, p] if j == JUDGES[0] else r, human[m, p]]
-        for (j, m, p), r in ratings.items()
+        [*key, rating, human[key[1:]]]
+        for asked in (tens, first, again)
+        for key, rating in asked.items()
     ]
-    return (
-        {"log.csv": table_from(["judge", "model", "prompt", "rating", "human"], rows)},
-        ratings | of_five,
-        human,
-        (1, 10),
-    )
-
-
-def rated_twice():
-    """Every fourth answer was judged twice, and lengths of some answers are not known."""
-    ratings, human = rated(1, 10)
-    again, _ = rated(1, 10, seed=3)
-    rows, means = [], {}
-    for place, ((j, m, p), r) in enumerate(ratings.items()):
-        values = [r, again[j, m, p]] if place % 4 == 0 else [r]
-        rows += [
-            [j, m, p, value, human[m, p], "" if p == "q3" else 100 + 7 * place] for value in values
-        ]
-        means[j, m, p] = math.fsum(values) / len(values)
-    header = ["judge", "model", "prompt", "rating", "human", "length"]
-    return {"log.csv": table_from(header, rows)}, means, human, (1, 10)
+    means = {key: 1 + ((rating + again[key]) / 2 - 1) * 9 / 4 for key, rating in first.items()}
+    files = {"log.csv": table_from(["judge", "model", "prompt", "rating", "human"], rows)}
+    return files, tens | means, human, (1, 10)
 
 
 # What the file looks like -> the files, the ratings, the human scores and the scale; the study's
@@ -254,13 +236,8 @@ TABLES = {
     ),
     a_scale_for_each_judge: (
         """
-        import: {files: log.csv}
-        scales: {quality: {default: [1, 10], gpt-4.1: [1, 5]}}"""
-    ),
-    rated_twice: (
-        """
         import: {files: log.csv, repeats: mean}
-        scales: {quality: [1, 10]}"""
+        scales: {quality: {default: [1, 10], gpt-4.1: [1, 5]}}"""
     ),
 }
 
@@ -318,8 +295,8 @@ def otherwise(table, ratings):
     if table is written_by_a_spreadsheet:
         halves = sum(value % 1 != 0 for value in ratings.values())
         return {"between whole numbers, in steps of 0.5": halves}
-    if table is rated_twice:
-        return {"repeated rating, merged into the mean": len(ratings) / 4}
+    if table is a_scale_for_each_judge:
+        return {"repeated rating, merged into the mean": len(ratings) / len(JUDGES)}
     if table is yes_and_no:
         return {"value 'True' read as 1": sum(ratings.values())}
     return {}
@@ -522,30 +499,19 @@ REPEATS = {"mean": (3, 3 * 3, 4), "first": (1, 2, 1), "last": (1, 4, 2)}
 @pytest.mark.parametrize("repeats", REPEATS)
 def test_repeats(repeats):
     """2, none, 3 and 3.0, 4 by one judge: the mean 3 is exact; the failure is none of them. The
-    mean of c's is 4/3. The file keeps the first row.
+    mean of c's is 4/3; where all its ratings failed there is none. The file keeps the first row.
     """
-    text = "a,b,1,2,3/a,b,1,ERROR,3/a,b,1,3,3/a,b,1,3.0,/a,b,1,4,3/a,b,2,5,3/c,b,1,1,3/c,b,1,1,3/c,b,1,2,3"
+    text = "a,b,1,2,3/a,b,1,ERROR,3/a,b,1,3,3/a,b,1,3.0,/a,b,1,4,3/a,b,2,5,3"
+    text += "/c,b,1,1,3/c,b,1,1,3/c,b,1,2,3/c,b,2,ERROR,3/c,b,2,ERROR,3"
     settings = {"repeats": repeats, "missing": ["ERROR"]}
     counts = one(HEADER + text.replace("/", "\n"), settings=settings)
     step, of_a, of_c = REPEATS[repeats]
-    expected = [("a", "1", of_a), ("a", "2", 5 * step), ("c", "1", of_c)]
-    assert sorted(ratings_in("judge, prompt_id, rating")) == expected
+    *rated, failed = ratings_in("judge, prompt_id, rating, failure")
+    assert rated == [("a", "1", of_a, None), ("a", "2", 5 * step, None), ("c", "1", of_c, None)]
+    assert failed == ("c", "2", None, "value 'ERROR'")
     merged = "merged into the mean" if step == 3 else f"of which the {repeats} counts"
     assert counts.pop(f"repeated rating, {merged}") == 5
-    assert counts == {"rows": 9, "value 'ERROR'": 1, "rating without a human score": 1}
-
-
-@pytest.mark.parametrize("repeats", ["mean", "first", "last"])
-def test_failures_among_repeats_are_counted(repeats):
-    """Each one, and an answer whose ratings all failed stays without a rating."""
-    rows = [f"a,b,{n},{value},3\n" for n in range(16) for value in (4, "ERROR", 5)]
-    text = "".join([HEADER, *rows, "a,b,16,ERROR,3\n" * 2])
-    counts = one(text, settings={"repeats": repeats, "missing": ["ERROR"]})
-    (merged,) = (n for kind, n in counts.items() if kind.startswith("repeated"))
-    assert (counts["rows"], counts["value 'ERROR'"], merged) == (50, 18, 16)
-    *_, failed = ratings_in("prompt_id, rating, failure")
-    assert failed == ("16", None, "value 'ERROR'")
-    assert all(failure is None for (failure,) in ratings_in("failure")[:-1])
+    assert counts == {"rows": 11, "value 'ERROR'": 3, "rating without a human score": 1}
 
 
 def test_ratings_that_are_rounded_after_mapping_and_averaging_are_counted():
@@ -757,14 +723,14 @@ def test_names_that_are_numbers_and_those_known_only_from_the_files():
 
 def test_a_default_scale_without_an_import():
     """Of all dimensions that are not named, also over shards; 'observed' is that of each."""
-    lines = ["judge,model,gt,dataset,prompt_id,rating,dimension"]
-    lines += [
-        f"a,{m},2,d,p{n},{r},{name}"
+    rows = [
+        f"a,{m},2,d,p{n},{rating}\n"
         for n in range(4)
         for m in "ab"
-        for name, r in (("wit", 2), ("tone", 3), ("x", 1))
+        for rating in ("2,wit", "3,tone", "1,x")
     ]
-    Path("own.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    header = "judge,model,gt,dataset,prompt_id,rating,dimension\n"
+    Path("own.csv").write_text(header + "".join(rows), "utf-8")
     models = {name: {"family": name} for name in "ab"}
     for default, high in (([1, 5], 5), ("observed", 3)):
         scales = {"wit": [0, 2], "default": default}
@@ -846,20 +812,17 @@ def compared(name, text, columns, references=None, **further):
     return duckdb.sql(query).fetchall()
 
 
-def test_verdicts_in_words_and_numbers_of_one_judge():
+def test_verdicts_in_words_of_one_judge():
     text = "item\tmodel_a\tmodel_b\twinner\n1\tgpt-4o\tm\tLeft\n2\tgpt-4o\tm\tright\n3\tgpt-4o\tm\tboth\n4\tgpt-4o\tm\tfailed\n"
     asked = {"judge": {"value": "openai/gpt-4o"}, "outcome": "winner"}
     values = {"left": "a", "right": "b", "both": "tie"}
     rows = compared("v.tsv", text, asked, values=values, missing=["failed"])
-    assert [row[:5] for row in rows] == [
-        ("GPT-4o", str(n), "GPT-4o", "m", "ab") for n in (1, 2, 3, 4)
-    ]
-    assert [row[5] for row in rows] == ["a", "b", "tie", "error"]
-    text = (
-        text.replace("Left", "1").replace("right", "0").replace("both", "0.5").replace("failed", "")
-    )
-    rows = compared("v.tsv", text, asked, values={1: "a", "0": "b", 0.5: "tie"})
-    assert [row[5] for row in rows] == ["a", "b", "tie", "error"]
+    assert words(row[:6] for row in rows) == lines("""
+        GPT-4o 1 GPT-4o m ab a
+        GPT-4o 2 GPT-4o m ab b
+        GPT-4o 3 GPT-4o m ab tie
+        GPT-4o 4 GPT-4o m ab error
+    """)
 
 
 def test_verdicts_in_objects_with_models_in_several_spellings():

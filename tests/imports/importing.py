@@ -1,5 +1,6 @@
 """Files of ratings and human scores that a test imports into its folder."""
 
+import json
 from pathlib import Path
 
 import duckdb
@@ -30,6 +31,20 @@ def paths_to(given, name):
     for each, text in texts.items():
         Path(each).write_bytes(text if isinstance(text, bytes) else text.encode())
     return [*texts]
+
+
+def document(name, text):
+    """What a text of JSON holds, or of JSON Lines by its name."""
+    if name.endswith(".jsonl"):
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    return json.loads(text)
+
+
+def text_from(name, value):
+    """A document as JSON, or as JSON Lines by its name."""
+    if name.endswith(".jsonl"):
+        return "".join(f"{json.dumps(line)}\n" for line in value)
+    return json.dumps(value)
 
 
 def import_files(

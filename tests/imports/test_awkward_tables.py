@@ -8,15 +8,17 @@ import io
 import json
 import re
 from collections import Counter
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from hypothesis import given
-from importing import import_files, normalised
+from importing import document, import_files, normalised, text_from
 
 import mutations
 from mutations import documents_like, examples, tables_like
@@ -26,7 +28,6 @@ from recuse.config.load import load, load_studies
 from recuse.config.read import read
 from recuse.data.registry import Registry
 from recuse.imports.ratings import _check_judges
-from recuse.imports.verdicts import import_verdicts
 from recuse.inputs import inputs_in
 from recuse.pipeline import in_folder, pipeline
 from text_tables import cases, lines, words
@@ -413,34 +414,31 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(table):
     """
     files, _, _, (low, high) = table()
     ((name, content),) = files.items()
-    path, text = Path(name), content.decode()
     if table is nested_json_lines:
-        spoilt = documents_like([json.loads(line) for line in text.splitlines()[:9]])
+        rows = documents_like(document(name, content.decode())[:9])
+        texts, reader = rows.map(lambda rows: text_from(name, rows)), naive_json
     else:
         separator = SPOILT[table][0]
-        spoilt = tables_like([*csv.reader(io.StringIO(text), delimiter=separator)][:9])
+        rows = tables_like([*csv.reader(io.StringIO(content.decode()), delimiter=separator)][:9])
+        texts = rows.map(lambda rows: table_from(rows[0], rows[1:], separator).decode())
+        reader = partial(naive, table)
     study = yaml.safe_load(settings_text(table))["studies"]["mine"]
     outcomes = Counter()
 
     @examples(150)
-    @given(spoilt)
-    def read_or_refused(rows):
-        if table is nested_json_lines:
-            path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-        else:
-            path.write_bytes(table_from(rows[0], rows[1:], separator))
+    @given(texts)
+    def read_or_refused(text):
         given = {"settings": study["import"], "scales": study["scales"]}
         try:
-            one(path.read_bytes(), name, **given)
+            one(text, name, **given)
             units = canonical()
         except RecuseError as error:
-            outcomes[str(error).startswith((str(path), "config: "))] += 1
+            outcomes[str(error).startswith((name, "config: "))] += 1
             return
         outcomes["read"] += 1
-        text = path.read_bytes().decode()  # with line ends within a cell as they are
-        found = naive_json(text) if table is nested_json_lines else naive(table, text)
         truth = {
-            key: [value for value in values if value is not None] for key, values in found.items()
+            key: [value for value in values if value is not None]
+            for key, values in reader(text).items()
         }
         rows = "select judge, model, prompt_id from 'ratings.parquet' where rating is not null"
         assert sorted(duckdb.sql(rows).fetchall()) == sorted(key for key in truth if truth[key])
@@ -777,77 +775,21 @@ def test_means_and_mapped_scales_are_exact():
     """Every list of one to four repeats by two judges, one on a scale of fewer levels: each unit
     rating is the mean of its own, to the last digit.
     """
-    expected, rows = {}, []
     repeats = [
         values for size in range(1, 5) for values in product(range(5 - size // 2), repeat=size)
     ]
-    for prompt, values in enumerate(repeats):
-        for judge, width in (("a", 4), ("b", 2)):
-            mine = [min(value, width) for value in values]
-            rows += [f"{judge},m,p{prompt},{value},1\n" for value in mine]
-            expected[judge, f"p{prompt}"] = sum(mine) / len(mine) / width
+    rows = [
+        (judge, "m", f"p{prompt}", min(value, width), 1, width)
+        for prompt, values in enumerate(repeats)
+        for judge, width in (("a", 4), ("b", 2))
+        for value in values
+    ]
+    table = pd.DataFrame(rows, columns=["judge", "model", "prompt", "rating", "human", "width"])
+    units = table["rating"] / table["width"]
+    expected = units.groupby([table["judge"], table["prompt"]]).mean().to_dict()
     scales = {"q": {"default": [0, 4], "b": [0, 2]}}
-    one(HEADER + "".join(rows), settings={"repeats": "mean"}, scales=scales)
+    one(table.to_csv(index=False), settings={"repeats": "mean"}, scales=scales)
     units = canonical()
     found = {(judge, prompt): unit for (judge, _, prompt), (unit, _) in units.items()}
     assert found == pytest.approx(expected, abs=1e-15)
     assert {unit for _, unit in units.values()} == {0.25}
-
-
-def compared(name, text, columns, references=None, **further):
-    """Import verdicts of one file; judge, item, models, order, outcome and human label."""
-    Path(name).write_text(text, "utf-8")
-    outputs = {"verdicts": "v.parquet", "imported": "i.csv"}
-    paths = []
-    if references is not None:
-        Path("human.csv").write_text(references[0], "utf-8")
-        paths, further = ["human.csv"], further | {"references": references[1]}
-    models = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "openai/gpt-4o"]}}
-    settings = {"columns": columns} | further
-    import_verdicts("mine", [name], paths, settings=settings, outputs=outputs, models=models)
-    query = (
-        "select judge, item, model_a, model_b, \"order\", outcome, human from 'v.parquet'"
-        " order by source_record"
-    )
-    return duckdb.sql(query).fetchall()
-
-
-def test_verdicts_in_words_of_one_judge():
-    text = "item\tmodel_a\tmodel_b\twinner\n1\tgpt-4o\tm\tLeft\n2\tgpt-4o\tm\tright\n3\tgpt-4o\tm\tboth\n4\tgpt-4o\tm\tfailed\n"
-    asked = {"judge": {"value": "openai/gpt-4o"}, "outcome": "winner"}
-    values = {"left": "a", "right": "b", "both": "tie"}
-    rows = compared("v.tsv", text, asked, values=values, missing=["failed"])
-    assert words(row[:6] for row in rows) == lines("""
-        GPT-4o 1 GPT-4o m ab a
-        GPT-4o 2 GPT-4o m ab b
-        GPT-4o 3 GPT-4o m ab tie
-        GPT-4o 4 GPT-4o m ab error
-    """)
-
-
-def test_verdicts_in_objects_with_models_in_several_spellings():
-    """The winner, the order and the human labels name a model by other ids than the columns of
-    models.
-    """
-    lines = [
-        {
-            "meta": {"judge": "j"},
-            "item": n,
-            "model_a": "gpt-4o",
-            "model_b": "m",
-            "outcome": winner,
-            "order": "openai/gpt-4o",
-        }
-        for n, winner in enumerate(("GPT-4o", "m", "tie"))
-    ]
-    text = "".join(f"{json.dumps(line)}\n" for line in lines)
-    labels = (
-        "item;model_a;model_b;human\n0;m;GPT-4o;openai/gpt-4o\n1;GPT-4o;m;second\n2;gpt-4o;m;tie\n"
-    )
-    references = (labels, {"values": {"second": "b"}})
-    rows = compared("v.jsonl", text, {"judge": "meta.judge"}, references)
-    assert rows == [
-        ("j", "0", "GPT-4o", "m", "ab", "a", "a"),
-        ("j", "1", "GPT-4o", "m", "ab", "b", "b"),
-        ("j", "2", "GPT-4o", "m", "ab", "tie", "tie"),
-    ]

@@ -68,12 +68,7 @@ def test_what_does_not_join_is_printed_with_the_first_of_each(capsys):
     message = capsys.readouterr().out
     assert "without a human score: 2 of 3 rated completions" in message
     assert "the same names" not in message
-    imported(
-        RATED.replace("rating", "rating,gt")
-        .replace("7\n", "7,8\n")
-        .replace("9\n", "9,\n")
-        .replace("4\n", "4,\n"),
-    )
+    imported("judge,model,prompt,rating,gt\na,b,1,7,8\na,b,2,9,\na,c,1,4,\n")
     assert "human score" not in capsys.readouterr().out
 
 
@@ -156,13 +151,7 @@ def test_prompts_of_one_id_in_several_datasets_are_several_prompts():
         (1, "y", "1", 9, 3.0),
         (2, "y", "2", 5, 4.0),
     ]
-    other = (
-        SETS.replace("a,b,1,9", "d,b,1,9")
-        .replace("dataset", "dataset,human")
-        .replace(",x", ",x,8")
-        .replace(",y", ",y,8")
-    )
-    imported(other)
+    imported("judge,model,prompt,rating,dataset,human\na,b,1,7,x,8\nd,b,1,9,y,8\na,b,2,5,y,8\n")
     normalised(scales=QUALITY)
     assert [row[0] for row in duckdb.sql(rows).fetchall()] == [0, 1, 2]
 

@@ -24,12 +24,13 @@ NAMES = "judge item model_a model_b outcome order", "grader question left right 
 COLUMNS = dict(zip(*map(str.split, NAMES), strict=True))
 
 
-def imported(name, settings, *, references=(), human=None):
+def imported(name, settings, *, references=(), human=None, models=None):
     """Import a fixture, or a file that the test wrote."""
     outputs = {"verdicts": "verdicts.parquet", "imported": "imported.csv"}
     settings = settings | ({"references": human} if human else {})
     of_humans = [str(fixture(path)) for path in references]
-    import_verdicts("mine", [str(fixture(name))], of_humans, settings=settings, outputs=outputs)
+    given = {"settings": settings, "outputs": outputs, "models": models or {}}
+    import_verdicts("mine", [str(fixture(name))], of_humans, **given)
 
 
 def rows_from(columns=CANONICAL):
@@ -293,3 +294,47 @@ def test_votes_of_lmarena_are_human_verdicts(suffix):
     Path("mt.csv").write_text(text, "utf-8")
     imported("mt_bench_pair.jsonl", {}, references=[Path("mt.csv")], human={})
     assert [row[0] for row in rows_from("human")] == ["b", "b", "tie", "tie", None, None]
+
+
+MODELS = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o", "openai/gpt-4o"]}}
+PARTS = 'judge, item, model_a, model_b, "order", outcome, human'
+
+
+def test_verdicts_in_words_of_one_judge():
+    path, pair = Path("v.tsv"), "gpt-4o\tm"
+    rows = [f"{n}\t{pair}\t{word}\n" for n, word in enumerate(("Left", "right", "both", "failed"))]
+    path.write_text("item\tmodel_a\tmodel_b\twinner\n" + "".join(rows), "utf-8")
+    columns = {"judge": {"value": "openai/gpt-4o"}, "outcome": "winner"}
+    values = {"left": "a", "right": "b", "both": "tie"}
+    imported(path, {"columns": columns, "values": values, "missing": ["failed"]}, models=MODELS)
+    assert words(rows_from(PARTS)) == lines("""
+        GPT-4o 0 GPT-4o m ab a     -
+        GPT-4o 1 GPT-4o m ab b     -
+        GPT-4o 2 GPT-4o m ab tie   -
+        GPT-4o 3 GPT-4o m ab error -
+    """)
+
+
+def test_verdicts_in_objects_with_models_in_several_spellings():
+    """The winner, the order and the human labels name a model by other ids than the columns of
+    models.
+    """
+    pair = {"model_a": "gpt-4o", "model_b": "m", "order": "openai/gpt-4o"}
+    verdicts = [
+        {"meta": {"judge": "j"}, "item": n, "outcome": winner} | pair
+        for n, winner in enumerate(("GPT-4o", "m", "tie"))
+    ]
+    path, labels = Path("v.jsonl"), Path("human.csv")
+    path.write_text("\n".join(map(json.dumps, verdicts)), "utf-8")
+    text = (
+        "item;model_a;model_b;human\n0;m;GPT-4o;openai/gpt-4o\n1;GPT-4o;m;second\n2;gpt-4o;m;tie\n"
+    )
+    labels.write_text(text, "utf-8")
+    human = {"columns": {}, "values": {"second": "b"}}
+    settings = {"columns": {"judge": "meta.judge"}}
+    imported(path, settings, references=[labels], human=human, models=MODELS)
+    assert words(rows_from(PARTS)) == lines("""
+        j 0 GPT-4o m ab a   a
+        j 1 GPT-4o m ab b   b
+        j 2 GPT-4o m ab tie tie
+    """)

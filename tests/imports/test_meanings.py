@@ -10,12 +10,12 @@ import duckdb
 import numpy as np
 import pytest
 import yaml
+from importing import import_files
 
 from recuse.base.errors import DataError
 from recuse.data.registry import usual_scale
 from recuse.imports.guess import ASKED, guess
 from recuse.imports.names import group_families, known_family, spellings_by_model
-from recuse.imports.ratings import import_ratings
 from recuse.imports.verdicts import import_verdicts
 from text_tables import lines
 
@@ -108,13 +108,12 @@ EVEN, RARE = (0.4, 0.2, 0.4), (0.93, 0, 0.07)  # shares of the three words
 def test_a_winner_is_never_reversed_or_lost(alphabet, shares):
     """However rare a word is: its meaning is right or asked for, and no failure."""
     random = np.random.default_rng(len(alphabet))
-    rows, truth = ["judge,question,model_a,model_b,winner"], []
-    for place in range(60):
-        a, b = (CANDIDATES[model] for model in PAIRS[random.integers(len(PAIRS))])
-        answer = random.choice(3, p=shares)
+    models = np.array(CANDIDATES)[random.choice(PAIRS, 60)]
+    answers = random.choice(3, 60, p=shares)
+    rows = ["judge,question,model_a,model_b,winner"]
+    for place, ((a, b), answer) in enumerate(zip(models, answers, strict=True)):
         word = alphabet.split()[answer].format(a=a, b=b).replace("_", " ")
         rows.append(f"judge,{place},{a},{b},{word}")
-        truth.append(("a", "tie", "b")[answer])
     Path("pairs.csv").write_text("\n".join([*rows, ""]), "utf-8")
     text = guess(["pairs.csv"])
     if ASKED in text:
@@ -123,10 +122,10 @@ def test_a_winner_is_never_reversed_or_lost(alphabet, shares):
     assert "missing" not in settings
     outputs = {"verdicts": "v.parquet", "imported": "i.csv"}
     import_verdicts("mine", ["pairs.csv"], [], settings=settings, outputs=outputs)
-    found = duckdb.sql("select outcome from 'v.parquet' order by source_record")
-    for (outcome,), expected in zip(found.fetchall(), truth, strict=True):
+    found = duckdb.sql("select outcome from 'v.parquet' order by source_record").fetchall()
+    for (outcome,), answer in zip(found, answers, strict=True):
         # What is left as it is in the file, the next step refuses
-        assert outcome == expected or outcome not in ("a", "b", "tie", "error")
+        assert outcome == ("a", "tie", "b")[answer] or outcome not in ("a", "b", "tie", "error")
 
 
 def test_a_usual_scale_hides_no_ceiling():
@@ -195,18 +194,13 @@ def tool_log(tool, words):
 
 def ratings_in_log(tool, words, **settings):
     """The rating of each word in a log of them, in halves, and why it failed."""
-    outputs = {"ratings": "r.parquet", "imported": "i.csv"}
     path, format = Path("log.json"), tool.split()[0]
     path.write_text(json.dumps(tool_log(tool, words)), "utf-8")
-    settings |= {"format": format, "step": 0.5} | (
-        NAMED if format in ("phoenix", "langfuse") else {}
-    )
-    scales = {"quality": [0, 1]}
-    import_ratings(
-        "mine", [str(path)], [], settings=settings, scales=scales, models={}, outputs=outputs
-    )
+    settings |= {"format": format, "step": 0.5}
+    settings |= NAMED if format in ("phoenix", "langfuse") else {}
+    import_files(path, settings=settings, scales={"quality": [0, 1]})
     columns = "judge, model, prompt_id::int, rating, failure"
-    query = f"select {columns} from '{outputs['ratings']}' order by prompt_id::int"
+    query = f"select {columns} from 'ratings.parquet' order by prompt_id::int"
     rows = duckdb.sql(query).fetchall()
     assert [row[:3] for row in rows] == [("judge", "m", prompt) for prompt in range(len(words))]
     return [row[3:] for row in rows]
@@ -258,5 +252,5 @@ def test_a_word_of_a_log_is_what_config_says(tools, settings, word, found):
                 ratings_in_log(tool, [word], **settings)
             continue
         assert ratings_in_log(tool, [word], **settings) == [found]
-        read_as = f"value '{word}' read as" in Path("i.csv").read_text("utf-8")
+        read_as = f"value '{word}' read as" in Path("imported.csv").read_text("utf-8")
         assert read_as == ("values" in settings)

@@ -3,12 +3,14 @@ names it, and leaves nothing.
 """
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from importing import document, paths_to, text_from
+from test_import_ratings import HUMAN, SCALE, TABLE
+from test_import_verdicts import IMPORTED as VERDICTS
 
 from conftest import CONFIG, ROOT
 from mutations import as_csv, bytes_like, documents_like, done_or_refused, examples, tables_like
@@ -20,41 +22,21 @@ from recuse.pairwise.table import normalise as normalise_verdicts
 pytestmark = pytest.mark.usefixtures("own_folder")
 
 FORMATS = ROOT / "tests" / "formats"
-NAMED = {"model": "candidate", "prompt": "item", "dimension": "metric"}
-JUDGED = {
-    "columns": NAMED | {"judge": "grader", "rating": "score"},
-    "references": {"columns": NAMED | {"rating": "mark", "rater": "who"}},
-    "missing": [-1, "error"],
-}
-NAMES = "judge item model_a model_b outcome order", "grader question left right winner first"
-VERDICTS = {
-    "columns": dict(zip(*map(str.split, NAMES), strict=True)),
-    "references": {"columns": {}},
-    "missing": ["timeout"],
-}
 # Logs of tools are in test_spoilt_logs. Of ratings: config's `import`, scales, and human scores (a
-# fixture, or text). Of verdicts: `import` and human labels.
+# fixture, or text).
 RATED = {
-    "judged.csv": (JUDGED, {"quality": [1, 10]}, FORMATS / "human.csv"),
+    "judged.csv": (TABLE | {"references": HUMAN}, SCALE, FORMATS / "human.csv"),
     "mt_bench_single.jsonl": (
         {"step": 0.5, "references": {"columns": {}}},
         {"turn 1": [1, 10], "turn 2": [1, 10]},
         "model,prompt,dimension,rating\nvicuna-13b,81,turn 1,6\n",
     ),
 }
-COMPARED = {
-    "verdicts.csv": (VERDICTS, FORMATS / "human_verdicts.csv"),
-    "mt_bench_pair.jsonl": ({}, None),
-    "alpaca_eval.json": ({}, None),
-    "arena_hard_v0.1.jsonl": ({"baseline": "gpt-4-0314"}, None),
-    "arena_hard_v2.jsonl": ({}, None),
-    "judge_bench.jsonl": ({}, None),
-}
 # Spoilt in the long run alone, as another file is read by the same lines
 ALIKE = ("mt_bench_pair.jsonl", "arena_hard_v0.1.jsonl")
 SPOILT = [
     pytest.param(name, marks=pytest.mark.long) if name in ALIKE else name
-    for name in (*RATED, *COMPARED)
+    for name in (*RATED, *VERDICTS)
 ]
 # -> what they belong to
 REFERENCES = {"human.csv": "judged.csv", "human_verdicts.csv": "verdicts.csv"}
@@ -70,15 +52,8 @@ def like(name):
     content = (FORMATS / name).read_bytes()
     if name.endswith(".csv"):
         return st.one_of(bytes_like(content), tables_like(table_from(FORMATS / name)).map(as_csv))
-    if name.endswith(".jsonl"):
-        entries = [json.loads(line) for line in content.decode().splitlines() if line.strip()]
-        changed = documents_like(entries).map(
-            lambda result: "\n".join(map(json.dumps, result)).encode()
-        )
-    else:
-        changed = documents_like(json.loads(content)).map(
-            lambda result: json.dumps(result).encode()
-        )
+    changed = documents_like(document(name, content.decode()))
+    changed = changed.map(lambda value: text_from(name, value).encode())
     return st.one_of(bytes_like(content), changed)
 
 
@@ -93,11 +68,13 @@ def take(name, path, references=None):
     for each in made:
         each.unlink(missing_ok=True)
     raw, raters, imported, canonical, completeness = map(str, made)
-    settings, *scales, human = RATED.get(name) or COMPARED[name]
-    if isinstance(human, str):
-        Path("human.csv").write_text(human, "utf-8")
-        human = "human.csv"
-    of_humans = [str(references or human)] if human else []
+    if name in RATED:
+        settings, *scales, human = RATED[name]
+        of_humans = paths_to(references or human, "human.csv")
+    else:
+        (settings, labels), scales = VERDICTS[name], []
+        settings = settings | {"references": {"columns": {}}}
+        of_humans = [str(references or FORMATS / label) for label in labels]
     given = {"models": CONFIG["models"]} | ({"scales": scales[0]} if scales else {})
     outputs = {"imported": imported, ("ratings" if scales else "verdicts"): raw}
     outputs |= {"raters": raters} if name == "judged.csv" else {}
@@ -116,7 +93,7 @@ def take(name, path, references=None):
     return [path for path in made if path.exists()]
 
 
-@pytest.mark.parametrize("name", [*RATED, *COMPARED])
+@pytest.mark.parametrize("name", [*RATED, *VERDICTS])
 def test_fixtures_as_they_are(name):
     assert Path("canonical.parquet") in take(name, FORMATS / name)
 

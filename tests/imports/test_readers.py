@@ -91,11 +91,10 @@ def changed(name, line, changes):
     """A fixture, of JSON lines or in a list, one of whose entries, from 1, has these changes, and
     lacks what they set to null.
     """
-    text = fixture_text(name)
-    entries = json.loads(text) if name.endswith(".json") else [*map(json.loads, text.splitlines())]
+    entries = importing.document(name, fixture_text(name))
     entry = entries[line - 1] | changes
     entries[line - 1] = {key: value for key, value in entry.items() if value is not None}
-    return json.dumps(entries) if name.endswith(".json") else "\n".join(map(json.dumps, entries))
+    return importing.text_from(name, entries)
 
 
 # A format, the number of an entry and its changes; below them the error

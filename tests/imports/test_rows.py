@@ -9,8 +9,10 @@ import time
 from pathlib import Path
 
 import duckdb
+import numpy as np
+import pandas as pd
 import pytest
-from importing import QUALITY, complaint, import_files, normalised
+from importing import QUALITY, complaint, import_files, normalised, text_from
 
 from recuse.base.database import bounded
 from recuse.base.errors import ConfigError, DataError
@@ -29,8 +31,8 @@ VERDICTS = [
     {"judge": "a", "item": "1", "model_a": "m", "model_b": "n", "outcome": "b", "order": "ba"},
 ]
 # Names within the import, of its views and of what it writes.
-TAKEN = (
-    *(
+TAKEN = [
+    *[
         "model_name",
         "judge_name",
         "rating_step",
@@ -40,8 +42,8 @@ TAKEN = (
         "step",
         "score",
         "fault",
-    ),
-    *(
+    ],
+    *[
         "scale_low",
         "scale_high",
         "observed",
@@ -52,20 +54,17 @@ TAKEN = (
         "json",
         "id",
         "name",
-        "kept: file",
-    ),
-)
+    ],
+    "kept: file",
+]
 
 
 def written(path, rows):
     """A file of these rows: CSV, or JSON Lines by its name."""
     if path.suffix == ".jsonl":
-        text = "".join(f"{json.dumps(row)}\n" for row in rows)
+        path.write_text(text_from(path.name, rows), "utf-8")
     else:
-        text = (
-            "\n".join(",".join(line) for line in (rows[0], *(row.values() for row in rows))) + "\n"
-        )
-    path.write_text(text, "utf-8")
+        pd.DataFrame(rows).to_csv(path, index=False)
     return str(path)
 
 
@@ -78,36 +77,37 @@ def rows_from(path, columns):
     return duckdb.sql(f"select {columns} from '{path}' order by source_record").fetchall()
 
 
-def further(rows, numbers):
+def further(rows):
     """The rows with a column of each name that the import uses, its values told apart."""
     return [
-        row | {column: f"{column} {number}" for column in TAKEN}
-        for row, number in zip(rows, numbers, strict=True)
+        row | {column: f"{column} {number}" for column in TAKEN} for number, row in enumerate(rows)
     ]
 
 
-KEPT = ", ".join(f'"{column}"' for column in TAKEN)
+def kept_in(path):
+    """The columns of these names, as `further` has them."""
+    return rows_from(path, ", ".join(f'"{column}"' for column in TAKEN)) == [
+        tuple(f"{column} {number}" for column in TAKEN) for number in (0, 1)
+    ]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
 def test_further_columns_of_ratings_have_any_name(suffix):
     """What the import calls so itself stays what it is."""
-    result = rated(written(Path(f"own.{suffix}"), further(RATINGS, (1, 2))))
+    result = rated(written(Path(f"own.{suffix}"), further(RATINGS)))
     assert rows_from(
         result, "judge, model, prompt_id, dimension, rating, gt, pred_length, source_record"
     ) == [
         ("a", "b", "1", "quality", 7, 8.0, 12.0, 1),
         ("a", "c", "1", "quality", 9, 3.0, 5.0, 2),
     ]
-    assert rows_from(result, KEPT) == [
-        tuple(f"{column} {number}" for column in TAKEN) for number in (1, 2)
-    ]
+    assert kept_in(result)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
 def test_further_columns_of_verdicts_have_any_name(suffix):
     outputs = {"verdicts": "verdicts.parquet", "imported": "imported.csv"}
-    path = written(Path(f"own.{suffix}"), further(VERDICTS, (1, 2)))
+    path = written(Path(f"own.{suffix}"), further(VERDICTS))
     import_verdicts("mine", [path], [], settings={"columns": {"judge": "judge"}}, outputs=outputs)
     assert rows_from(
         outputs["verdicts"], 'judge, item, model_a, model_b, "order", outcome, human, source_record'
@@ -115,9 +115,7 @@ def test_further_columns_of_verdicts_have_any_name(suffix):
         ("a", "1", "m", "n", "ab", "a", None, 1),
         ("a", "1", "m", "n", "ba", "b", None, 2),
     ]
-    assert rows_from(outputs["verdicts"], KEPT) == [
-        tuple(f"{column} {number}" for column in TAKEN) for number in (1, 2)
-    ]
+    assert kept_in(outputs["verdicts"])
 
 
 @pytest.mark.parametrize(
@@ -135,12 +133,9 @@ def test_failures_of_the_human_column_of_the_same_file_are_missing():
     own.
     """
     given = (("8", "7"), ("-1", "9"), ("ERROR", "ERROR"), ("", "5"))
-    rows = [
-        {"judge": "a", "model": f"m{h}", "prompt": "1", "rating": rating, "h": h}
-        for h, rating in given
-    ]
-    settings = {"columns": {"human": "h"}, "missing": [-1, "ERROR"]}
-    result = rated(written(Path("own.csv"), rows), settings)
+    rows = [f"a,m{h},1,{rating},{h}" for h, rating in given]
+    Path("own.csv").write_text("\n".join(["judge,model,prompt,rating,h", *rows]), "utf-8")
+    result = rated("own.csv", {"columns": {"human": "h"}, "missing": [-1, "ERROR"]})
     assert rows_from(result, "rating, gt") == [(7, 8.0), (9, None), (None, None), (5, None)]
     counts = {
         row["kind"]: (int(row["n"]), row["example"].rpartition(", ")[2])
@@ -228,7 +223,7 @@ def test_name_of_a_file_that_is_not_read(name, message):
             "or, if these are ratings, `values: {good: <number>, bad: <number>}`",
         ),
         (
-            ["7", '"8,5"'],
+            ["7", "8,5"],
             "list it under `missing:` in config, or, for decimal commas, write `decimal: ','`",
         ),
     ],
@@ -271,19 +266,9 @@ def test_places_are_taken_from_imported_tables_only():
     """A user's table may have columns of these names; and the file that an imported table is from
     may be gone.
     """
-    columns = (
-        "judge",
-        "model",
-        "gt",
-        "dataset",
-        "prompt_id",
-        "rating",
-        "dimension",
-        "source_file",
-        "source_record",
-    )
-    lines = [columns, ("gpt-4o", "gpt-4o", "4", "d", "p", "x", "quality", "gone.csv", "3")]
-    Path("own.csv").write_text("".join(",".join(line) + "\n" for line in lines), "utf-8")
+    text = "judge,model,gt,dataset,prompt_id,rating,dimension,source_file,source_record\n"
+    text += "gpt-4o,gpt-4o,4,d,p,x,quality,gone.csv,3\n"
+    Path("own.csv").write_text(text, "utf-8")
     duckdb.sql("copy (from read_csv('own.csv', all_varchar=true)) to 'raw.parquet'")
     models = {"GPT-4o": {"family": "GPT", "ids": ["gpt-4o"]}}
     for name, place in (
@@ -373,24 +358,18 @@ def test_blank_lines_cost_no_more_than_rows():
     with bounded("300MB", Path("spill")):
         import_files(Path("own.jsonl"))
     assert time.process_time() - begun < 10
-    expected, line = [], 1
-    for place in range(rows):
-        expected.append(line)
-        line += 1 + place % 3
-    assert places() == expected
+    steps = np.resize([1, 2, 3], rows)
+    assert places() == [*np.cumsum(steps) - steps + 1]
 
 
-def log_from(samples, *, model="m"):
+def log_from(samples):
     """An Inspect log of (id, epoch, {scorer: value})."""
-    of = [
-        {
-            "id": id_of,
-            "epoch": epoch,
-            "scores": {scorer: {"value": value} for scorer, value in scores.items()},
-        }
-        for id_of, epoch, scores in samples
+    samples = [
+        {"id": id, "epoch": epoch, "scores": {name: {"value": n} for name, n in scores.items()}}
+        for id, epoch, scores in samples
     ]
-    return {"version": 2, "status": "success", "eval": {"model": model, "task": "t"}, "samples": of}
+    described = {"model": "m", "task": "t"}
+    return {"version": 2, "status": "success", "eval": described, "samples": samples}
 
 
 def test_conversations_in_a_log_take_no_memory():

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_tools import FIXTURES, IMPORTED, INSPECT, imported, inspect_log, packed
+from importing import document, text_from
+from test_tools import IMPORTED, INSPECT, imported, log_in, packed
 
 from mutations import SEEDED, bytes_like, documents_like
 from recuse.base.errors import RecuseError
@@ -25,66 +26,27 @@ from recuse.imports.logs import YES_NO
 pytestmark = pytest.mark.usefixtures("own_folder")
 
 SPOILT = int(os.environ.get("RECUSE_SPOILT", "36"))
-GOLD_FILES = ("lm_eval.jsonl",)
-JUDGED = {
-    "lm_eval.jsonl": (
-        "m",
-        ["0", "1", "2"],
-        {"columns": {"rating": "exact_match,strict-match", "model": {"value": "m"}}},
-    ),
-}
-FILES = [*IMPORTED, "inspect.json", "inspect.eval", *GOLD_FILES]
-
-
-def text_from(name):
-    return (
-        json.dumps(inspect_log())
-        if name.startswith("inspect")
-        else (FIXTURES / name).read_text("utf-8")
-    )
-
-
-def document(name, text):
-    return (
-        [json.loads(line) for line in text.splitlines() if line.strip()]
-        if name.endswith(".jsonl")
-        else json.loads(text)
-    )
-
-
-def written(name, value):
-    return (
-        "".join(json.dumps(line) + "\n" for line in value)
-        if name.endswith(".jsonl")
-        else json.dumps(value)
-    )
+# Gold labels of three answers, which this metric says
+GOLD_FILE, GOLD = "lm_eval.jsonl", "exact_match,strict-match"
+JUDGED = "judge,model,prompt,rating\nj,m,0,1\nj,m,1,1\nj,m,2,1\n"
+FILES = [*IMPORTED, "inspect.json", "inspect.eval", GOLD_FILE]
 
 
 def leaves(value, way=()):
     """Each leaf of a document by its way there."""
-    if isinstance(value, dict) and value:
-        return {
-            key: leaf
-            for name, inner in value.items()
-            for key, leaf in leaves(inner, (*way, name)).items()
-        }
-    if isinstance(value, list) and value:
-        return {
-            key: leaf
-            for place, inner in enumerate(value)
-            for key, leaf in leaves(inner, (*way, place)).items()
-        }
-    return {way: value}
+    parts = value.items() if isinstance(value, dict) else ()
+    parts = enumerate(value) if isinstance(value, list) else parts
+    inner = {key: leaf for name, part in parts for key, leaf in leaves(part, (*way, name)).items()}
+    return inner or {way: value}
 
 
-def spoilt(name, text):
+def spoilt(name, whole, text):
     """Files that are nearly this one: bytes, or a log that is to be packed."""
-    whole = document(name, text)
     changed = documents_like(whole)
     if name == "inspect.eval":
         content = packed(Path(name), whole).read_bytes()
         return st.one_of(bytes_like(content), changed.filter(packable))
-    as_bytes = changed.map(lambda value: written(name, value).encode())
+    as_bytes = changed.map(lambda value: text_from(name, value).encode())
     return st.one_of(bytes_like(text.encode()), as_bytes)
 
 
@@ -95,13 +57,9 @@ def numbers(name, content):
         packed(path, content)
     else:
         path.write_bytes(content)
-    if name in GOLD_FILES:
-        model, prompts, human = JUDGED[name]
-        Path("judged.csv").write_text(
-            "judge,model,prompt,rating\n"
-            + "".join(f"j,{model},{prompt},1\n" for prompt in prompts),
-            "utf-8",
-        )
+    if name == GOLD_FILE:
+        Path("judged.csv").write_text(JUDGED, "utf-8")
+        human = {"columns": {"rating": GOLD, "model": {"value": "m"}}}
         return imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[path], human=human)
     settings, scales = IMPORTED[name][:2] if name in IMPORTED else (INSPECT, {"quality": [0, 1]})
     return imported(path, {"step": 1} | settings, scales)
@@ -167,13 +125,13 @@ def unexplained(before, after, name, old, new):
 
 @pytest.mark.parametrize("name", FILES)
 def test_nothing_is_silent(capsys, name):
-    text = text_from(name)
-    old, outcomes = document(name, text), Counter()
+    old = log_in("inspect.json" if name.startswith("inspect") else name)
+    text, outcomes = text_from(name, old), Counter()
     whole = old if name == "inspect.eval" else text.encode()
     before = (*numbers(name, whole), capsys.readouterr().out)
 
     @settings(SEEDED, max_examples=math.ceil(SPOILT / len(FILES)))
-    @given(spoilt(name, text))
+    @given(spoilt(name, old, text))
     def refused_or_told(content):
         try:
             new = content if isinstance(content, dict) else document(name, content.decode())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from importing import GOLDEN, beside_golden, import_files
+from importing import GOLDEN, beside_golden, document, import_files, text_from
 
 from recuse.arguments import argument_named
 from recuse.base.database import bounded
@@ -50,6 +50,11 @@ IMPORTED = {  # fixture -> `import`, scales, references
 KINDS = ("human score", "gold label")
 
 
+def log_in(name):
+    """What a fixture holds."""
+    return document(name, (FIXTURES / name).read_text("utf-8"))
+
+
 def imported(log, settings, scales=None, *, references=(), human=None):
     """Import a log, or the file at a path; its ratings, and how many references there are."""
     files = log if isinstance(log, Path) else {"log.json": json.dumps(log)}
@@ -85,7 +90,7 @@ def test_scores_of_a_tool(name):
 )
 def test_human_scores_in_a_log_take_the_probability_of_a_score(asked, known):
     """As a number, or as a value in each record."""
-    log = json.loads((FIXTURES / "langfuse.json").read_text("utf-8"))
+    log = log_in("langfuse.json")
     for trace, drawn in zip(log, (0.25, 0.5, 0.25, 0.25), strict=True):
         trace["metadata"] = {"drawn": drawn}
     settings, scales, _ = IMPORTED["langfuse.json"]
@@ -133,13 +138,8 @@ SHAPES = {
 def test_other_shapes_of_a_format_are_the_same(shape):
     fixture, name, more = SHAPES[shape]
     settings, scales, counts = IMPORTED[fixture]
-    log = shape(json.loads((FIXTURES / fixture).read_text("utf-8")))
-    text = (
-        "".join(json.dumps(entry) + "\n" for entry in log)
-        if name.endswith(".jsonl")
-        else json.dumps(log)
-    )
-    Path(name).write_text(text, "utf-8")
+    log = shape(log_in(fixture))
+    Path(name).write_text(text_from(name, log), "utf-8")
     assert imported(Path(name), settings | more, scales)[1] == counts
     found, golden = beside_golden(Path("ratings.parquet"), SCORES, fixture)
     assert found == golden
@@ -156,14 +156,19 @@ def test_every_format_has_a_fixture():
 JUDGED = "judge,model,prompt,rating\nj,org/small,s1,1\nj,org/small,s2,1\nj,org/large,s1,0\nj,org/large,s2,1\n"
 
 
+def labelled(gold, human, judged=JUDGED):
+    """The gold labels of ratings by a file of them, and how many."""
+    Path("judged.csv").write_text(judged, "utf-8")
+    given = {"references": [gold], "human": human}
+    rows, counts = imported(Path("judged.csv"), {}, {"q": [0, 1]}, **given)
+    return [row[5] for row in rows], counts
+
+
 def test_samples_of_every_eval_ever_are_a_table_of_gold_labels():
     """As own-data.md says."""
-    Path("judged.csv").write_text(JUDGED, "utf-8")
     columns = {"model": "model_id", "prompt": "sample_id", "rating": "evaluation.is_correct"}
     human = {"columns": columns, "values": {True: 1, False: 0}}
-    gold = FIXTURES / "every_eval_ever.jsonl"
-    rows, _ = imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[gold], human=human)
-    assert [row[5] for row in rows] == [1.0, 0.0, 1.0, 0.0]
+    assert labelled(FIXTURES / "every_eval_ever.jsonl", human)[0] == [1.0, 0.0, 1.0, 0.0]
 
 
 def test_a_log_of_gold_labels_alone_is_no_ratings():
@@ -180,27 +185,20 @@ def test_a_log_of_gold_labels_alone_is_no_ratings():
 
 def test_samples_of_lm_eval_are_gold_labels():
     """With two filters, config names the metric; the folder is the model."""
-    Path("judged.csv").write_text(
-        "judge,model,prompt,rating\n" + "".join(f"j,my/model,{i},1\n" for i in range(3)), "utf-8"
-    )
-    folder = Path("my__model")
-    folder.mkdir()
-    gold = folder / "samples_sums_2026-01-01T00-00-00.000.jsonl"
+    judged = "judge,model,prompt,rating\nj,my/model,0,1\nj,my/model,1,1\nj,my/model,2,1\n"
+    gold = Path("my__model/samples_sums_2026-01-01T00-00-00.000.jsonl")
+    gold.parent.mkdir()
     gold.write_bytes((FIXTURES / "lm_eval.jsonl").read_bytes())
     human = {"columns": {"rating": "exact_match,flexible-extract"}}
-    rows, counts = imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[gold], human=human)
-    assert [row[5] for row in rows] == [1.0, 1.0, 0.0]
-    assert counts == {"gold label": 3}
-    with pytest.raises(
-        DataError,
-        match=r"its metrics are exact_match,strict-match, exact_match,flexible-extract; name one",
-    ):
-        imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[gold], human={})
+    assert labelled(gold, human, judged) == ([1.0, 1.0, 0.0], {"gold label": 3})
+    metrics = "its metrics are exact_match,strict-match, exact_match,flexible-extract; name one"
+    with pytest.raises(DataError, match=metrics):
+        labelled(gold, {}, judged)
     with (
         named_as_arguments(argument_named),
         pytest.raises(DataError, match=r"as in rating='exact_"),
     ):
-        imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[gold], human={})
+        labelled(gold, {}, judged)
 
 
 def test_scorers_that_compare_with_a_key_are_gold_by_config():
@@ -217,7 +215,7 @@ def test_scorers_that_compare_with_a_key_are_gold_by_config():
 
 
 def test_assertions_of_promptfoo_without_a_metric_are_items_of_their_own():
-    log = json.loads((FIXTURES / "promptfoo.json").read_text("utf-8"))
+    log = log_in("promptfoo.json")
     parts = log["results"]["results"][0]["gradingResult"]["componentResults"]
     del parts[1]["assertion"]["metric"]
     parts.append(parts[1])
@@ -243,10 +241,6 @@ def packed(path, log, compression=zipfile.ZIP_DEFLATED):
     return path
 
 
-def inspect_log():
-    return json.loads((FIXTURES / "inspect.json").read_text("utf-8"))
-
-
 @pytest.mark.parametrize(
     "compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_ZSTANDARD]
 )
@@ -256,7 +250,7 @@ def test_packed_inspect_log_is_the_log(compression):
     """
     scales = {"quality": [0, 1]}
     whole = imported(FIXTURES / "inspect.json", INSPECT, scales)
-    path = packed(Path("log.eval"), inspect_log(), compression)
+    path = packed(Path("log.eval"), log_in("inspect.json"), compression)
     outputs = [str(Path(name)) for name in ("ratings.parquet", "imported.csv")]
     with bounded("1GB", Path("spilled"), files=[str(path)], outputs=outputs):
         assert imported(path, INSPECT, scales) == whole
@@ -267,7 +261,7 @@ def test_packed_inspect_log_is_the_log(compression):
 
 
 def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one():
-    log = inspect_log()
+    log = log_in("inspect.json")
     score = log["samples"][0]["scores"]["model_graded_qa"]
     edit = {
         "value": "I",
@@ -287,7 +281,7 @@ def test_score_that_a_person_edited_is_the_judges_first_and_a_human_one():
 
 
 def test_judges_that_an_inspect_log_names_need_no_config():
-    log = inspect_log()
+    log = log_in("inspect.json")
     models = {
         "model_graded_qa": {"model": "openai/gpt-4o"},
         "model_graded_qa1": {"model": {"model": "google/gemini"}},
@@ -356,7 +350,7 @@ def packed_without(path, *names):
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_ZSTANDARD])
 def test_damaged_packed_log_is_refused(what, compression):
     change, words = DAMAGED[what]
-    log = inspect_log()
+    log = log_in("inspect.json")
     log["status"] = "started"  # so that only the summaries tell of a sample that is gone
     path = packed(Path("log.eval"), log, compression)
     change(path)
@@ -379,7 +373,7 @@ def test_gold_labels_are_to_be_declared(capsys):
 
 def test_a_category_of_langfuse_without_its_label_is_missing():
     """Its number may be 0 whatever the label is."""
-    log = json.loads((FIXTURES / "langfuse_scores.json").read_text("utf-8"))
+    log = log_in("langfuse_scores.json")
     log["data"] = [score for score in log["data"] if score["source"] == "EVAL"]
     for score in log["data"]:
         score |= {"dataType": "CATEGORICAL", "value": 0}
@@ -442,13 +436,9 @@ def test_keys_that_a_format_does_not_take_are_refused(format):
     with pytest.raises(DataError, match=words):
         imported(path, INSPECT | format | {"decimal": ","}, scales)
     if not format:
-        Path("judged.csv").write_text(JUDGED, "utf-8")
-        gold, human = FIXTURES / "lm_eval.jsonl", {"decimal": ","}
-        with pytest.raises(
-            DataError,
-            match=r"eval\.jsonl: found lm-evaluation-harness samples, and decimal: only for format",
-        ):
-            imported(Path("judged.csv"), {}, {"q": [0, 1]}, references=[gold], human=human)
+        words = r"eval\.jsonl: found lm-evaluation-harness samples, and decimal: only for format"
+        with pytest.raises(DataError, match=words):
+            labelled(FIXTURES / "lm_eval.jsonl", {"decimal": ","})
 
 
 def scored_by_code_in_mlflow(log):
@@ -475,7 +465,7 @@ def without_a_model_in_deepeval(log):
 )
 def test_who_gave_a_score_is_a_word_of_the_tool(parts, key, words):
     fixture = f"{parts.__name__.rpartition('_')[2]}.json"
-    log = json.loads((FIXTURES / fixture).read_text("utf-8"))
+    log = log_in(fixture)
     parts(log)[0][0][key] = "OTHER"
     with pytest.raises(DataError, match=f"found 'OTHER', .*; write {words}$"):
         imported(log, *IMPORTED[fixture][:2])
@@ -488,7 +478,7 @@ def test_scores_by_no_judge_need_their_own_name_in_config(parts):
     """One judge for all is that of the scores that a model gave."""
     fixture = f"{parts.__name__.rpartition('_')[2]}.json"
     settings, scales = IMPORTED[fixture][:2]
-    log = json.loads((FIXTURES / fixture).read_text("utf-8"))
+    log = log_in(fixture)
     places, change = parts(log)
     for place in places:
         place |= change
@@ -502,7 +492,7 @@ def test_scores_by_no_judge_need_their_own_name_in_config(parts):
 
 
 def test_scorer_without_a_score_has_no_answer_of_another():
-    log = inspect_log()
+    log = log_in("inspect.json")
     del log["samples"][0]["scores"]["model_graded_qa1"]
     rows, _ = imported(log, INSPECT)
     assert ("mine", None, "no score") in [(row[0], row[4], row[6]) for row in rows]

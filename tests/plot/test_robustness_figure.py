@@ -130,6 +130,6 @@ def test_the_finding_is_the_check_that_changes_the_most():
 
 def test_nothing_to_draw_is_said():
     assert is_page_with(figure_from(table()), NOTHING)
-    rows = table("")
+    rows = table("", "")
     text = f"{NOTHING} Judges and models of different families leave no residual."
-    assert is_page_with(figure_from(rows[rows["estimate"].isna()]), text)
+    assert is_page_with(figure_from(rows[rows["estimate"].isna()]), text)  # a reason once

@@ -13,6 +13,7 @@ from curved_rows import bent, cells_from, on, rows_from
 from designs_on_rows import carried_terms
 from picked_rows import fields
 from recuse.base.errors import DesignError
+from recuse.model.estimates import estimate_rows
 from recuse.model.gam import Spline, fit_gam, penalised_fit
 from recuse.model.spec import Spec
 from recuse.validation import compare
@@ -33,16 +34,15 @@ def test_disagreement_is_an_error():
         raise_disagreement([row | {"largest_difference": float("nan")}])
 
 
-@pytest.mark.parametrize("side", ["fitted_slices", "fits_by_formula"])
-def test_number_that_one_side_lacks_is_a_disagreement(few_prompts, monkeypatch, side):
-    fits = getattr(compare, side)
+@pytest.mark.parametrize(("side", "key"), [(0, "std_error"), (1, "ci_low")])
+def test_number_that_one_side_lacks_is_a_disagreement(few_prompts, monkeypatch, side, key):
+    sides = iter([0, 1])  # in this order, of one slice each
 
-    def without_an_error(*given, **named):
-        (fit,) = fits(*given, **named)
-        first, *others = fit.coefficients
-        yield replace(fit, coefficients=[replace(first, std_error=np.nan), *others])
+    def rows_without_a_number(*given, **named):
+        first, *others = estimate_rows(*given, **named)
+        return [first | ({key: np.nan} if next(sides) == side else {}), *others]
 
-    monkeypatch.setattr(compare, side, without_an_error)
+    monkeypatch.setattr(compare, "estimate_rows", rows_without_a_number)
     rows = list(compared([Spec.of("main")], few_prompts, confidence=0.9))
     with pytest.raises(DesignError, match="intervals by inf"):
         raise_disagreement(rows)

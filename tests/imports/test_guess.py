@@ -36,17 +36,23 @@ pytestmark = pytest.mark.usefixtures("own_folder")
 FORMATS = ROOT / "tests" / "formats"
 
 
-def guessed(files):
-    """The guessed settings of files, by their contents or copied into the folder, as mine.yaml
-    there; its only study.
+def settings_for(files):
+    """What is guessed for files, by their contents or copied into the folder, and written as
+    mine.yaml there: its only study, and its text.
     """
     for name, content in files.items():
         Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    Path("mine.yaml").write_text(guess([*files]), "utf-8")
-    text = Path("mine.yaml").read_text("utf-8")
+    text = guess([*files])
+    Path("mine.yaml").write_text(text, "utf-8")
     (section,) = yaml.safe_load(text).values()
-    load("mine.yaml")  # which is a valid one
     return section["mine"], text
+
+
+def guessed(files):
+    """The guessed settings of files, which are valid, and their text."""
+    study = settings_for(files)
+    load("mine.yaml")
+    return study
 
 
 def rated(header, *rows, name="own.csv"):
@@ -94,24 +100,16 @@ def test_awkward_tables_are_understood_without_a_word(table):
 
 def test_files_of_raters_and_words_for_failures():
     """As in the example of the documentation."""
-    files = {
-        name: (ROOT / "docs" / "example" / name).read_bytes()
-        for name in ("judged.csv", "human.csv")
-    }
-    study, _ = guessed(files)
+    example = ROOT / "docs" / "example"
+    study, _ = guessed(
+        {name: (example / name).read_bytes() for name in ("judged.csv", "human.csv")}
+    )
     settings = study["import"]
-    assert settings["columns"] == {
-        **{"judge": "grader", "model": "candidate", "prompt": "item"},
-        **{"dimension": "metric", "rating": "score"},
-    }
+    named = {"model": "candidate", "prompt": "item", "dimension": "metric"}
+    assert settings["columns"] == named | {"judge": "grader", "rating": "score"}
     assert settings["missing"] == ["error"]
-    columns = {
-        "model": "candidate",
-        "prompt": "item",
-        "dimension": "metric",
-        "rating": ["first", "second"],
-    }
-    assert settings["references"] == {"files": "human.csv", "columns": columns}
+    human = {"files": "human.csv", "columns": named | {"rating": ["first", "second"]}}
+    assert settings["references"] == human
     assert study["scales"] == {"default": [1, 10]}
 
 
@@ -328,15 +326,11 @@ def test_human_scores_with_other_columns_are_left_out_by_name():
 
 def asked_from(files):
     """The settings, and what is asked under each key that is left empty; config refuses these."""
-    for name, content in files.items():
-        Path(name).write_text(content, "utf-8")
-    text = guess([*files])
-    Path("mine.yaml").write_text(text, "utf-8")
+    study, text = settings_for(files)
     with pytest.raises(ConfigError, match="is empty"):
         load("mine.yaml")
-    (section,) = yaml.safe_load(text).values()
-    lines = [line.strip() for line in text.splitlines() if ASKED in line]
-    return section["mine"], dict(line.split(f":  # {ASKED}") for line in lines)
+    asked = [line.strip() for line in text.splitlines() if ASKED in line]
+    return study, dict(line.split(f":  # {ASKED}") for line in asked)
 
 
 def words_asked(question):

@@ -12,6 +12,14 @@ from recuse.imports.ratings import import_ratings
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 QUALITY = {"quality": [1, 10]}
+# How DuckDB writes a table in files of a kind
+WRITTEN_AS = {
+    "parquet": "(format parquet)",
+    "jsonl": "(format json)",
+    "json": "(format json, array true)",
+    "csv": "(format csv, header true)",
+    "csv.gz": "(format csv, header true)",
+}
 
 
 def fixture(name):

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 import yaml
 from hypothesis import given
-from importing import document, import_files, normalised, text_from
+from importing import WRITTEN_AS, document, import_files, normalised, text_from
 
 import mutations
 from mutations import documents_like, examples, tables_like
@@ -558,13 +558,7 @@ def test_nested_columns_and_dots_in_names(suffix):
     )
     if suffix == "csv":
         rows = f"select to_json(meta) as meta, * exclude (meta) from ({rows})"
-    options = {
-        "parquet": "parquet",
-        "json": "json, array true",
-        "jsonl": "json",
-        "csv": "csv, header",
-    }[suffix]
-    duckdb.sql(f"copy ({rows}) to 'x.{suffix}' (format {options})")
+    duckdb.sql(f"copy ({rows}) to 'x.{suffix}' {WRITTEN_AS[suffix]}")
     columns = {"rating": ["meta.gpt-4.1", "meta.claude"]}
     given = Path(f"x.{suffix}").read_bytes(), f"x.{suffix}"
     one(*given, settings={"columns": columns})

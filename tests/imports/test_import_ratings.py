@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from importing import fixture, import_files, normalised
+from importing import WRITTEN_AS, fixture, import_files, normalised
 
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
@@ -163,50 +163,23 @@ def test_answers_of_one_model_to_one_prompt_on_several_occasions():
 
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl", "json", "csv.gz"])
 def test_table_is_the_same_in_any_kind_of_file(with_humans, suffix):
-    as_table = {
-        "parquet": "(format parquet)",
-        "jsonl": "(format json)",
-        "json": "(format json, array true)",
-        "csv.gz": "(format csv, header true)",
-    }
     # Numbers as numbers: of a parquet file they are 9.0 and so on where one is missing.
     rows = f"from read_csv('{FORMATS}/judged.csv', all_varchar=true)"
     as_numbers = "try_cast(score as double) as score, tokens::integer as tokens"
     typed = f"select * replace ({as_numbers}) {rows} where score is distinct from 'ERROR'"
-    duckdb.sql(f"copy ({typed}) to 'judged.{suffix}' {as_table[suffix]}")
+    duckdb.sql(f"copy ({typed}) to 'judged.{suffix}' {WRITTEN_AS[suffix]}")
     columns = 'judge, model, prompt_id, dimension, rating, gt, "rating (2)", tokens'
     theirs = rows_from(columns)
     with_humans(Path(f"judged.{suffix}"))
     assert rows_from(columns) == theirs[:3] + theirs[4:]
 
 
-@pytest.mark.parametrize(
-    ("rows", "step", "high", "steps"),
-    [
-        ("a,b,1,7.5,8.25/a,b,2,10,1", 0.5, 10, "15 16.5\n20 2.0"),
-        ("a,b,1,0.7,0.3/a,b,2,1,0", 0.1, 1, "7 3.0\n10 0.0"),
-    ],
-)
-def test_steps_between_whole_numbers(rows, step, high, steps):
+def test_steps_between_whole_numbers():
     """Ratings are whole numbers of steps in the table, human scores in the same unit."""
-    text = f"judge,model,prompt,rating,human/{rows}/".replace("/", "\n")
+    text = "judge,model,prompt,rating,human\na,b,1,0.7,0.3\na,b,2,1,0\n"
     Path("own.csv").write_text(text, "utf-8")
-    imported([Path("own.csv")], {"step": step}, scales={"quality": [int(high > 1), high]})
-    assert rows_from("rating, gt") == lines(steps)
-
-
-def test_human_scores_in_several_columns_are_raters():
-    Path("judged.csv").write_text("judge,model,prompt,rating\na,b,1,7\na,b,2,9\n", "utf-8")
-    Path("human.csv").write_text("model,prompt,first,second\nb,1,6,7\nb,2,,8\n", "utf-8")
-    human = {"columns": {"rating": ["first", "second"]}}
-    given = {"references": [Path("human.csv")], "human": human, "raters": True}
-    imported([Path("judged.csv")], {}, scales=SCALE, **given)
-    assert rows_from("gt") == lines("6.5\n8.0")
-    assert rows_from("prompt_id, rater, rating", "raters") == lines("""
-        1 first  6
-        1 second 7
-        2 second 8
-    """)
+    imported([Path("own.csv")], {"step": 0.1}, scales={"quality": [0, 1]})
+    assert rows_from("rating, gt") == lines("7 3.0\n10 0.0")
 
 
 def test_inspect_score_of_several_names_is_of_several_dimensions():

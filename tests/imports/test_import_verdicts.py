@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from importing import beside_golden, fixture
+from importing import WRITTEN_AS, beside_golden, fixture
 
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
@@ -284,9 +284,8 @@ def test_votes_of_lmarena_are_human_verdicts(suffix):
     """A vote for neither is a tie; only among MT-Bench's verdicts is the turn part of the
     question.
     """
-    as_table = {"csv": "(format csv)", "parquet": "(format parquet)", "jsonl": "(format json)"}
     votes = Path(f"votes.{suffix}")
-    duckdb.sql(f"copy (from read_csv('{FORMATS}/lmarena.csv')) to '{votes}' {as_table[suffix]}")
+    duckdb.sql(f"copy (from read_csv('{FORMATS}/lmarena.csv')) to '{votes}' {WRITTEN_AS[suffix]}")
     settings = {"columns": COLUMNS, "missing": ["timeout"]}
     imported("verdicts.csv", settings, references=[votes], human={})
     assert [row[0] for row in rows_from("human")] == ["a", "a", "tie", "tie"]

@@ -19,6 +19,7 @@ from recuse.base.errors import ConfigError, DataError
 from recuse.base.tables import read_table
 from recuse.data.registry import files_in
 from recuse.imports.verdicts import import_verdicts
+from text_tables import lines, words
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -92,30 +93,25 @@ def kept_in(path):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
-def test_further_columns_of_ratings_have_any_name(suffix):
+def test_further_columns_have_any_name(suffix):
     """What the import calls so itself stays what it is."""
-    result = rated(written(Path(f"own.{suffix}"), further(RATINGS)))
-    assert rows_from(
-        result, "judge, model, prompt_id, dimension, rating, gt, pred_length, source_record"
-    ) == [
-        ("a", "b", "1", "quality", 7, 8.0, 12.0, 1),
-        ("a", "c", "1", "quality", 9, 3.0, 5.0, 2),
-    ]
+    path = Path(f"own.{suffix}")
+    result = rated(written(path, further(RATINGS)))
+    columns = "judge, model, prompt_id, dimension, rating, gt, pred_length, source_record"
+    assert words(rows_from(result, columns)) == lines("""
+        a b 1 quality 7 8.0 12.0 1
+        a c 1 quality 9 3.0 5.0  2
+    """)
     assert kept_in(result)
-
-
-@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
-def test_further_columns_of_verdicts_have_any_name(suffix):
     outputs = {"verdicts": "verdicts.parquet", "imported": "imported.csv"}
-    path = written(Path(f"own.{suffix}"), further(VERDICTS))
-    import_verdicts("mine", [path], [], settings={"columns": {"judge": "judge"}}, outputs=outputs)
-    assert rows_from(
-        outputs["verdicts"], 'judge, item, model_a, model_b, "order", outcome, human, source_record'
-    ) == [
-        ("a", "1", "m", "n", "ab", "a", None, 1),
-        ("a", "1", "m", "n", "ba", "b", None, 2),
-    ]
-    assert kept_in(outputs["verdicts"])
+    written(path, further(VERDICTS))
+    import_verdicts("mine", [str(path)], [], settings={"columns": {}}, outputs=outputs)
+    columns = 'judge, item, model_a, model_b, "order", outcome, human, source_record'
+    assert words(rows_from("verdicts.parquet", columns)) == lines("""
+        a 1 m n ab a - 1
+        a 1 m n ba b - 2
+    """)
+    assert kept_in("verdicts.parquet")
 
 
 @pytest.mark.parametrize(
@@ -399,26 +395,14 @@ def import_scorers(judge, scales=UNIT):
 
 
 @pytest.mark.parametrize(
-    ("judge", "message"),
-    [
-        (
-            "J",
-            (
-                "its scorers graded, mild, strict would all be the judge 'J' of 'quality'; name the"
-                " one that is a judge"
-            ),
-        ),
-        (
-            {"graded": "J", "strict": "J"},
-            "its scorers graded, strict would all be the judge 'J' of 'quality'",
-        ),
-    ],
+    ("judge", "scorers"),
+    [("J", "graded, mild, strict"), ({"graded": "J", "strict": "J"}, "graded, strict")],
 )
-def test_several_scorers_of_one_judge_are_named(judge, message):
-    with pytest.raises(DataError, match=r"log\.json: ") as caught:
+def test_several_scorers_of_one_judge_are_named(judge, scorers):
+    message = f"its scorers {scorers} would all be the judge 'J' of 'quality'; name the one"
+    way = r"under `judge:` in config, as in `judge: \{graded: J\}`$"
+    with pytest.raises(DataError, match=rf"log\.json: {message} that is a judge.* {way}"):
         import_scorers(judge)
-    assert message in str(caught.value)
-    assert str(caught.value).endswith("under `judge:` in config, as in `judge: {graded: J}`")
 
 
 def test_scorers_that_are_dimensions_may_have_one_judge():

@@ -72,5 +72,7 @@ def test_without_human_scores_no_bias_is_given():
 def test_few_prompts_are_the_reason():
     few = {"note": because(Reason.FEW_PROMPTS_OF_PANEL, least=4)}
     names = ("panel", "size", "family_ratings")
-    section = section_from({name: ALL_JUDGES[name] for name in names} | CHOSEN | few)
+    panel = {name: ALL_JUDGES[name] for name in names} | CHOSEN | few
+    section = section_from(panel, plans=[PLANS[1] | {"factor": ""}])
     assert "Ratings of fewer than 4 prompts do not show a panel's bias." in section.sentence
+    assert len(section.rows) == 1

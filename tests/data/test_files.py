@@ -107,6 +107,11 @@ def test_names_of_parts_are_no_patterns(name, neighbour):
     assert [(span.first, span.last) for span in prompt_ranges([ratings])] == [(0, 2)]
 
 
+def test_blank_lines_are_no_rows():
+    Path("raw.csv").write_bytes(HEADER + b"\n" + LINES[0] + b"\n \n" + LINES[1])
+    assert [row[0] for row in canonical(["raw.csv"])] == ["p0", "p1"]
+
+
 def test_no_part_with_rows():
     paths = [part(f"{number}.parquet", NONE) for number in (1, 2)]
     message = r"1\.parquet, .*2\.parquet: no file holds a row; the study needs one row per judge"

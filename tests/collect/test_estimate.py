@@ -106,16 +106,16 @@ def test_the_slowest_limit_decides():
 
 def test_all_judges_answer_at_once_and_what_is_unknown_of_one_is_unknown_of_all():
     other = replace(JUDGE, name="two", requests_per_minute=1.0)
-    whole = total(
-        of_judges := estimates([*PLAN, *(request(number, other) for number in range(5))], [])
-    )
+    of_judges = estimates([*PLAN, *(request(number, other) for number in range(5))], [])
+    whole = total(of_judges)
     assert (whole.requests, whole.left) == (15, 15)
     assert whole.money == pytest.approx(sum(each.money for each in of_judges))
     assert whole.minutes == 5
     unpriced = replace(other, name="three", price=None)
-    whole = total(estimates([*PLAN, request(0, unpriced)], []))
+    of_judges = estimates([*PLAN, request(0, unpriced)], [])
+    whole = total(of_judges)
     assert (whole.money, whole.most) == (None, None)
-    assert "an unknown sum" in cost_page(estimates([*PLAN, request(0, unpriced)], []), PLAN[0])
+    assert "an unknown sum" in cost_page(of_judges, PLAN[0])
 
 
 @pytest.mark.parametrize(("judges", "rows"), [(1, 1), (3, 4), (8, 9), (40, 9)])

@@ -34,6 +34,7 @@ from recuse.simulate.ratings import simulate
 MAIN = Spec.of("main")
 LEVEL = {"power": 0.8, "confidence": 0.9}
 PROMPTS = [f"p{number}" for number in range(10)]
+COMPONENTS = "quality slope noise prompts quality_spread rater_error"
 
 
 def published_plan(number=None, *, judges=None, models=None, raters=3, dimensions=6):
@@ -81,17 +82,7 @@ def test_the_power_is_reached_with_so_many_prompts_and_not_with_one_less(number)
 def test_a_plan_of_the_same_judges_and_models_is_the_study_it_is_like():
     like = published()
     plan = published_plan()
-    for name in (
-        "judges",
-        "models",
-        "family",
-        "quality",
-        "slope",
-        "noise",
-        "prompts",
-        "quality_spread",
-        "rater_error",
-    ):
+    for name in f"judges models family {COMPONENTS}".split():
         assert getattr(plan, name) == getattr(like, name), name
     assert (np.array(plan.share) == 1).all()
     assert plan.preferences.spread.tolist() == like.preferences.spread.tolist()
@@ -198,7 +189,7 @@ def test_published_components_are_those_of_the_twin(world, tmp_path):
     plan, components = study_like(MAIN, study, *score), published()
     for name in ("judges", "models", "family", "dimensions"):
         assert getattr(plan, name) == getattr(components, name)
-    for name in ("quality", "slope", "noise", "prompts", "quality_spread", "rater_error"):
+    for name in COMPONENTS.split():
         assert getattr(components, name) == pytest.approx(getattr(plan, name), rel=1e-5), name
     for name in ("spread", "ratios", "tau", "effects"):
         assert getattr(components.preferences, name) == pytest.approx(

@@ -480,6 +480,8 @@ def test_where_no_judge_rates_itself_the_headline_is_about_families(judges):
     answer = answer_from([*judges, FAMILY])
     assert answer.headline == words
     assert (answer.question, answer.caveats) == (QUESTION if judges else OF_FAMILIES, [LIKELY])
+    clear = verdict("GPT", Verdict.NOT_SHOWN, 0.01, quantity="family_bias")
+    assert fields(vars(answer_from([*judges, clear])), "headline caveats") == (words, [])
 
 
 def test_the_answer_says_for_which_wordings_of_the_rubric_it_holds():

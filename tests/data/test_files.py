@@ -108,7 +108,7 @@ def test_names_of_parts_are_no_patterns(name, neighbour):
 
 
 def test_blank_lines_are_no_rows():
-    Path("raw.csv").write_bytes(HEADER + b"\n" + LINES[0] + b"\n \n" + LINES[1])
+    Path("raw.csv").write_bytes(HEADER + b"\n" + LINES[0] + b"\n\n" + LINES[1])
     assert [row[0] for row in canonical(["raw.csv"])] == ["p0", "p1"]
 
 

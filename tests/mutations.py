@@ -290,10 +290,10 @@ def tables_like(table):
     return st.lists(edit, min_size=1, max_size=2).map(lambda edits: rewritten(table, edits))
 
 
-def as_csv(table):
+def as_csv(table, separator=","):
     """A table as a CSV file."""
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(table)
+    csv.writer(file, delimiter=separator, lineterminator="\n").writerows(table)
     return file.getvalue().encode()
 
 

@@ -21,7 +21,7 @@ from hypothesis import given
 from importing import WRITTEN_AS, document, import_files, normalised, text_from
 
 import mutations
-from mutations import documents_like, examples, tables_like
+from mutations import as_csv, documents_like, examples, tables_like
 from recuse.base.errors import RecuseError
 from recuse.base.tables import read_table
 from recuse.config.load import load, load_studies
@@ -41,151 +41,98 @@ MISSING = {"", "na", "n/a", "nan", "null", "none", "#n/a"}
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
-def rated(low, high, step=1.0, *, judges=JUDGES, seed=1):
-    """(judge, model, prompt) -> rating, drawn about a quality that the humans score: (model,
-    prompt) -> score.
-    """
-    random, levels = np.random.default_rng(seed), round((high - low) / step)
-    human = {
-        (model, prompt): low + step * int(random.integers(0, levels + 1))
-        for model in NAMES
-        for prompt in PROMPTS
-    }
-    ratings = {}
-    for judge in judges:
-        for (model, prompt), score in human.items():
-            moved = score + step * int(random.integers(-1, 2)) + step * (judge == model)
-            ratings[judge, model, prompt] = min(high, max(low, moved))
-    return ratings, human
-
-
-def table_from(header, rows, separator=",", decimal="."):
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(
-        [str(cell).replace(".", decimal) if isinstance(cell, float) else cell for cell in row]
-        for row in rows
-    )
-    return text.getvalue().encode()
+def rated(low, high, step=1, *, judges=JUDGES):
+    """Ratings by each judge of each answer, drawn about a quality that the humans score."""
+    random = np.random.default_rng(1)
+    answers = pd.MultiIndex.from_product([judges, NAMES, PROMPTS])
+    table = answers.to_frame(index=False, name=["judge", "model", "prompt"])
+    levels = round((high - low) / step)
+    quality = np.tile(random.integers(0, levels + 1, len(NAMES) * len(PROMPTS)), len(judges))
+    moved = quality + random.integers(-1, 2, len(table)) + (table["judge"] == table["model"])
+    return table.assign(rating=low + step * moved.clip(0, levels), human=low + step * quality)
 
 
 def by_judge_and_model():
     """One row for each answer, a column for each judge, named like it; the human score beside."""
-    ratings, human = rated(1, 5)
-    rows = [[m, p, *(ratings[j, m, p] for j in JUDGES), h] for (m, p), h in human.items()]
-    return (
-        {"wide.csv": table_from(["candidate", "item", *JUDGES, "human"], rows)},
-        ratings,
-        human,
-        (1, 5),
-    )
+    truth = rated(1, 5)
+    wide = truth.pivot(index=["model", "prompt", "human"], columns="judge", values="rating")
+    wide = wide.reset_index()[["model", "prompt", *JUDGES, "human"]]
+    header = ["candidate", "item", *JUDGES, "human"]
+    return {"wide.csv": wide.to_csv(header=header, index=False)}, truth, (1, 5)
 
 
 def a_column_for_each_model():
     """Named otherwise than the models; human scores likewise, in another file."""
-    ratings, human = rated(1, 5)
-    columns = [f"{name}_score" for name in NAMES]
-    rows = [[j, p, *(ratings[j, m, p] for m in NAMES)] for j in JUDGES for p in PROMPTS]
-    scores = [[p, *(human[m, p] for m in NAMES)] for p in PROMPTS]
-    files = {
-        "wide.csv": table_from(["judge", "prompt", *columns], rows),
-        "human.csv": table_from(["prompt", *columns], scores),
-    }
-    return files, ratings, human, (1, 5)
+    truth = rated(1, 5)
+    wide = truth.pivot(index=["judge", "prompt"], columns="model", values="rating")
+    human = truth.pivot_table(index="prompt", columns="model", values="human")
+    files = {"wide.csv": wide, "human.csv": human}
+    texts = {name: each.add_suffix("_score").to_csv() for name, each in files.items()}
+    return texts, truth, (1, 5)
 
 
 def one_judge_in_each_file():
     """A file that does not name its judge: a constant."""
-    ratings, human = rated(1, 10, judges=JUDGES[:1])
-    rows = [[m, p, ratings[JUDGES[0], m, p], h] for (m, p), h in human.items()]
-    return (
-        {"run.csv": table_from(["model", "prompt", "score", "human"], rows)},
-        ratings,
-        human,
-        (1, 10),
-    )
+    truth = rated(1, 10, judges=JUDGES[:1])
+    run = truth.drop(columns="judge").rename(columns={"rating": "score"})
+    return {"run.csv": run.to_csv(index=False)}, truth, (1, 10)
 
 
 def nested_json_lines():
     """Objects in objects, as loggers write them."""
-    ratings, human = rated(1, 5)
+    truth = rated(1, 5)
     lines = [
         {
-            "metadata": {"judge": j, "sample": {"id": p}},
-            "model": m,
-            "output": {"score": r},
-            "human": human[m, p],
+            "metadata": {"judge": row.judge, "sample": {"id": row.prompt}},
+            "model": row.model,
+            "output": {"score": row.rating},
+            "human": row.human,
         }
-        for (j, m, p), r in ratings.items()
+        for row in truth.itertuples()
     ]
-    return (
-        {"log.jsonl": "".join(f"{json.dumps(line)}\n" for line in lines).encode()},
-        ratings,
-        human,
-        (1, 5),
-    )
+    return {"log.jsonl": "".join(f"{json.dumps(line)}\n" for line in lines)}, truth, (1, 5)
 
 
 def json_in_a_cell():
     """A column of a CSV file that holds objects."""
-    ratings, human = rated(1, 5)
-    rows = [
-        [json.dumps({"judge": j, "v": 2}), m, p, r, human[m, p]] for (j, m, p), r in ratings.items()
-    ]
-    return (
-        {"log.csv": table_from(["metadata", "model", "prompt", "rating", "human"], rows)},
-        ratings,
-        human,
-        (1, 5),
-    )
+    truth = rated(1, 5)
+    log = truth.assign(judge=[json.dumps({"judge": judge, "v": 2}) for judge in truth["judge"]])
+    text = log.rename(columns={"judge": "metadata"}).to_csv(index=False)
+    return {"log.csv": text}, truth, (1, 5)
 
 
 def yes_and_no():
     """Booleans as pandas writes them."""
-    ratings, human = rated(0, 1)
-    words = {0: "False", 1: "True"}
-    rows = [[j, m, p, words[r], words[human[m, p]]] for (j, m, p), r in ratings.items()]
-    return (
-        {"passed.csv": table_from(["judge", "model", "prompt", "passed", "human"], rows)},
-        ratings,
-        human,
-        (0, 1),
-    )
+    truth = rated(0, 1)
+    passed = truth.astype({"rating": bool, "human": bool}).rename(columns={"rating": "passed"})
+    return {"passed.csv": passed.to_csv(index=False)}, truth, (0, 1)
 
 
 def written_by_a_spreadsheet():
     """Semicolons, decimal commas and half points, as Excel saves them in most of Europe."""
-    ratings, human = rated(1, 5, 0.5)
-    rows = [[j, m, p, float(r), float(human[m, p])] for (j, m, p), r in ratings.items()]
-    header = ["judge", "model", "prompt", "rating", "human"]
-    return {"noten.csv": table_from(header, rows, ";", ",")}, ratings, human, (1, 5)
+    truth = rated(1, 5, 0.5)
+    return {"noten.csv": truth.to_csv(sep=";", decimal=",", index=False)}, truth, (1, 5)
 
 
 def packed_tabs_and_many_dimensions():
     """A packed TSV file whose dimensions are numbered; one scale for all."""
-    ratings, human = rated(1, 5)
-    rows = [[j, m, p, d, r, human[m, p]] for (j, m, p), r in ratings.items() for d in (1, 2)]
-    content = table_from(["judge", "model", "prompt", "dimension", "rating", "human"], rows, "\t")
-    return {"log.tsv.gz": gzip.compress(content, mtime=0)}, ratings, human, (1, 5)
+    truth = rated(1, 5).merge(pd.DataFrame({"dimension": ["1", "2"]}), how="cross")
+    content = truth.to_csv(sep="\t", index=False).encode()
+    return {"log.tsv.gz": gzip.compress(content, mtime=0)}, truth, (1, 5)
 
 
 def a_scale_for_each_judge():
     """One judge was asked for 1 to 5, twice for each answer, the others for 1 to 10."""
-    ratings, human = rated(1, 10)
-    (first, _), (again, _) = (rated(1, 5, judges=JUDGES[:1], seed=seed) for seed in (2, 3))
-    tens = {key: rating for key, rating in ratings.items() if key not in first}
-    rows = [
-        [*key, rating, human[key[1:]]]
-        for asked in (tens, first, again)
-        for key, rating in asked.items()
-    ]
-    means = {key: 1 + ((rating + again[key]) / 2 - 1) * 9 / 4 for key, rating in first.items()}
-    files = {"log.csv": table_from(["judge", "model", "prompt", "rating", "human"], rows)}
-    return files, tens | means, human, (1, 10)
+    truth = rated(1, 10)
+    is_first = truth["judge"] == JUDGES[0]
+    given = truth["rating"][is_first]
+    twice = (given + 1) // 2, 1 + given % 5
+    log = pd.concat([truth[~is_first], *(truth[is_first].assign(rating=each) for each in twice)])
+    mean = truth["rating"].where(~is_first, 1 + (sum(twice) / 2 - 1) * 9 / 4)
+    return {"log.csv": log.to_csv(index=False)}, truth.assign(rating=mean), (1, 10)
 
 
-# What the file looks like -> the files, the ratings, the human scores and the scale; the study's
+# What the file looks like -> the files, the ratings and human scores, and the scale; the study's
 # lines but its title.
 TABLES = {
     by_judge_and_model: (
@@ -248,38 +195,38 @@ def settings_text(table):
     return f"studies:\n  mine:\n        title: mine{TABLES[table]}\n".replace("COLUMNS", columns)
 
 
+def as_bytes(content):
+    return content if isinstance(content, bytes) else content.encode()
+
+
 def written(table):
     """The files of a table and its mine.yaml; the table's truth."""
     files, *truth = table()
     for name, content in files.items():
-        Path(name).write_bytes(content)
+        Path(name).write_bytes(as_bytes(content))
     Path("mine.yaml").write_text(settings_text(table), "utf-8")
     return truth
 
 
 def checked(*, findings=False):
-    """The canonical rating and human score, from 0 to 1, by judge, model, prompt and dimension,
-    what was imported and, if asked for, the findings of `check`.
+    """The canonical ratings and human scores, from 0 to 1, what was imported and, if asked for,
+    the findings of `check`.
     """
     (inputs,) = inputs_in(load_studies("mine.yaml"), read(Path("mine.yaml")), compared=True)
     with in_folder(inputs) as place:
         made = pipeline(inputs, place)
-        query = (
-            "select judge, model, prompt_id, dimension, rating_unit, gt_unit from"
-            f" '{made.tables.ratings[0]}'"
-        )
-        rows = {row[:4]: row[4:] for row in duckdb.sql(query).fetchall()}
+        columns = "judge, model, prompt_id as prompt, dimension, rating_unit, gt_unit"
+        rows = duckdb.sql(f"select {columns} from '{made.tables.ratings[0]}'").df()
         counts = counts_in(read_table(f"{place}/imported.csv"))
         return rows, counts, made.findings() if findings else []
 
 
-def assert_units(rows, ratings, human, scale):
-    """Each rating and human score is what it is on this scale."""
+def assert_units(rows, truth, scale):
+    """Each rating and human score is what it is on this scale, and none is lacking."""
     low, high = scale
-    for (judge, model, prompt, _), units in rows.items():
-        values = ratings[judge, model, prompt], human[model, prompt]
-        expected = [(value - low) / (high - low) for value in values]
-        assert units == pytest.approx(expected, abs=1e-12)
+    both = rows.merge(truth, how="outer")
+    expected = (both[["rating", "human"]] - low) / (high - low)
+    np.testing.assert_allclose(both[["rating_unit", "gt_unit"]], expected, rtol=0, atol=1e-12)
 
 
 # Table -> what the import says of it
@@ -291,32 +238,26 @@ NOTES = {
 }
 
 
-def otherwise(table, ratings):
-    """What was read otherwise than it stands in a table, with its number."""
-    if table is written_by_a_spreadsheet:
-        halves = sum(value % 1 != 0 for value in ratings.values())
-        return {"between whole numbers, in steps of 0.5": halves}
-    if table is a_scale_for_each_judge:
-        return {"repeated rating, merged into the mean": len(ratings) / len(JUDGES)}
-    if table is yes_and_no:
-        return {"value 'True' read as 1": sum(ratings.values())}
-    return {}
-
-
 @pytest.mark.parametrize("table", TABLES)
 def test_from_file_to_check(capsys, table, long):
-    ratings, human, scale = written(table)
+    truth, scale = written(table)
     lines = [line for line in settings_text(table).splitlines() if line.strip()]
     assert len(lines) <= MOST_LINES
     is_checked = long or table is by_judge_and_model
     rows, counts, findings = checked(findings=is_checked)
-    dimensions = {"1", "2"} if table is packed_tabs_and_many_dimensions else {"quality"}
-    assert rows.keys() == {(*key, dimension) for key in ratings for dimension in dimensions}
-    assert_units(rows, ratings, human, scale)
+    assert_units(rows, truth, scale)
+    assert {*rows["dimension"]} == {*truth.get("dimension", ["quality"])}
     levels = [finding.level for finding in findings if finding.topic == "verdict"]
     assert levels[:1] == ["fine"] * is_checked
     assert NOTES.get(table, "") in capsys.readouterr().err
-    assert otherwise(table, ratings).items() <= counts.items()
+    if table is written_by_a_spreadsheet:
+        halves = (truth["rating"] % 1 != 0).sum()
+        assert counts["between whole numbers, in steps of 0.5"] == halves
+    if table is a_scale_for_each_judge:
+        repeats = (truth["judge"] == JUDGES[0]).sum()
+        assert counts["repeated rating, merged into the mean"] == repeats
+    if table is yes_and_no:
+        assert counts["value 'True' read as 1"] == truth["rating"].sum()
 
 
 def counts_in(table):
@@ -412,15 +353,15 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(table):
     """Cells, rows and columns are changed: no number comes of it but those that a second reader
     finds in the file.
     """
-    files, _, _, (low, high) = table()
-    ((name, content),) = files.items()
+    files, _, (low, high) = table()
+    ((name, whole),) = files.items()
     if table is nested_json_lines:
-        rows = documents_like(document(name, content.decode())[:9])
+        rows = documents_like(document(name, whole)[:9])
         texts, reader = rows.map(lambda rows: text_from(name, rows)), naive_json
     else:
         separator = SPOILT[table][0]
-        rows = tables_like([*csv.reader(io.StringIO(content.decode()), delimiter=separator)][:9])
-        texts = rows.map(lambda rows: table_from(rows[0], rows[1:], separator).decode())
+        rows = tables_like([*csv.reader(io.StringIO(whole), delimiter=separator)][:9])
+        texts = rows.map(lambda rows: as_csv(rows, separator).decode())
         reader = partial(naive, table)
     study = yaml.safe_load(settings_text(table))["studies"]["mine"]
     outcomes = Counter()
@@ -453,8 +394,8 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(table):
 
 # A table, what is replaced in its file, and by what; below it the error
 FAULTS = """
-by_judge_and_model | q3, | q3,x
-    wide.csv, line 5, column gpt-4.1: found 'x
+by_judge_and_model | q0, | q0,x
+    wide.csv, line 2, column gpt-4.1: found 'x
 one_judge_in_each_file | model, | modl,
     run.csv, line 1, column model: missing; found modl, prompt, score, human
 json_in_a_cell | "{""judge"": ""gpt-4.1"", ""v"": 2}" | gpt

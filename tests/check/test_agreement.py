@@ -15,6 +15,7 @@ from recuse.check.agreement import (
     FALSE_ALARM,
     HUMANS,
     OTHERS,
+    agreement,
     correlated,
     correlations_with_others,
     judge_correlations,
@@ -27,16 +28,16 @@ from recuse.model.least_squares import quantile
 SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 
 
-def noisy(judges=FIVE, models=FIVE, *, share, prompts=40):
+def noisy(judges=FIVE, models=FIVE, *, share, seed=1, prompts=40):
     """Rows of judges without bias: a rating is the human score with probability `share`, else
     any.
     """
-    drawn = np.random.default_rng(1)
+    drawn = np.random.default_rng(seed)
 
     def rating(judge, model, score, noise):
         return score if drawn.random() < share else int(drawn.integers(1, 6))
 
-    return rated(judges, models, prompts=prompts, rating=rating, lengths=False)
+    return rated(judges, models, prompts=prompts, seed=seed, rating=rating, lengths=False)
 
 
 ROWS = noisy(share=0.6)
@@ -223,6 +224,17 @@ def test_false_alarms_are_as_rare_as_promised(prompts, models):
             math.tanh(math.atanh(value) + quantile(1 - 2 * FALSE_ALARM, prompts - 1) * error) < 0.2
         )
     assert alarms / studies < (0.02 if prompts == 30 else 0.04)
+
+
+def test_noisy_judges_in_small_studies_are_not_accused(tmp_path, long):
+    """Five judges that correlate at 0.2 with the human scores of 30 prompts: none of 20 such
+    studies, or of the first 6, has a warning.
+    """
+    for seed in range(20 if long else 6):
+        study = study_of_rows(tmp_path, noisy(share=0.2, prompts=30, seed=seed))
+        findings = list(agreement(read_facts(study, f"{tmp_path}/completeness.csv")))
+        assert {each.level for each in findings} <= {FINE, NOTE}
+        assert sum(each.topic == "agreement" for each in findings) == 6
 
 
 def test_ratings_without_variation_have_no_correlation(tmp_path):

@@ -361,6 +361,22 @@ def test_the_residual_of_a_cell_is_that_of_a_refit_without_it(fitted):
         assert fit.left_out(np.array([cell]))[0] == pytest.approx(theirs, abs=1e-7)
 
 
+def test_what_does_not_move_a_gap(fitted):
+    table, mean, fit, _ = vars(fitted).values()
+    own = np.flatnonzero(table.is_self)
+
+    def gaps(values, fit):
+        return np.array([fit.against_others(cell) @ values for cell in own])
+
+    base = gaps(mean, fit)
+    generator = default_rng(0)
+    higher = mean.copy()
+    higher[own] += 1
+    assert gaps(higher, MixedFit(table, higher)) == pytest.approx(base + 1, abs=1e-12)
+    levels = mean + generator.normal(size=20)[table.judge]
+    assert gaps(levels, MixedFit(table, levels)) == pytest.approx(base, abs=1e-7)
+
+
 def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
     """One spread, preferences shared by models of a family, effects that add, no sampling error; by
     restricted likelihood.

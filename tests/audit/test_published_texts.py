@@ -139,6 +139,10 @@ error,with an error,x,y,second,1.0
     factual_error,factual_error,,raw,perturbed,ab,b
 authority,invented reference,y,x,first,1.0
     reference,reference,,raw,perturbed,ba,b
+rich_content,rich content,x,y,second,0.5
+    rich_content,rich_content,,raw,perturbed,ab,tie
+gender,perturbed,x,y,first,
+    gender,gender,,raw,perturbed,ba,error
 """
 
 

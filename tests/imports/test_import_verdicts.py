@@ -208,9 +208,10 @@ def test_a_column_of_verdicts_for_each_judge_and_order():
 
 
 def test_verdicts_as_numbers():
-    values = {1: "a", "-1": "b", 0.5: "tie"}
-    shown = spread("judge,score", "q1,x,y,j,1/q2,x,y,j,-1.0/q3,x,y,j,0.50", "score", values=values)
-    assert [row[-1] for row in shown] == ["a", "b", "tie"]
+    values = {1: "a", "-1": "b", 0.5: "tie", 0: "b"}
+    rows = "q1,x,y,j,1/q2,x,y,j,-1.0/q3,x,y,j,0.50/q4,x,y,j,0/q5,x,y,j,"
+    shown = spread("judge,score", rows, "score", values=values)
+    assert [row[-1] for row in shown] == ["a", "b", "tie", "b", "error"]
 
 
 # Columns after the pair, rows, and how the outcomes are named; below them the error

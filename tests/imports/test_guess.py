@@ -403,12 +403,14 @@ def test_letters_beside_an_order_in_other_words_are_asked_for_too():
 
 
 def test_a_word_in_many_rows_marks_no_failure():
-    """A rare one does, among verdicts and ratings."""
-    study, text = guessed(pairs_with(["A", "B", "oops"], [40, 40, 4]))
-    assert study["import"]["missing"] == ["oops"]
-    assert "# guessed: rare, and neither scores nor answers: failed judgments?" in text
-    _, asked = asked_from(pairs_with(["A", "B", "oops"], [40, 40, 20]))
-    assert words_asked(asked["values"]) == ["oops"]
+    """A rare one does, among verdicts and ratings; one in two rows of a short file is rare."""
+    for numbers in ([40, 40, 4], [4, 4, 2]):
+        study, text = guessed(pairs_with(["A", "B", "oops"], numbers))
+        assert study["import"]["missing"] == ["oops"]
+        assert "# guessed: rare, and neither scores nor answers: failed judgments?" in text
+    for numbers in ([40, 40, 20], [4, 4, 3]):
+        _, asked = asked_from(pairs_with(["A", "B", "oops"], numbers))
+        assert words_asked(asked["values"]) == ["oops"]
     _, asked = asked_from(ratings_with("oops", scale=("good", 1, 2)))
     assert words_asked(asked["values"]) == ["good", "oops"]
     _, asked = asked_from(answers(rating=["poor", "good", "fine"]))

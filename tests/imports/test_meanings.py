@@ -21,7 +21,6 @@ from text_tables import lines
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
-FORMATS = Path(__file__).parents[1] / "formats"
 FAMILIES = """
     GPT gpt-4o gpt-4.1-mini o3-mini gpt-3.5-turbo chatgpt-4o
     Claude claude-3-5-sonnet claude-sonnet-4 claude-2.1

@@ -296,7 +296,6 @@ def test_values_of_an_observed_scale_have_a_limit_in_steps(rating, step, message
     assert "round: true" not in result
 
 
-FORMATS = Path(__file__).parents[1] / "formats"
 LINE = '{"judge": "a", "model": "b", "prompt": "PLACE", "rating": 7, "human": 8}'
 UNIT = {"quality": [0, 1]}
 

@@ -206,11 +206,12 @@ def test_the_files_of_a_study_are_its_tables_figures_and_report(study):
     in_two_formats = Study(study, CONFIG.changed(formats=["svg", "pdf"]))
     files = files_for_readers(in_two_formats, OF_STUDY[study])
     assert len(files) == len(set(files))
-    assert all(path.startswith(f"results/{study}/") for path in files)
     assert files[-1] == f"results/{study}/report.html"
     shown = pictures(STUDIES[study], OF_STUDY[study])
     assert [path for path in files if path.endswith(".svg")] == shown
-    expected = {*table_paths(STUDIES[study]).values(), *(f"{path[:-4]}.pdf" for path in shown)}
+    expected = {*table_paths(STUDIES[study]).values(), *shown}
+    expected |= {f"{path[:-4]}.pdf" for path in shown}
+    expected |= {f"results/{study}/{name}" for name in ("summary.json", "report.html")}
     if study in CONFIG.studies:
         expected |= {f"results/{study}/debiased.parquet", *STUDIES[study].estimates()}
-    assert expected < set(files)
+    assert set(files) == expected

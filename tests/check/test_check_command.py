@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from conftest import CONFIG
-from rated_tables import FIVE, rated, write_rows
+from rated_tables import COLUMNS, FIVE, rated, write_rows
 from recuse.base.errors import ConfigError
 from recuse.base.tables import read_table
 from recuse.check.facts import CHECK
@@ -184,7 +184,27 @@ def test_points_of_an_import_are_those_of_its_files(run, run_command):
     assert points == pytest.approx(size, rel=0.1)
 
 
-def test_a_table_in_no_folder(run):
+def test_scores_of_raters_give_the_reliability(run):
+    rows = pd.DataFrame(rated()).drop_duplicates(["model", "prompt_id"])
+    rows = rows.assign(rating=rows["gt"], dataset="d", dimension="Tone").merge(
+        pd.DataFrame({"rater": ["x", "y"]}), how="cross"
+    )
+    columns = ["model", "dimension", "dataset", "prompt_id", "rater", "rating"]
+    rows[columns].to_csv("raters.csv", index=False)
+    supported = run(rated(), raters="raters.csv")[1].partition("does not support")[0]
+    assert "correction for measurement error" in supported
+
+
+def test_a_file_without_dimensions_is_of_the_one_that_is_named(run, run_command):
+    run(rated())
+    pd.DataFrame(rated())[[*COLUMNS[:-1]]].to_csv("one.csv", index=False)
+    named = ("--config", "mine.yaml", "--study", "mine")
+    assert run_command("check", "one.csv", *named)[0] == 1
+    assert run_command("check", "Tone=one.csv", *named)[0] == 0
+
+
+def test_an_unknown_study_and_a_table_in_no_folder(run):
+    assert "did you mean 'mine'?" in run(rated(), "--study", "mines")[2]
     status, _, error = run(rated(), "--output", "no/check.csv")
     message = "there is no folder no; make it, or name a file in another"
     assert (status, error) == (1, f"error: --output: no/check.csv: {message}\n")

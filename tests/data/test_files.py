@@ -18,6 +18,7 @@ from recuse.base.errors import DataError
 from recuse.base.places import PROJECT
 from recuse.data.cells import read_levels
 from recuse.data.files import RawFile, reading
+from recuse.data.lines import check_lines
 from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import StudyFiles, check_files, plan_study
 from recuse.imports.rows import create_objects
@@ -110,6 +111,15 @@ def test_names_of_parts_are_no_patterns(name, neighbour):
 def test_blank_lines_are_no_rows():
     Path("raw.csv").write_bytes(HEADER + b"\n" + LINES[0] + b"\n\n" + LINES[1])
     assert [row[0] for row in canonical(["raw.csv"])] == ["p0", "p1"]
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+def test_as_many_rows_as_lines_are_read(rows):
+    Path("raw.csv").write_bytes(HEADER + b"\n" + b"".join(LINES[:3]))
+    check_lines("raw.csv", 3, ())
+    message = f"raw.csv: {rows} rows? were read from 4 lines after the header, of which 0 are"
+    with pytest.raises(DataError, match=message):
+        check_lines("raw.csv", rows, ())
 
 
 def test_no_part_with_rows():

@@ -95,7 +95,10 @@ def write(rows, path):
     connection.execute(f"create table comparisons ({columns})")
     # Row by row takes a hundred times as long
     values = ", ".join(f"unnest(?::{TYPES[column]}[])" for column in COMPARISONS)
-    columns = [[row.get(column, DEFAULTS.get(column)) for row in rows] for column in COMPARISONS]
+    columns = [
+        [DEFAULTS.get(column) if row.get(column) in ("", None) else row[column] for row in rows]
+        for column in COMPARISONS
+    ]
     connection.execute(f"insert into comparisons select {values}", columns)
     connection.execute(f"copy comparisons to '{path}' (format parquet)")
     return str(path)

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pair_worlds import PairWorld, draw
-from picked_rows import fields, where
+from picked_rows import only, where
 from random_comparisons import write
 from recuse.base.reasons import Reason, because
 from recuse.inference.verdict import Verdict
@@ -31,6 +31,7 @@ from recuse.pairwise.regression import (
 )
 from recuse.pairwise.strengths import strength_rows
 from recuse.pairwise.verdicts import verdicts
+from text_tables import csv_rows
 
 BIASED = PairWorld(
     questions=150,
@@ -47,17 +48,13 @@ def rows_from(compared):
     return list(regression_rows(Regression(compared), confidence=0.9))
 
 
-def keyed(rows):
-    return {fields(row, "question quantity term"): row for row in rows}
-
-
 def test_planted_biases_are_recovered_by_each_question():
     rows = [row for row in rows_from(draw(BIASED, 11)) if row["quantity"] in (SELF, FAMILY)]
     assert {row["question"] for row in rows} == {"A", "B", "C"}
     for row in rows:
         truth = 0.5 if row["quantity"] == SELF else 0.3
         assert abs(row["estimate"] - truth) < 3.5 * row["std_error"], row
-    mean = keyed(rows)["C", SELF, ALL_JUDGES]
+    mean = only(rows, question="C", quantity=SELF, term=ALL_JUDGES)
     assert mean["estimate"] == pytest.approx(0.5, abs=4 * mean["std_error"])
     assert mean["std_error"] < 0.1
 
@@ -137,44 +134,42 @@ def test_a_and_b_find_ordinary_preferences_and_c_does_not(dials, least, most):
     assert np.mean(excluded["C"]) < 0.15
 
 
+def reasons(compared, judge=0, quantity=SELF):
+    """Why each question says nothing about a judge; empty where it does say something."""
+    rows = where(rows_from(compared), quantity=quantity, term=f"model {judge}")
+    assert all("estimate" not in row for row in where(rows, reason=Reason.NO_OTHER_JUDGE))
+    return {row["question"]: row["reason"] for row in rows}
+
+
 def test_refusals_have_their_reason():
-    world = PairWorld(judges=3, models=6, questions=20, alone=True)
-    compared = draw(world, 1)
+    compared = draw(PairWorld(judges=3, models=6, questions=20, alone=True), 1)
     judges = compared.judges
-    assert keyed(rows_from(replace(compared, humans=None)))["B", SELF, "model 0"]["reason"] == ""
-    assert not where(rows_from(replace(compared, humans=None)), question="A")
-    kept = (judges.judge == 0) | ((judges.first != 0) & (judges.second != 0))
-    rows = keyed(rows_from(compared.among(kept)))
-    assert rows["B", SELF, "model 0"]["reason"] == Reason.NO_OTHER_JUDGE
-    assert "estimate" not in rows["B", SELF, "model 0"]
-    one = compared.among(judges.judge == 0)
+    of_first = judges.judge == 0
+    shown = (judges.first == 0) | (judges.second == 0)
+    assert reasons(replace(compared, humans=None)) == {"B": "", "C": ""}
+    assert reasons(compared.among(of_first | ~shown))["B"] == Reason.NO_OTHER_JUDGE
+    one = compared.among(of_first)
     alone = replace(one.judges, judges=["model 0"], family_of_judge=judges.family_of_judge[:1])
-    rows = keyed(rows_from(replace(one, judges=alone)))
-    assert rows["C", SELF, "model 0"]["reason"] == Reason.ONE_JUDGE
-    assert rows["B", SELF, "model 0"]["reason"] == Reason.NO_OTHER_JUDGE
-    assert rows["A", SELF, "model 0"]["reason"] == ""
-    rows = keyed(rows_from(compared.among(judges.item < 5)))
-    assert rows["B", SELF, "model 0"]["reason"] == because(
-        Reason.FEW_QUESTIONS, questions=5, least=10
-    )
-    of_self = (judges.judge == 0) & ((judges.first == 0) | (judges.second == 0))
-    rows = keyed(rows_from(compared.among(~of_self)))
-    assert rows["C", SELF, "model 0"]["reason"] == Reason.NO_OWN_COMPARED
-    always = (judges.judge == 0) & (judges.first == 0)
-    never = (judges.judge == 0) & (judges.second == 0)
-    chosen = replace(judges, outcome=np.where(always, 0, np.where(never, 1, judges.outcome)))
-    rows = keyed(rows_from(replace(compared, judges=chosen)))
-    for letter in "AB":
-        assert rows[letter, SELF, "model 0"]["reason"] == Reason.ALWAYS_OR_NEVER
-    assert rows["B", SELF, "model 1"]["reason"] == ""
+    assert reasons(replace(one, judges=alone)) == {
+        "A": "",
+        "B": Reason.NO_OTHER_JUDGE,
+        "C": Reason.ONE_JUDGE,
+    }
+    few = because(Reason.FEW_QUESTIONS, questions=5, least=10)
+    assert reasons(compared.among(judges.item < 5))["B"] == few
+    assert reasons(compared.among(~(of_first & shown)))["C"] == Reason.NO_OWN_COMPARED
+    own_is_chosen = np.where(judges.first == 0, 0, 1)
+    outcome = np.where(of_first & shown, own_is_chosen, judges.outcome)
+    always = replace(compared, judges=replace(judges, outcome=outcome))
+    assert {reasons(always)[letter] for letter in "AB"} == {Reason.ALWAYS_OR_NEVER}
+    assert reasons(always, 1)["B"] == ""
 
 
 def test_a_judge_that_does_not_follow_the_humans_is_not_held_against_them():
     compared = draw(PairWorld(judges=4, models=6, questions=60, sensitivities=(-0.3, 1.5)), 3)
-    rows = keyed(rows_from(compared))
-    assert rows["A", SELF, "model 0"]["reason"] == Reason.DISAGREES_WITH_PEOPLE
-    assert rows["A", SENSITIVITY, "model 0"]["reason"] == ""
-    assert rows["A", SELF, "model 3"]["reason"] == ""
+    assert reasons(compared)["A"] == Reason.DISAGREES_WITH_PEOPLE
+    assert reasons(compared, quantity=SENSITIVITY)["A"] == ""
+    assert reasons(compared, 3)["A"] == ""
 
 
 ROW = {"judge": "j", "model_a": "m", "model_b": "j", "order": "ab"}
@@ -182,24 +177,25 @@ ROW = {"judge": "j", "model_a": "m", "model_b": "j", "order": "ab"}
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
-    "changes",
+    "columns",
     [
-        lambda number: {"outcome": "b"},
-        lambda number: {"outcome": "tie"},
-        lambda number: {"outcome": "error"},
-        lambda number: {"outcome": "a", "condition": "bandwagon"},
-        lambda number: {"outcome": "ab"[number % 2], "human": "a"},
-        lambda number: {
-            "outcome": "ab"[number % 2],
-            "judge": "jm"[number // 2 % 2],
-            "length_a": float(number),
-            "length_b": 5.0,
-        },
-        lambda number: {"outcome": "ab"[number % 2], "judge": "jm"[number % 2]},
+        {"outcome": ["b"]},
+        {"outcome": ["tie"]},
+        {"outcome": ["error"]},
+        {"outcome": "a", "condition": ["bandwagon"]},
+        {"outcome": "ab", "human": "a"},
+        {"outcome": "ab", "judge": "jjmm", "length_a": range(24), "length_b": [5]},
+        {"outcome": "ab", "judge": "jm"},
     ],
 )
-def test_too_little_to_tell_anything_is_no_error(tmp_path, changes):
-    rows = [ROW | {"item": f"q{number}"} | changes(number) for number in range(24)]
+def test_too_little_to_tell_anything_is_no_error(tmp_path, columns):
+    """What a column has, row by row, again and again."""
+    rows = [
+        ROW
+        | {"item": f"q{number}"}
+        | {name: values[number % len(values)] for name, values in columns.items()}
+        for number in range(24)
+    ]
     fitted = Regression(read_compared(write(rows, tmp_path / "comparisons.parquet"), {}))
     rows = list(regression_rows(fitted, confidence=0.9))
     assert all(
@@ -214,27 +210,21 @@ def test_too_little_to_tell_anything_is_no_error(tmp_path, changes):
     list(strength_rows(fitted, confidence=0.9, seed=1))
 
 
+WRITTEN = """
+item,order,outcome,human,length_a,experiment,condition
+q1,ab,a,b,30,,
+q1,ba,tie,b,30,,
+q2,ab,error,b,30,,
+q4,ab,a,b,10,,
+q3,ab,b,,,,
+q1,ab,a,b,30,,bandwagon
+q1,ab,a,b,30,attacks,control
+q1,ab,a,b,30,attacks,worse
+"""
+
+
 def test_comparisons_are_read_as_they_are_written(tmp_path):
-    row = {
-        "judge": "j",
-        "item": "q1",
-        "model_a": "m",
-        "model_b": "j",
-        "order": "ab",
-        "outcome": "a",
-        "human": "b",
-    }
-    row |= {"length_a": 30, "length_b": 10}
-    rows = [
-        row,
-        row | {"order": "ba", "outcome": "tie"},
-        row | {"item": "q2", "outcome": "error"},
-        row | {"item": "q4", "length_a": 10},
-        row | {"item": "q3", "outcome": "b", "human": None, "length_a": None},
-        row | {"condition": "bandwagon"},
-        row | {"experiment": "attacks", "condition": "control"},
-        row | {"experiment": "attacks", "condition": "worse"},
-    ]
+    rows = [ROW | {"length_b": 10} | row for row in csv_rows(WRITTEN)]
     compared = read_compared(write(rows, tmp_path / "comparisons.parquet"), {"m": "F", "j": "F"})
     judges = compared.judges
     assert (judges.judges, judges.models, judges.families, judges.items) == (

@@ -26,13 +26,19 @@ TREATMENTS = [
 FILES = ("effects.csv", "summary.json", "card.html", "card.svg")
 
 
-def card(folder, judges, world=World(), **settings):  # noqa: B008
-    rng = np.random.default_rng(9)
-    rows = []
+JUDGES = {
+    "judge a": {"label": 0.0, "length": 0.1, "error": -0.2},
+    "judge b": {"label": 0.0, "length": 0.3, "majority": 0.0, "error": 0.0},
+}
+
+
+def card(folder, judges, world=World(prompts=50), treatments=TREATMENTS):  # noqa: B008
+    """Write the card of these judges; what it prints."""
+    rng, rows = np.random.default_rng(9), []
     for judge, effects in judges.items():
         rows += world.observations(rng, effects, judge)
-    settings = {"confidence": 0.9, "seed": 1, "simulated": True} | settings
-    return write_card(folder, rows, TREATMENTS, **settings)
+    settings = {"confidence": 0.9, "seed": 1, "simulated": True}
+    return write_card(folder / "plan", rows, treatments, **settings)
 
 
 def summary_in(folder):
@@ -50,11 +56,7 @@ def effects_in(folder):
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("audit")
-    judges = {
-        "judge a": {"label": 0.0, "length": 0.1, "error": -0.2},
-        "judge b": {"label": 0.0, "length": 0.3, "majority": 0.0, "error": 0.0},
-    }
-    return folder, card(folder / "plan", judges)
+    return folder, card(folder, JUDGES)
 
 
 def test_the_worst_is_first_everywhere(written):
@@ -100,14 +102,14 @@ def test_marking_down_an_error_is_right_and_not_seeing_it_is_not(written):
 
 def test_the_headline_has_at_most_30_words(tmp_path):
     effects = {"label": 0.2, "length": 0.3, "majority": 0.4}
-    card(tmp_path / "plan", {f"a judge with a long name, number {n}": effects for n in range(4)})
+    card(tmp_path, {f"a judge with a long name, number {n}": effects for n in range(4)})
     headline = summary_in(tmp_path)["headline"]
     assert headline.startswith("12 biases are established in 4 of 4 judges. Worst: ")
     assert len(headline.split()) <= 30
 
 
 def test_without_a_bias_the_headline_says_what_the_intervals_allow(tmp_path):
-    text = card(tmp_path / "plan", {"judge": {"label": 0.0, "length": 0.0}})
+    text = card(tmp_path, {"judge": {"label": 0.0, "length": 0.0}})
     ends = [abs(float(row[end])) for row in effects_in(tmp_path) for end in ("ci_low", "ci_high")]
     most = f"{100 * max(ends):.1f}\N{NO-BREAK SPACE}%"
     assert text.startswith(
@@ -115,16 +117,17 @@ def test_without_a_bias_the_headline_says_what_the_intervals_allow(tmp_path):
     )
 
 
-def test_verdicts_are_in_points_and_turned(tmp_path):
-    card(tmp_path / "plan", {"judge": {"length": 0.3}}, World(prompts=50, steps=0, level=0.0))
-    summary = summary_in(tmp_path)
-    assert summary["unit"] == "percentage points"
+def test_verdicts_are_in_points_with_those_that_turned_and_those_that_failed(tmp_path):
+    world = World(prompts=100, steps=0, level=0.0, failing=(0.3, 0.02))
+    card(tmp_path, {"judge": {"length": 0.3}}, world)
+    assert summary_in(tmp_path)["unit"] == "percentage points"
     page = page_in(tmp_path)
     assert re.search(r'data-name="turned up">\d+ %', page)
+    assert re.search(r"judge fails more often with length: \d+ unreadable replies, against", page)
 
 
 def test_what_is_inconclusive_is_folded_with_its_reason(tmp_path):
-    text = card(tmp_path / "plan", {"judge": {"label": 0.1, "length": 0.1}}, World(prompts=5))
+    text = card(tmp_path, {"judge": {"label": 0.1, "length": 0.1}}, World(prompts=5))
     words = "judge, label and length: 5 questions, fewer than 10. Judge more questions."
     assert words in text
     page = page_in(tmp_path)
@@ -132,16 +135,9 @@ def test_what_is_inconclusive_is_folded_with_its_reason(tmp_path):
     assert "No effect could be tested." in page
 
 
-def test_failures_that_differ_are_said(tmp_path):
-    world = World(prompts=100, failing=(0.3, 0.02))
-    card(tmp_path / "plan", {"judge": {"label": 0.0}}, world)
-    page = page_in(tmp_path)
-    assert re.search(r"judge fails more often with label: \d+ unreadable replies, against", page)
-
-
 def test_several_wordings_show_what_another_changes(tmp_path):
     world = World(prompts=50, wordings=2, by_wording=0.2)
-    card(tmp_path / "plan", {"judge": {"label": 0.0, "length": 0.1}}, world)
+    card(tmp_path, {"judge": {"label": 0.0, "length": 0.1}}, world)
     change, _ = read_table(tmp_path / "plan" / "changes.csv")
     assert (change["before"], change["after"]) == ("wording 0", "wording 1")
     page = page_in(tmp_path)
@@ -155,30 +151,18 @@ def test_several_wordings_show_what_another_changes(tmp_path):
     for name, column in (("size_first", "estimate_before"), ("size_second", "estimate_after")):
         assert facts[name] == round(100 * float(change[column]), 1)
     assert in_words(label["note"]) in page
-    card(tmp_path / "plan", {"judge": {"label": 0.1}})
+    card(tmp_path, {"judge": {"label": 0.1}})
     assert not (tmp_path / "plan" / "changes.csv").exists()
 
 
-def test_names_of_treatments_that_differ_in_a_line_have_cells_of_their_own(tmp_path):
-    treatments = [treatment("a b"), treatment("a_b")]
-    rows = World(prompts=20).observations(np.random.default_rng(2), {"a b": 0.0, "a_b": 0.2})
-    write_card(tmp_path / "plan", rows, treatments, confidence=0.9, seed=1)
-    page = page_in(tmp_path)
-    assert page.count('data-name="a b"') == page.count('data-name="a_b"') == 1
-
-
 def test_wordings_that_are_alike_have_no_note(tmp_path):
-    card(tmp_path / "plan", {"judge": {"label": 0.1}}, World(prompts=50, wordings=2))
+    card(tmp_path, {"judge": {"label": 0.1}}, World(prompts=50, wordings=2))
     assert {row["note"] for row in effects_in(tmp_path)} == {""}
 
 
 def test_two_runs_give_the_same_bytes_and_the_workflow_can_print_the_answer(written, tmp_path):
     folder, _ = written
-    judges = {
-        "judge a": {"label": 0.0, "length": 0.1, "error": -0.2},
-        "judge b": {"label": 0.0, "length": 0.3, "majority": 0.0, "error": 0.0},
-    }
-    card(tmp_path / "plan", judges)
+    card(tmp_path, JUDGES)
     for name in FILES:
         assert (tmp_path / "plan" / name).read_bytes() == (folder / "plan" / name).read_bytes()
     lines = answer_lines(folder / "plan" / "summary.json")
@@ -186,20 +170,16 @@ def test_two_runs_give_the_same_bytes_and_the_workflow_can_print_the_answer(writ
     assert lines[-1].endswith("card.html")
 
 
-def test_the_page_says_what_treatments_measure(tmp_path):
+def test_the_page_names_treatments_and_judges_and_says_what_treatments_measure(tmp_path):
+    """Names that differ in `_` alone have cells of their own, and markup in a name is escaped."""
     treatments = [
-        treatment("length", measures="verbosity", source="Saito et al."),
-        treatment("agreed", measures=""),
+        treatment("a b", measures="verbosity", source="Saito et al."),
+        treatment("a_b", measures=""),
     ]
-    rows = World(prompts=20).observations(np.random.default_rng(2), {"length": 0.1, "agreed": 0.0})
-    write_card(tmp_path / "plan", rows, treatments, confidence=0.9, seed=1)
+    card(tmp_path, {"<b>judge</b> $x$": {"a b": 0.0, "a_b": 0.2}}, treatments=treatments)
     page = page_in(tmp_path)
-    assert "<b>length</b> measures verbosity (Saito et al.)." in page
-    assert "<b>agreed</b>" not in page
-
-
-def test_names_are_escaped(tmp_path):
-    card(tmp_path / "plan", {"<b>judge</b> $x$": {"label": 0.3}})
-    page = page_in(tmp_path)
+    assert page.count('data-name="a b"') == page.count('data-name="a_b"') == 1
+    assert "<b>a b</b> measures verbosity (Saito et al.)." in page
+    assert "<b>a_b</b>" not in page
     assert "<b>judge</b>" not in page
     assert "&lt;b&gt;judge&lt;/b&gt;" in page

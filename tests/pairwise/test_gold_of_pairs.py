@@ -3,7 +3,6 @@ refusals.
 """
 
 import math
-from collections import defaultdict
 
 import numpy as np
 import pandas as pd
@@ -12,13 +11,12 @@ import statsmodels.api as sm
 from numpy.random import default_rng
 from scipy.stats import t
 
-from picked_rows import fields, only
+from picked_rows import fields, keyed, only, where
 from planted_keys import assert_recovered
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError, DataError
 from recuse.base.reasons import Reason, code
 from recuse.inference.gold import (
-    BASELINES,
     BOTH,
     CASES_OF_PAIRS,
     FEW,
@@ -36,6 +34,7 @@ from recuse.pairwise.gold import create_marks_of_pairs
 from recuse.simulate.gold import declared_key_world, planted_by_key, simulate_keyed
 
 CONFIDENCE = 0.9
+KEY = ["quantity", "term", "case", "baseline"]
 CASES = {
     (True, False): LEGITIMATE,
     (False, True): HARMFUL,
@@ -106,69 +105,55 @@ def spoilt(columns, seed=0):
 
 def sides(columns):
     """Each answer of each valid verdict, and its points; `case` is that of the answer."""
-    names = ("judge", "item", "model_a", "model_b", "outcome", "right_a", "right_b")
-    rows = []
-    for judge, item, a, b, outcome, *right in zip(*(columns[name] for name in names), strict=True):
-        if pd.notna(right).all() and outcome != "error":
-            is_right = [mark == "true" for mark in right]
-            for_a = {"a": 1.0, "tie": 0.5, "b": 0.0}[outcome]
-            rows.append((judge, item, a, b, CASES[*is_right], for_a))
-            rows.append((judge, item, b, a, CASES[*is_right[::-1]], 1 - for_a))
-    return pd.DataFrame(rows, columns=["judge", "item", "model", "other", "case", "won"])
+    one = pd.DataFrame(columns).query("outcome != 'error'").dropna(subset=["right_a", "right_b"])
+    one["won"] = one["outcome"].map({"a": 1.0, "tie": 0.5, "b": 0.0})
+    turned = {
+        "model_a": "model_b",
+        "model_b": "model_a",
+        "right_a": "right_b",
+        "right_b": "right_a",
+    }
+    other = one.rename(columns=turned).assign(won=1 - one["won"])
+    both = pd.concat([one, other]).rename(columns={"model_a": "model", "model_b": "other"})
+    marks = zip(both["right_a"] == "true", both["right_b"] == "true", strict=True)
+    return both.assign(case=[CASES[pair] for pair in marks])
 
 
 def naive(columns, families):
-    """(quantity, term, case, baseline) -> contrasts by item, by loops over answers."""
-    by = ["case", "item", "judge", "model", "other"]
-    marks = sides(columns).groupby(by)["won"].mean().to_dict()
-    family = lambda name: families.get(name, name)  # noqa: E731
-    answers = defaultdict(list)  # of neither judge's family: case, item, judge -> pairs
-    for case, item, judge, model, other in marks:
-        if family(judge) not in (family(model), family(other)):
-            answers[case, item, judge].append((model, other))
-    judges = sorted({key[2] for key in marks})
-    by_term = defaultdict(list)
-    for case, item, judge, model, other in marks:
-        if judge == model:
-            by_term["self_bias", judge, case].append((item, judge, model, other))
-        elif family(judge) == family(model) != family(other):
-            by_term["family_bias", family(judge), case].append((item, judge, model, other))
-    result = {}
-    for (quantity, term, case), pairs in by_term.items():
-        contrasts = {
-            baseline: defaultdict(list) for baseline in BASELINES if baseline != OTHER_ANSWERS
-        }
-        for item, judge, model, other in pairs:
-            y = marks[case, item, judge, model, other]
-            judging = [
-                k for k in judges if (case, item, k, model, other) in marks
-                and family(k) not in (family(model), family(other), family(judge))
-            ]  # fmt: skip
-            if judging:
-                contrasts[OTHER_JUDGES][item].append(
-                    y - np.mean([marks[case, item, k, model, other] for k in judging])
-                )
-            if answers[case, item, judge]:
-                mean = np.mean(
-                    [marks[case, item, judge, *pair] for pair in answers[case, item, judge]]
-                )
-                contrasts[SAME_QUESTIONS][item].append(y - mean)
-            differences = []
-            for k in judging:
-                common = [
-                    pair for pair in answers[case, item, judge] if pair in answers[case, item, k]
-                ]
-                if common:
-                    expected = np.mean(
-                        [marks[case, item, judge, *p] - marks[case, item, k, *p] for p in common]
-                    )
-                    differences.append(y - marks[case, item, k, model, other] - expected)
-            if differences:
-                contrasts[BOTH][item].append(float(np.mean(differences)))
-        for baseline, by_item in contrasts.items():
-            if by_item:
-                result[quantity, term, case, baseline] = by_item
-    return result
+    """The contrast of each answer with each baseline, by joins of marks with those of the judges
+    (`_k`) that have nothing to do with either answer.
+    """
+    answer, of_judge = ["case", "item", "model", "other"], ["case", "item", "judge"]
+    marks = sides(columns).groupby([*answer, "judge"], as_index=False)["won"].mean()
+    family = marks[["judge", "model", "other"]].replace(families)
+    is_self = marks["judge"] == marks["model"]
+    of_family = family["judge"] == family["model"]
+    is_other = family["judge"] != family["other"]
+    own = marks.assign(
+        quantity=np.where(is_self, "self_bias", "family_bias"),
+        term=np.where(is_self, marks["judge"], family["judge"]),
+    )[is_self | (of_family & is_other)]
+    neutral = marks[~of_family & is_other]
+    judged = own.merge(neutral, on=answer, suffixes=("", "_k"))
+    judged["value"] = judged["won"] - judged["won_k"]
+    same = own.merge(neutral.groupby(of_judge)["won"].mean(), on=of_judge, suffixes=("", "_k"))
+    same["value"] = same["won"] - same["won_k"]
+    common = neutral.merge(neutral, on=answer, suffixes=("", "_k"))
+    common["expected"] = common["won"] - common["won_k"]
+    pairs = [*of_judge, "judge_k"]
+    both = judged.merge(common.groupby(pairs)["expected"].mean(), on=pairs)
+    both["value"] -= both["expected"]
+    contrasts = pd.concat(
+        {OTHER_JUDGES: judged, SAME_QUESTIONS: same, BOTH: both}, names=["baseline"]
+    )
+    return contrasts.groupby([*KEY, *answer[1:], "judge"])["value"].mean().reset_index()
+
+
+def clustered(values, design, items):
+    """Coefficients of a regression, and their errors by question as of a small sample."""
+    settings = {"groups": pd.factorize(items)[0], "use_correction": False}
+    fit = sm.OLS(values, design).fit(cov_type="cluster", cov_kwds=settings)
+    return fit.params, fit.bse
 
 
 @pytest.mark.parametrize(
@@ -183,32 +168,23 @@ def naive(columns, families):
 )
 def test_every_contrast_equals_a_loop_over_verdicts(columns, families):
     """Estimates to 1e-9; errors and intervals those of statsmodels' cluster-robust mean."""
-    expected = naive(columns, families)
-    rows = {
-        tuple(row[key] for key in ("quantity", "term", "case", "baseline")): row
-        for row in rows_from(columns, families)
-        if "n" in row
-    }
+    expected = naive(columns, families).groupby(KEY)
+    rows = keyed((row for row in rows_from(columns, families) if "n" in row), " ".join(KEY))
     compared = {key for key in rows if key[3] != OTHER_ANSWERS and key[2] != LEGITIMATE_SHARE}
-    assert compared == set(expected)
+    assert compared == {*expected.groups}
     assert len(compared) > 60
-    for key, by_item in expected.items():
-        values = np.concatenate([np.array(each) for each in by_item.values()])
-        row = rows[key]
+    for key, contrasts in expected:
+        values, row, questions = contrasts["value"], rows[key], contrasts["item"].nunique()
         assert row["estimate"] == pytest.approx(values.mean(), abs=1e-9)
         assert row["share"] - row["baseline_share"] == pytest.approx(row["estimate"], abs=1e-9)
-        assert fields(row, "n questions") == (len(values), len(by_item))
-        groups = np.repeat(np.arange(len(by_item)), [len(each) for each in by_item.values()])
-        if len(by_item) < 2 or row["std_error"] == 0:
+        assert fields(row, "n questions") == (len(values), questions)
+        if questions < 2 or row["std_error"] == 0:
             continue
-        fit = sm.OLS(values, np.ones(len(values))).fit()
-        robust = fit.get_robustcov_results("cluster", groups=groups, use_correction=False)
-        error = robust.bse[0] * math.sqrt(len(by_item) / (len(by_item) - 1))
+        (mean,), (error,) = clustered(values.to_numpy(), np.ones(len(values)), contrasts["item"])
+        error *= math.sqrt(questions / (questions - 1))
         assert row["std_error"] == pytest.approx(error, rel=1e-9)
-        reach = t.ppf((1 + CONFIDENCE) / 2, len(by_item) - 1) * error
-        assert fields(row, "ci_low ci_high") == pytest.approx(
-            (values.mean() - reach, values.mean() + reach), abs=1e-9
-        )
+        ends = t.interval(CONFIDENCE, questions - 1, mean, error)
+        assert fields(row, "ci_low ci_high") == pytest.approx(ends, abs=1e-9)
 
 
 def test_all_other_answers_are_two_clustered_means():
@@ -222,14 +198,12 @@ def test_all_other_answers_are_two_clustered_means():
     of_judge = sides(columns).query("judge == 'C' and case == @HARMFUL and other != 'C'")
     marks = of_judge.groupby(["item", "model", "other"], as_index=False)["won"].mean()
     of_self = marks["model"] == "C"
-    fit = sm.OLS(marks["won"], sm.add_constant(of_self.astype(float))).fit()
-    groups = pd.factorize(marks["item"])[0]
-    robust = fit.get_robustcov_results("cluster", groups=groups, use_correction=False)
+    design = sm.add_constant(of_self.astype(float))
+    (_, difference), (_, error) = clustered(marks["won"], design, marks["item"])
     questions = marks["item"][of_self].nunique()
-    assert row["estimate"] == pytest.approx(robust.params[1], abs=1e-9)
-    assert row["std_error"] == pytest.approx(
-        robust.bse[1] * math.sqrt(questions / (questions - 1)), rel=1e-9
-    )
+    error *= math.sqrt(questions / (questions - 1))
+    assert row["estimate"] == pytest.approx(difference, abs=1e-9)
+    assert row["std_error"] == pytest.approx(error, rel=1e-9)
 
 
 def test_planted_preferences_are_recovered(long):
@@ -250,18 +224,12 @@ def test_planted_preferences_are_recovered(long):
 
 
 def test_refusals_have_codes():
-    columns = drawn(questions=40)
+    columns = pd.DataFrame(drawn(questions=40))
 
     def reasons(**parts):
-        kept = np.ones(len(columns["judge"]), bool)
-        for name, values in parts.items():
-            kept &= np.isin(columns[name].astype(str), values)
-        rows = rows_from({name: values[kept] for name, values in columns.items()})
-        return {
-            row["reason"]
-            for row in rows
-            if row.get("verdict") == Verdict.INCONCLUSIVE and row["case"] == HARMFUL
-        }
+        rows = rows_from(columns[columns[[*parts]].isin(parts).all(axis=1)])
+        refused = [row for row in rows if row.get("verdict") == Verdict.INCONCLUSIVE]
+        return {row["reason"] for row in where(refused, case=HARMFUL)}
 
     assert Reason.NO_OTHER_JUDGE in reasons(judge=["A"])
     assert Reason.NO_OTHER_ANSWERS in reasons(model_a=["A"], judge=["A", "B", "C"])

@@ -2,10 +2,12 @@
 statsmodels.
 """
 
-from types import SimpleNamespace
+from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pytest
+import yaml
 from numpy.random import default_rng
 from scipy.linalg import null_space
 
@@ -57,155 +59,128 @@ def _matrices(request, monkeypatch):
     monkeypatch.setattr(mixed, "DENSE", request.param)
 
 
-def drawn(seed, *, holes=0.12, spread=0.02, slopes=0.3):
+def drawn(seed):
     """A random table and its means: families of one to three models, a judge that is no model,
     missing cells.
     """
     generator = default_rng(seed)
     sizes = generator.permutation([3, 2, 2, 1])
-    models = [f"m{number}" for number in range(sizes.sum())]
-    families = dict(zip(models, np.repeat(["f0", "f1", "f2", "f3"], sizes), strict=True)) | {
-        "x": "f1",
-        "y": "f9",
-    }
+    models = [f"m{number}" for number in range(8)]
+    families = dict(zip(models, np.repeat(["f0", "f1", "f2", "f3"], sizes), strict=True))
+    families |= {"x": "f1", "y": "f9"}
     judges = [*generator.choice(models, 6, replace=False), "x", "y"]
-    cells = cells_from(
-        judges, models, families, kept=generator.random(len(judges) * len(models)) > holes
-    )
-    object.__setattr__(cells, "variance", spread**2 * generator.uniform(0.1, 0.5, len(cells.n)))
+    cells = cells_from(judges, models, families, kept=generator.random(64) > 0.12)
+    cells = replace(cells, variance=0.02**2 * generator.uniform(0.1, 0.5, len(cells.n)))
     table = CellTable.of(cells)
     c = generator.normal(size=20) * 0.05
     own = 0.02 * np.exp(0.5 * generator.normal(size=20))[table.judge]
     level = (
         generator.normal(size=20)[table.judge]
-        + (1 + slopes * generator.normal(size=20))[table.judge] * c[table.model]
+        + (1 + 0.3 * generator.normal(size=20))[table.judge] * c[table.model]
     )
     shared = generator.normal(size=(20, 9))[table.judge, table.model_family]
-    noise = np.sqrt(table.sampling) * generator.normal(size=len(c[table.model]))
-    return cells, table, level + own * (generator.normal(size=len(level)) + 0.6 * shared) + noise
+    noise = np.sqrt(table.sampling) * generator.normal(size=len(level))
+    return table, level + own * (generator.normal(size=len(level)) + 0.6 * shared) + noise
 
 
 class Twin:
-    """The same model with one matrix for all cells, its likelihood by error contrasts."""
+    """The model of a fit with one matrix for all cells, its likelihood by error contrasts."""
 
-    def __init__(self, table, mean):
-        self.table, self.mean, self.fitted = table, mean, ~table.is_self
-        self.x = table.effects
+    def __init__(self, fit, mean):
+        self.table, self.slope, self.mean = fit.table, fit.slope, mean
+        self.fitted = ~self.table.is_self
+        self.x = self.table.effects
         self.contrasts = null_space(self.x[self.fitted].T)  # (fitted, fitted - rank)
-        self.judge = np.searchsorted(table.judges, table.judge)
-        pairs = [
-            codes[:, None] == codes
-            for codes in (table.judge, table.judge_family, table.model, table.model_family)
-        ]
-        judge, judges, model, models = pairs
-        self.parts = [judge & model, judge & models, judges & model, judges & models]
-        cells = len(mean)
-        shared = [
-            judge & models & ~np.eye(cells, dtype=bool),
-            judges & model & ~np.eye(cells, dtype=bool),
-        ]
-        shared = [part.any() for part in shared]
-        self.used = [
-            0,
-            *(place for place, kept in ((1, shared[0]), (2, shared[1]), (3, all(shared))) if kept),
-        ]
-        self.priors = [mixed.SHARES[place - 1] for place in self.used[1:]] + [mixed.SLOPES]
+        self.judge = np.searchsorted(self.table.judges, self.table.judge)
+        names = ("judge", "judge_family", "model", "model_family")
+        codes = (getattr(self.table, name) for name in names)
+        judge, judges, model, models = (each[:, None] == each for each in codes)
+        parts = np.stack([judge & model, judge & models, judges & model, judges & models])
+        is_shared = [part.sum() > len(mean) for part in parts[1:3]]
+        used = np.flatnonzero([True, *is_shared, all(is_shared)])
+        self.parts = parts[used]
+        priors = [*np.array(mixed.SHARES)[used[1:] - 1], mixed.SLOPES]
+        self.prior_mean, self.prior_sd = np.transpose(priors)
 
-    def covariance(self, parameters, slope):
-        judges = len(self.table.judges)
-        spread = np.exp(parameters[:judges] / 2)[self.judge]
-        ratios = np.exp([0.0, *parameters[judges:-1]])
-        common = sum(
-            ratio / ratios.sum() * self.parts[place]
-            for ratio, place in zip(ratios, self.used, strict=True)
-        )
+    def split(self, parameters):
+        """Logs of the judges' variances, and all other parameters."""
+        return np.split(parameters, [len(self.table.judges)])
+
+    def covariance(self, parameters):
+        logs, others = self.split(parameters)
+        spread = np.exp(logs / 2)[self.judge]
+        common = np.average(self.parts, axis=0, weights=np.exp([0.0, *others[:-1]]))
         same = self.judge[:, None] == self.judge
         return (
             np.outer(spread, spread) * common
-            + np.exp(parameters[-1]) * same * np.outer(slope, slope)
+            + np.exp(others[-1]) * same * np.outer(self.slope, self.slope)
             + np.diag(self.table.sampling)
         )
 
-    def objective(self, parameters, slope):
+    def of_contrasts(self, parameters):
+        """Covariance of the error contrasts of the fitted cells."""
         among = np.ix_(self.fitted, self.fitted)
-        inner = self.contrasts.T @ self.covariance(parameters, slope)[among] @ self.contrasts
+        return self.contrasts.T @ self.covariance(parameters)[among] @ self.contrasts
+
+    def objective(self, parameters):
+        inner = self.of_contrasts(parameters)
         left = self.contrasts.T @ self.mean[self.fitted]
-        judges = len(self.table.judges)
-        logs = parameters[:judges]
+        logs, others = self.split(parameters)
         prior = ((logs - logs.mean()) ** 2).sum() / mixed.SPREAD**2
-        prior += sum(
-            ((value - at) / sd) ** 2
-            for value, (at, sd) in zip(parameters[judges:], self.priors, strict=True)
-        )
+        prior += (((others - self.prior_mean) / self.prior_sd) ** 2).sum()
         return 0.5 * (np.linalg.slogdet(inner)[1] + left @ np.linalg.solve(inner, left) + prior)
 
-    def projector(self, parameters, slope):
+    def projector(self, parameters):
         """P over all cells, 0 at own ones."""
-        among = np.ix_(self.fitted, self.fitted)
-        k = self.contrasts
-        result = np.zeros((len(self.mean), len(self.mean)))
-        result[among] = k @ np.linalg.solve(
-            k.T @ self.covariance(parameters, slope)[among] @ k, k.T
-        )
-        return result
+        k = np.zeros((len(self.mean), self.contrasts.shape[1]))
+        k[self.fitted] = self.contrasts
+        return k @ np.linalg.solve(self.of_contrasts(parameters), k.T)
 
-    def prediction(self, parameters, slope, row, cells, among):
+    def prediction(self, parameters, row, cells, among):
         """Weights of the means of `among` in the best linear unbiased prediction of row @ effects +
         preferences of `cells`.
 
         row: (terms,). cells: (cells,) weights, of those not in `among`. By the equations of
         kriging.
         """
-        v = self.covariance(parameters, slope)
+        v = self.covariance(parameters)
         places = np.flatnonzero(among)
         x = self.x[places]
-        system = np.block(
-            [[v[np.ix_(places, places)], x], [x.T, np.zeros((x.shape[1], x.shape[1]))]]
-        )
+        system = np.block([[v[np.ix_(places, places)], x], [x.T, np.zeros((len(row), len(row)))]])
         right = np.concatenate([v[places] @ cells, row])
         weights = np.zeros(len(self.mean))
         weights[places] = np.linalg.lstsq(system, right, rcond=1e-13)[0][: len(places)]
         return weights
 
-    def against_others(self, parameters, slope, cell):
-        unit = (np.arange(len(self.mean)) == cell).astype(float)
-        return unit - self.prediction(
-            parameters, slope, self.x[cell], unit, self.fitted & (unit == 0)
-        )
+    def against_others(self, parameters, cell):
+        unit = np.eye(len(self.mean))[cell]
+        return unit - self.prediction(parameters, self.x[cell], unit, self.fitted & (unit == 0))
 
-    def without_family(self, parameters, slope, cells):
+    def without_family(self, parameters, cells):
         weights = cells / cells.sum()
         row = weights @ self.x
         row[len(row) - len(self.table.families) :] = 0.0
-        return weights - self.prediction(parameters, slope, row, 0 * weights, self.fitted)
+        return weights - self.prediction(parameters, row, 0 * weights, self.fitted)
 
-    def information(self, parameters, slope):
+    def information(self, parameters):
         """Average information by its definition, derivatives of V by finite differences."""
-        p = self.projector(parameters, slope)
-        working = [dv @ p @ self.mean for dv in self.derivatives(parameters, slope)]
-        return self.with_priors([[one @ p @ other for other in working] for one in working])
+        p = self.projector(parameters)
+        working = self.derivatives(parameters) @ p @ self.mean
+        return self.with_priors(working @ p @ working.T)
 
-    def expected_information(self, parameters, slope):
-        p = self.projector(parameters, slope)
-        working = [p @ dv for dv in self.derivatives(parameters, slope)]
-        return self.with_priors([[(one * other.T).sum() for other in working] for one in working])
+    def expected_information(self, parameters):
+        working = self.projector(parameters) @ self.derivatives(parameters)
+        return self.with_priors(np.einsum("pij,qji->pq", working, working))
 
     def with_priors(self, products):
-        information = 0.5 * np.array(products)
         judges = len(self.table.judges)
+        information = 0.5 * products + 1e-6 * np.eye(len(products))
         information[:judges, :judges] += (np.eye(judges) - 1 / judges) / mixed.SPREAD**2
-        prior = [1 / sd**2 for _, sd in self.priors]
-        return information + np.diag([0.0] * judges + prior) + 1e-6 * np.eye(len(information))
+        information[judges:, judges:] += np.diag(self.prior_sd**-2)
+        return information
 
-    def derivatives(self, parameters, slope):
-        return [
-            (
-                self.covariance(parameters + 1e-5 * unit, slope)
-                - self.covariance(parameters - 1e-5 * unit, slope)
-            )
-            / 2e-5
-            for unit in np.eye(len(parameters))
-        ]
+    def derivatives(self, parameters):
+        return approx_central(self.covariance, parameters, 1e-5)
 
 
 def approx_central(function, at, step):
@@ -226,21 +201,16 @@ SEEDS = [0, pytest.param(1, marks=pytest.mark.long)]
 @pytest.fixture(params=SEEDS)
 def fitted(request, _matrices):
     """A random table with its means, the fit to it and its twin."""
-    _, table, mean = drawn(request.param)
-    return SimpleNamespace(
-        table=table, mean=mean, fit=MixedFit(table, mean), twin=Twin(table, mean)
-    )
+    table, mean = drawn(request.param)
+    fit = MixedFit(table, mean)
+    return table, mean, fit, Twin(fit, mean)
 
 
 def test_parameters_maximise_the_likelihood_of_a_dense_twin(exact, fitted):
-    _, _, fit, twin = vars(fitted).values()
-
-    def objective(at):
-        return twin.objective(at, fit.slope)
-
-    assert approx_central(objective, fit.parameters, 1e-4) == pytest.approx(0, abs=1e-5)
+    *_, fit, twin = fitted
+    assert approx_central(twin.objective, fit.parameters, 1e-4) == pytest.approx(0, abs=1e-5)
     for step in 0.1 * default_rng(0).normal(size=(5, len(fit.parameters))):
-        assert objective(fit.parameters + step) > objective(fit.parameters)
+        assert twin.objective(fit.parameters + step) > twin.objective(fit.parameters)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -248,11 +218,11 @@ def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed, monke
     """c_m about its mean, times the share of its variance that is no error of estimation: least
     squares, then of each fit.
     """
-    _, table, mean = drawn(seed)
-    twin = Twin(table, mean)
+    table, mean = drawn(seed)
     models = np.unique(table.model)
-    x = twin.x[twin.fitted]
-    y = mean[twin.fitted]
+    is_fitted = ~table.is_self
+    x = table.effects[is_fitted]
+    y = mean[is_fitted]
     centre = np.eye(len(models)) - 1 / len(models)
     places = slice(len(table.judges), len(table.judges) + len(models))
 
@@ -271,14 +241,14 @@ def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed, monke
         monkeypatch.setattr(mixed, "RENEWALS", steps[:renewals])
         fit = MixedFit(table, mean)
         assert fit.slope == pytest.approx(expected, abs=1e-9)
-        v = twin.covariance(fit.parameters, fit.slope)[np.ix_(twin.fitted, twin.fitted)]
+        v = Twin(fit, mean).covariance(fit.parameters)[np.ix_(is_fitted, is_fitted)]
         inverse = np.linalg.pinv(x.T @ np.linalg.solve(v, x))
         renewed = shrunk(inverse @ x.T @ np.linalg.solve(v, y), inverse)
         expected = (expected + renewed) / 2 if renewals else renewed
 
 
 def test_gradient_and_average_information_are_those_of_finite_differences(fitted):
-    _, mean, fit, twin = vars(fitted).values()
+    _, mean, fit, twin = fitted
     generator = default_rng(0)
     centred = mean - mean.mean()
     for _ in range(3):
@@ -287,40 +257,30 @@ def test_gradient_and_average_information_are_those_of_finite_differences(fitted
         gradient = fit._gradient(state)
         information = fit._information(state)
         twin.mean = centred
-        assert gradient == pytest.approx(
-            approx_central(lambda each: twin.objective(each, fit.slope), at, 1e-5), abs=1e-5
-        )
-        assert information == pytest.approx(twin.information(at, fit.slope), rel=1e-6, abs=1e-8)
-        other = fit._state(fit.parameters, centred).objective - twin.objective(
-            fit.parameters, fit.slope
-        )
-        assert state.objective - twin.objective(at, fit.slope) == pytest.approx(other, abs=1e-7)
+        assert gradient == pytest.approx(approx_central(twin.objective, at, 1e-5), abs=1e-5)
+        assert information == pytest.approx(twin.information(at), rel=1e-6, abs=1e-8)
+        other = fit._state(fit.parameters, centred).objective - twin.objective(fit.parameters)
+        assert state.objective - twin.objective(at) == pytest.approx(other, abs=1e-7)
 
 
 def test_the_information_of_a_plan_is_the_expected_one(fitted):
-    fit = MixedFit(fitted.table, plan=fitted.fit.preferences)
-    expected = fitted.twin.expected_information(fit.parameters, fit.slope)
+    table, mean, fit, _ = fitted
+    fit = MixedFit(table, plan=fit.preferences)
+    expected = Twin(fit, mean).expected_information(fit.parameters)
     assert fit.information == pytest.approx(expected, rel=1e-6, abs=1e-8)
-
-
-def targets(table):
-    """Own cells, and cells of the families, (cells,) of bool each."""
-    families = [table.is_family & (table.judge_family == family) for family in table.families]
-    return np.flatnonzero(table.is_self), families
 
 
 def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parameters(fitted):
     """Kackar and Harville's term by finite differences of the contrasts, Satterthwaite's df by
     those of V.
     """
-    table, _, fit, twin = vars(fitted).values()
-    own, families = targets(table)
+    table, _, fit, twin = fitted
+    own = np.flatnonzero(table.is_self)
+    families = [table.is_family & (table.judge_family == family) for family in table.families]
 
     def contrasts(parameters):
-        rows = [twin.against_others(parameters, fit.slope, cell) for cell in own]
-        return np.array(
-            rows + [twin.without_family(parameters, fit.slope, cells) for cells in families]
-        )
+        rows = [twin.against_others(parameters, cell) for cell in own]
+        return np.array(rows + [twin.without_family(parameters, cells) for cells in families])
 
     rows = contrasts(fit.parameters)
     ours = np.array(
@@ -332,18 +292,16 @@ def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parame
         [0.0 * table.is_self for _ in own] + [cells / cells.sum() for cells in families]
     )
     errors = fit.errors(ours, fixed)
-    v = twin.covariance(fit.parameters, fit.slope)
-    derivatives = twin.derivatives(fit.parameters, fit.slope)
-    spread = np.linalg.inv(twin.information(fit.parameters, fit.slope))
+    v = twin.covariance(fit.parameters)
+    derivatives = twin.derivatives(fit.parameters)
+    spread = np.linalg.inv(twin.information(fit.parameters))
     assert errors.at_variances == pytest.approx(rows @ v @ rows.T, rel=1e-8, abs=1e-12)
-    assert errors.derivatives == pytest.approx(
-        np.array([rows @ dv @ rows.T for dv in derivatives]), rel=1e-6, abs=1e-11
-    )
+    assert errors.derivatives == pytest.approx(rows @ derivatives @ rows.T, rel=1e-6, abs=1e-11)
     moved = approx_central(contrasts, fit.parameters, 1e-4)  # (parameters, contrasts, cells)
     added = np.einsum("pq,pac,cd,qbd->ab", spread, moved, v, moved, optimize=True)
     assert errors.covariance - errors.at_variances == pytest.approx(added, rel=1e-4, abs=1e-10)
     for place, row in enumerate(rows):
-        gradient = np.array([row @ dv @ row for dv in derivatives])
+        gradient = row @ derivatives @ row
         variance_as_known = row @ v @ row
         df = np.clip(
             2 * variance_as_known**2 / (gradient @ spread @ gradient), 1.0, table.additive.df
@@ -355,14 +313,14 @@ def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parame
 
 
 def test_the_residual_of_a_cell_is_that_of_a_refit_without_it(fitted):
-    table, _, fit, twin = vars(fitted).values()
+    table, _, fit, twin = fitted
     for cell in np.flatnonzero(~table.is_self & ~table.is_family):
-        theirs = twin.against_others(fit.parameters, fit.slope, cell)
+        theirs = twin.against_others(fit.parameters, cell)
         assert fit.left_out(np.array([cell]))[0] == pytest.approx(theirs, abs=1e-7)
 
 
 def test_what_does_not_move_a_gap(fitted):
-    table, mean, fit, _ = vars(fitted).values()
+    table, mean, fit, _ = fitted
     own = np.flatnonzero(table.is_self)
 
     def gaps(values, fit):
@@ -381,7 +339,6 @@ def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
     """One spread, preferences shared by models of a family, effects that add, no sampling error; by
     restricted likelihood.
     """
-    import pandas as pd
     from statsmodels.api import MixedLM
 
     monkeypatch.setattr(mixed, "SPREAD", 1e-3)
@@ -399,19 +356,15 @@ def test_the_model_is_that_of_statsmodels_where_it_has_one(monkeypatch, exact):
     mean = generator.normal(size=20)[table.judge] + generator.normal(size=len(shared)) + shared
     fit = MixedFit(table, mean)
     kept = ~table.is_self
-    groups = np.array(
-        [f"{judge} {family}" for judge, family in zip(cells.judge, cells.model_family, strict=True)]
-    )
-    design = pd.DataFrame(table.effects[:, 1:])  # without the effect of one judge
+    groups = np.strings.add(cells.judge, cells.model_family)
+    design = table.effects[:, 1:]  # without the effect of one judge
     theirs = MixedLM(mean[kept], design[kept], groups[kept]).fit(reml=True)
     total = float(np.exp(fit.parameters[0]))
     share = float(1 / (1 + np.exp(-fit.parameters[len(table.judges)])))
     assert total * (1 - share) == pytest.approx(theirs.scale, rel=1e-3)
-    assert total * share == pytest.approx(theirs.cov_re.iloc[0, 0], rel=1e-3)
+    assert total * share == pytest.approx(theirs.cov_re[0, 0], rel=1e-3)
     for cell in np.flatnonzero(table.is_self):
-        expected = (
-            design.to_numpy()[cell] @ theirs.fe_params + theirs.random_effects[groups[cell]].iloc[0]
-        )
+        expected = design[cell] @ theirs.fe_params + theirs.random_effects[groups[cell]].iloc[0]
         assert fit.against_others(cell) @ mean == pytest.approx(mean[cell] - expected, abs=1e-3)
 
 
@@ -426,7 +379,7 @@ def test_the_pooled_mean_of_correlated_biases_is_generalised_least_squares(seed)
     errors = ContrastErrors(
         covariance,
         covariance,
-        0.1 * np.einsum("ij,pij->pij", covariance, np.ones((2, 7, 7))),
+        0.1 * np.stack([covariance, covariance]),
         np.eye(2),
     )
     ours = pooled(estimates, errors)
@@ -452,46 +405,33 @@ FOUR = {f"m{number}": f"f{number // 2}" for number in range(8)}
 NAMES = list(FOUR)
 
 
-def results(cells, mean, confidence=0.9):
-    """All rows of a table of cells."""
-    object.__setattr__(cells, "mean", mean)
-    each = Idiosyncrasy({"spec": "main"}, cells)
-    rows = [
-        list(table([each], confidence=confidence))
-        for table in (idiosyncrasy_rows, pooled_rows, residual_rows)
-    ]
-    return SimpleNamespace(gaps=rows[0], pooled=rows[1], residuals=rows[2], each=each)
-
-
 def noise(cells, seed=1, sd=0.02):
     return sd * default_rng(seed).normal(size=len(cells.n))
 
 
-def table(judges=NAMES, models=NAMES, families=FOUR, **settings):
-    return cells_from(judges, models, families, **settings)
-
-
+DEGENERATE = """
+all ratings equal: {variance: 0.0}
+effects alone: {variance: 0.0}
+no sampling variance: {variance: 0.0}
+no variance but sampling: {}
+one cell differs: {}
+one judge: {judges: [m0]}
+two judges: {judges: [m0, m2]}
+two judges of one family: {judges: [m0, m1]}
+one model: {models: [m0]}
+one model of another family: {judges: [m0, m1, m2], models: [m0, m1, m2]}
+one family: {judges: [m0, m1], models: [m0, m1]}
+one cell: {judges: [m0], models: [m0]}
+judges that are no models: {judges: [x, y]}
+one prompt: {prompts: 1, variance: 0.0}
+small: {variance: 1.0e-14}
+large: {variance: 1.0e+4}
+"""
 OWN = np.eye(8, dtype=bool).ravel()
-DEGENERATE = {
-    "all ratings equal": table(variance=0.0),
-    "effects alone": table(variance=0.0),
-    "no sampling variance": table(variance=0.0),
-    "no variance but sampling": table(),
-    "one cell differs": table(),
-    "one judge": table(NAMES[:1]),
-    "two judges": table(NAMES[:3:2]),
-    "two judges of one family": table(NAMES[:2]),
-    "one model": table(models=NAMES[:1]),
-    "one model of another family": table(NAMES[:3], NAMES[:3]),
-    "one family": table(NAMES[:2], NAMES[:2]),
-    "one cell": table(NAMES[:1], NAMES[:1]),
-    "judges that are no models": table(["x", "y"], families=FOUR | {"x": "x", "y": "y"}),
-    "families of one": table(families={name: name for name in NAMES}),
-    "own cells alone": table(kept=OWN),
-    "no own cells": table(kept=~OWN),
-    "one prompt": table(prompts=1, variance=0.0),
-    "small": table(variance=1e-14),
-    "large": table(variance=1e4),
+SETTINGS = yaml.safe_load(DEGENERATE) | {
+    "families of one": {"families": dict(zip(NAMES, NAMES, strict=True))},
+    "own cells alone": {"kept": OWN},
+    "no own cells": {"kept": ~OWN},
 }
 # Means of cells that are no noise of the usual size
 MEANS = {
@@ -505,11 +445,14 @@ MEANS = {
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("name", DEGENERATE)
+@pytest.mark.parametrize("name", SETTINGS)
 def test_a_degenerate_table_has_numbers_or_reasons(name):
-    cells = DEGENERATE[name]
-    rows = results(cells, MEANS.get(name, noise)(cells))
-    for row in [*rows.gaps, *rows.pooled, *rows.residuals]:
+    whole = {"judges": NAMES, "models": NAMES, "families": FOUR | {"x": "x", "y": "y"}}
+    cells = cells_from(**whole | SETTINGS[name])
+    cells = replace(cells, mean=MEANS.get(name, noise)(cells))
+    each = [Idiosyncrasy({"spec": "main"}, cells)]
+    tables = (idiosyncrasy_rows, pooled_rows, residual_rows)
+    for row in chain.from_iterable(table(each, confidence=0.9) for table in tables):
         has_number = "std_error" in row
         assert has_number == (not row.get("reason"))
         if has_number:

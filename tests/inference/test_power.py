@@ -74,21 +74,20 @@ def power_plan(world):
     error = math.sqrt(3 * (0.15**2 + quality.var()) * (1 / world.reliability - 1))
     count = len(quality)
     family = [world.family_names[place] for place in world.model_family]
-    like = {
-        "judges": world.names,
-        "models": world.names,
-        "family": family,
-        "quality": quality,
-        "rater_error": error,
-    }
-    like |= {
-        "slope": [world.slope] * count,
-        "noise": [world.noise] * count,
-        "quality_spread": 0.15,
-        "raters": 3,
-    }
-    like |= {name: getattr(world, name) for name in ("prompts", "dimensions")}
-    return PlannedStudy(**like, preferences=preferences(world.by_one("preference")))
+    return PlannedStudy(
+        judges=world.names,
+        models=world.names,
+        family=family,
+        quality=quality,
+        slope=[world.slope] * count,
+        prompts=world.prompts,
+        dimensions=world.dimensions,
+        raters=3,
+        noise=[world.noise] * count,
+        preferences=preferences(world.by_one("preference")),
+        quality_spread=0.15,
+        rater_error=error,
+    )
 
 
 def plan_for(plan, self_bias):
@@ -103,16 +102,14 @@ def plan_for(plan, self_bias):
 
 
 def by_hand(plan):
-    """The table of a plan's cells, cell by cell, and the mixed model planned for it."""
-    family = dict(zip(plan.models, plan.family, strict=True))
-    pairs = product(enumerate(plan.judges), enumerate(plan.models))
-    rows = [
-        (judge, model, family[judge], family[model], plan.noise[j] ** 2 / plan.rows[j, m])
-        for (j, judge), (m, model) in pairs
-        if plan.rows[j, m]
-    ]
-    *names, sampling = (np.array(column) for column in zip(*rows, strict=True))
-    return MixedFit(CellTable.named(*names, sampling), plan=plan.preferences)
+    """The table of the cells of a plan whose judges are the models, and the mixed model planned
+    for it.
+    """
+    j, m = np.nonzero(plan.rows)
+    names, family = np.array(plan.models), np.array(plan.family)
+    sampling = np.square(plan.noise)[j] / plan.rows[j, m]
+    table = CellTable.named(names[j], names[m], family[j], family[m], sampling)
+    return MixedFit(table, plan=plan.preferences)
 
 
 def supports(gaps, errors, *, draws=20_000):
@@ -234,19 +231,17 @@ def dense(plan, judge):
     """
     fit = by_hand(plan)
     assert fit.preferences.tau == pytest.approx(plan.preferences.tau)
-    twin = Twin(fit.table, fit.table.sampling)
+    twin = Twin(fit, fit.table.sampling)
     cell = np.flatnonzero(fit.table.is_self)[plan.judges.index(judge)]
-    row = twin.against_others(fit.parameters, fit.slope, cell)
-    v = twin.covariance(fit.parameters, fit.slope)
-    moved = approx_central(
-        lambda at: twin.against_others(at, fit.slope, cell), fit.parameters, 1e-4
-    )
+    row = twin.against_others(fit.parameters, cell)
+    v = twin.covariance(fit.parameters)
+    moved = approx_central(lambda at: twin.against_others(at, cell), fit.parameters, 1e-4)
     spread = np.linalg.inv(fit.information)
     variance, df = fit.errors(row[None]).of(np.ones(1))
     assert variance == pytest.approx(
         row @ v @ row + np.einsum("pq,pa,ab,qb->", spread, moved, v, moved), rel=1e-6
     )
-    gradient = np.array([row @ dv @ row for dv in twin.derivatives(fit.parameters, fit.slope)])
+    gradient = row @ twin.derivatives(fit.parameters) @ row
     satterthwaite = max(1.0, 2 * (row @ v @ row) ** 2 / (gradient @ spread @ gradient))
     assert df == pytest.approx(min(satterthwaite, fit.table.additive.df), rel=1e-6)
     return row, variance - row**2 @ fit.table.sampling, satterthwaite
@@ -258,20 +253,13 @@ def weights_of_rows(estimand, plan, judge, reference):
 
     A judge rates the first completions of a model, as many as the plan has rows for them.
     """
-    places = np.indices((len(plan.judges), *reference.shape)).reshape(3, -1)
-    is_rated = places[2] < plan.rows[places[0], places[1]]
-    j = places[0][is_rated]
-    m = places[1][is_rated]
-    gt = reference[places[1], places[2]][is_rated]
+    j, m, completion = np.nonzero(np.arange(reference.shape[1]) < plan.rows[..., None])
+    gt = reference[m, completion]
     if estimand == C:
-        dummies = (j[:, None] == np.arange(len(plan.judges))).astype(float)
-        cells = (
-            dummies[:, :, None] * (m[:, None] == np.arange(len(plan.models)))[:, None]
-        ).reshape(len(j), -1)
+        cells = np.eye(plan.rows.size)[j * len(plan.models) + m]
+        slopes = np.eye(len(plan.judges))[j] * gt[:, None]
         # Y = r_jm + b_j gt
-        within = np.linalg.pinv(np.concatenate([cells, dummies * gt[:, None]], axis=1))[
-            : cells.shape[1]
-        ]
+        within = np.linalg.pinv(np.concatenate([cells, slopes], axis=1))[: plan.rows.size]
         result = dense(plan, judge)[0] @ within[plan.rows.ravel() > 0]
     else:
         names, family = np.array(plan.models), np.array(plan.family)
@@ -280,9 +268,9 @@ def weights_of_rows(estimand, plan, judge, reference):
         terms = carried_terms(factors, names=TERMS[estimand])
         own = [(term.quantity, term.term) for term in terms].index(("self_bias", judge))
         result = np.linalg.pinv(regressors_on_rows(terms, gt))[own]
-    weights = np.zeros(len(is_rated))
-    weights[is_rated] = result
-    return weights.reshape(len(plan.judges), *reference.shape)
+    weights = np.zeros((len(plan.judges), *reference.shape))
+    weights[j, m, completion] = result
+    return weights
 
 
 SPARSE = np.ones((5, 5))

@@ -25,10 +25,10 @@ import recuse
 from conftest import CONFIG, ROOT
 from example_data import FAMILIES, ratings_of_example
 from recuse.arguments import plain
-from recuse.base.tables import read_table
 from recuse.data.registry import usual_scale
+from recuse.workflow.start import copy_example
 from snakemake_forks import forked
-from text_tables import lines
+from text_tables import cases, lines
 from workflow_runs import copy_project
 
 EXAMPLE = ROOT / "docs" / "example"
@@ -37,22 +37,10 @@ JUDGED, HUMAN = recuse.example()
 
 def check_equal(table, path):
     """Every number is that of the file, to the last bit."""
-    rows = read_table(path)
-    if not rows:
-        assert table.empty
-        return
-    assert list(table) == list(rows[0])
-    assert len(table) == len(rows)
-    for name in table:
-        fields = [row[name] for row in rows]
-        if pd.api.types.is_numeric_dtype(table[name]):
-            assert np.array_equal(
-                table[name].to_numpy(float),
-                [float(field or "nan") for field in fields],
-                equal_nan=True,
-            ), name
-        else:
-            assert table[name].tolist() == fields, name
+    expected = pd.read_csv(path, dtype=object, keep_default_na=False)
+    numbers = list(table.select_dtypes("number"))
+    expected[numbers] = expected[numbers].replace("", "nan").astype(float)
+    pd.testing.assert_frame_equal(table, expected, check_exact=True, check_dtype=False)
 
 
 @pytest.fixture(scope="module")
@@ -61,66 +49,46 @@ def ratings():
 
 
 ONE_FAMILY = {"All": sorted(set(JUDGED["candidate"]))}
-# Study -> what it changes in the example's settings, and arguments that say the same in Python.
+# What is changed in the example's configuration, and arguments that say the same in Python
 CHANGES = {
-    "with_human_scores": ({}, {}),
-    "without_human_scores": ({"references": None}, {"references": None, "human": None}),
-    "one_family": ({"families": ONE_FAMILY}, {"families": ONE_FAMILY}),
-    "one_human": ({"human": "first"}, {"human": "first"}),
+    "as it is": ("", "", {}),
+    "no human scores": (" +references:\n.*\n.*\n", "", {"scores": None}),
+    "one human": (r"\[first, second\]", "first", {"human": "first"}),
+    "one family": ("families: .*", f"families: {ONE_FAMILY}", {"families": ONE_FAMILY}),
 }
-# With --long; steps without human scores are in report/test_without_human_scores, too
-OTHERS = ("without_human_scores", "one_family", "one_human")
 TABLES = ("verdicts", "leaderboard", "power")
 SPECS = ("main", "clustered", "model_effects")
 
 
-def changed_study(changes):
-    """The example's study, with files by their paths and these changes."""
-    study = yaml.safe_load((EXAMPLE / "mine.yaml").read_text("utf-8"))["studies"]["ours"]
-    imported = study["import"]
-    imported["files"] = str(EXAMPLE / "judged.csv")
-    imported["references"]["files"] = str(EXAMPLE / "human.csv")
-    if "human" in changes:
-        imported["references"]["columns"]["rating"] = changes["human"]
-    if "references" in changes:
-        del imported["references"]
-    if "families" in changes:
-        study["families"] = changes["families"]
-    return study
-
-
-@pytest.fixture(scope="module")
-def workflow_results(tmp_path_factory, long):
-    """The folder of a run of the workflow on the example and its variants."""
-    folder = copy_project(tmp_path_factory.mktemp("workflow"))
-    studies = {
-        name: changed_study(changes)
-        for name, (changes, _) in CHANGES.items()
-        if long or name not in OTHERS
-    }
-    (folder / "mine.yaml").write_text(
-        yaml.safe_dump({"studies": studies}, sort_keys=False), "utf-8"
+def changed_example(change, folder):
+    """Write the example's files into a folder, with a change of CHANGES; the same ratings in
+    Python.
+    """
+    pattern, replacement, arguments = CHANGES[change]
+    copy_example(str(folder))
+    mine = (folder / "mine.yaml").read_text("utf-8")
+    (folder / "mine.yaml").write_text(re.sub(pattern, replacement, mine), "utf-8")
+    return ratings_of_example(
+        **{"judged": JUDGED, "scores": HUMAN, "study": "ours", **arguments},
     )
-    wanted = [f"tables/{name}" for name in TABLES] + [f"estimates/{name}" for name in SPECS]
-    targets = [f"results/{study}/{table}.csv" for study in studies for table in wanted]
-    arguments = ["--cores", "2", "--nocolor", *targets, "--configfile", "mine.yaml"]
-    forked(arguments, cwd=folder, env=os.environ, timeout=600)
-    return folder / "results"
 
 
 @pytest.mark.parametrize(
-    "study",
-    [pytest.param(name, marks=pytest.mark.long) if name in OTHERS else name for name in CHANGES],
+    "change", ["as it is", pytest.param("no human scores", marks=pytest.mark.long)]
 )
 @pytest.mark.filterwarnings("ignore:.*no rating has a human score")
-def test_tables_are_those_of_the_workflow(study, workflow_results, monkeypatch):
-    _, arguments = CHANGES[study]
-    ratings = ratings_of_example(JUDGED, HUMAN, study=study, **arguments)
+def test_tables_are_those_of_the_workflow(change, tmp_path):
+    """Steps without human scores are in report/test_without_human_scores, too."""
+    folder = copy_project(tmp_path)
+    ratings = changed_example(change, folder)
     asked = (recuse.verdict, recuse.leaderboard, recuse.power)
     frames = {f"tables/{name}": ask(ratings).frame for name, ask in zip(TABLES, asked, strict=True)}
     frames |= {f"estimates/{spec}": recuse.fit(ratings, spec).frame for spec in SPECS}
-    for name, frame in frames.items():
-        check_equal(frame, workflow_results / study / f"{name}.csv")
+    targets = [f"results/ours/{name}.csv" for name in frames]
+    arguments = ["--cores", "2", "--nocolor", *targets, "--configfile", "mine.yaml"]
+    forked(arguments, cwd=folder, env=os.environ, timeout=600)
+    for target, frame in zip(targets, frames.values(), strict=True):
+        check_equal(frame, folder / target)
 
 
 @pytest.mark.parametrize(
@@ -168,12 +136,17 @@ def test_every_kind_of_table_gives_the_same(tables, ratings):
     check_same(ratings_of_example(*tables), ratings)
 
 
-def test_configuration(ratings, monkeypatch):
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.filterwarnings("ignore:.*no rating has a human score")
+def test_a_configuration_says_what_arguments_say(change, tmp_path, own_folder):
+    expected = changed_example(change, tmp_path)
+    made = recuse.ratings("mine.yaml")
+    assert (made.study, made.families) == ("ours", expected.families)
+    check_same(made, expected)
+
+
+def test_a_configuration_is_passed_alone_and_has_the_study(monkeypatch):
     monkeypatch.chdir(EXAMPLE)
-    same = recuse.ratings("mine.yaml")
-    assert same.study == "ours"
-    ours, theirs = (recuse.fit(each).frame.drop(columns="study") for each in (same, ratings))
-    pd.testing.assert_frame_equal(ours, theirs)
     words = "found scale with a configuration; write them there, or pass the data itself"
     with pytest.raises(recuse.ConfigError, match=words):
         recuse.ratings("mine.yaml", scale=(1, 10))
@@ -332,43 +305,78 @@ def changed(place, column, value, *, table=JUDGED):
     return copy
 
 
+# Table, row, column and value of a wrong cell, and below it a part of the message
+WRONG_CELLS = """
+judged 3 score great
+    DataFrame, row 4, column score: found 'great', which is not a number
+judged 4 score 11
+    DataFrame, row 5, column score: found '11', which is off
+judged 0 grader -
+    DataFrame, row 1, column grader:
+judged 3 score 7,5
+    or, for decimal commas, pass decimal=','
+human 2 first 12
+    references, row 3, column first: found '12'
+"""
+WRONG_ARGUMENTS = """
+{rating: mark}
+    DataFrame, column mark: missing; found item, grader, candidate, metric, score; name one of them, rating=
+{prompt: null}
+    DataFrame, column prompt: missing; found item, grader, candidate, metric, score; name one of them, prompt=
+{human: third}
+    name one of them, human=
+{scale: [10, 1]}
+    scale: found [10, 1]; write [lowest, highest]
+{study: my study}
+    study: found 'my study'; write lower-case letters, digits and _
+{confidence: 2}
+    confidence: should be below 1, found 2
+{scales: {quality: [1, 10]}}
+    found scale and scales; pass one of them
+{scale: [1, 10.5], step: 1}
+    step: 1: the scale [1, 10.5] of default has ends
+"""
+
+
+def with_wrong_cell(place):
+    """The example with one wrong cell, as in WRONG_CELLS."""
+    name, row, column, value = place.split()
+    tables = {"judged": JUDGED, "human": HUMAN}
+    value = None if value == "-" else value
+    return *(tables | {name: changed(int(row), column, value, table=tables[name])}).values(), {}
+
+
+WRONG = [(with_wrong_cell(place), message) for place, message in cases(WRONG_CELLS)]
+WRONG += [
+    ((JUDGED, HUMAN, yaml.safe_load(text)), message) for text, message in cases(WRONG_ARGUMENTS)
+]
 THIRDS = JUDGED.assign(score=pd.to_numeric(JUDGED["score"], errors="coerce") / 3)
-WRONG = {
-    "no number": ((changed(3, "score", "great"), HUMAN), {}, "DataFrame, row 4, column score: found 'great', which is not a "),
-    "off the scale": ((changed(4, "score", 11), HUMAN), {}, "DataFrame, row 5, column score: found '11', which is off "),
-    "no judge": ((changed(0, "grader", None), HUMAN), {}, "DataFrame, row 1, column grader: "),
-    "no score": ((JUDGED, changed(2, "first", 12, table=HUMAN)), {}, "references, row 3, column first: found '12'"),
-    "polars": ((pl.from_pandas(changed(3, "score", "x").astype(str)), HUMAN), {},
-               "DataFrame, row 4, column score: found 'x'"),
-    "twice": ((pd.concat([JUDGED, JUDGED[:1]]), HUMAN), {}, "are already in DataFrame, row 1; keep one of the two rows"),
-    "no column": ((JUDGED, HUMAN), {"rating": "mark"}, "DataFrame, column mark: missing; found item, grader, candidate, "
-                  "metric, score; name one of them, rating="),
-    "no prompts": ((JUDGED, HUMAN), {"prompt": None}, "DataFrame, column prompt: missing; found item, grader, candidate, "
-                   "metric, score; name one of them, prompt="),
-    "two columns": ((JUDGED.rename(columns={"metric": "score"}), HUMAN), {"dimension": None},
-                    "DataFrame, column score: found twice"),
-    "no third human": ((JUDGED, HUMAN), {"human": "third"}, "name one of them, human="),
-    "no rows": ((JUDGED[:0], HUMAN), {}, "DataFrame: found no rows"),
-    "a mapping": (({"a": 1}, HUMAN), {}, "data: found dict; pass a DataFrame of pandas or polars, an Arrow table, or the path"),
-    "no file": (("none.csv", HUMAN), {}, "none.csv: no such file; name an existing CSV or parquet file"),
-    "a scale": ((JUDGED, HUMAN), {"scale": (10, 1)}, "scale: found [10, 1]; write [lowest, highest]"),
-    "no name": ((JUDGED, HUMAN), {"study": "my study"}, "study: found 'my study'; write lower-case letters, digits and _"),
-    "no level": ((JUDGED, HUMAN), {"confidence": 2}, "confidence: should be below 1, found 2"),
-    "true": ((JUDGED.assign(score=True), HUMAN), {}, "if these are ratings, values={'true': <number>}"),
-    "two scales": ((JUDGED, HUMAN), {"scales": {"quality": (1, 10)}}, "found scale and scales; pass one of them"),
-    "any digits": ((THIRDS, HUMAN), {}, "; for scores with any number of digits, step=0.1 with round=True,"),
-    "too fine": ((THIRDS, HUMAN), {"step": 0.05}, "has 181 levels, more than 101; pass step=0.1 with round=True, which"),
-    "many levels": ((pd.concat([JUDGED, *(JUDGED.assign(score=score) for score in (1, 2))]), HUMAN),
-                    {"scale": (0, 100), "step": 1, "repeats": "mean"}, "pass repeats='first' or 'last', or round=True, which"),
-    "a comma": ((changed(3, "score", "7,5"), HUMAN), {}, "or, for decimal commas, pass decimal=','"),
-    "no scores": ((JUDGED, HUMAN.assign(first=None, second=None)), {},
-                  "listed in missing=; write the scores, or leave out references="),
-    "no step": ((JUDGED, HUMAN), {"scale": (1, 10.5), "step": 1}, "step: 1: the scale [1, 10.5] of default has ends"),
-}  # fmt: skip
+MANY = {"scale": (0, 100), "step": 1, "repeats": "mean"}
+WRONG += [
+    ((pl.from_pandas(changed(3, "score", "x").astype(str)), HUMAN, {}),
+     "DataFrame, row 4, column score: found 'x'"),
+    ((pd.concat([JUDGED, JUDGED[:1]]), HUMAN, {}),
+     "are already in DataFrame, row 1; keep one of the two rows"),
+    ((JUDGED.rename(columns={"metric": "score"}), HUMAN, {"dimension": None}),
+     "DataFrame, column score: found twice"),
+    ((JUDGED[:0], HUMAN, {}), "DataFrame: found no rows"),
+    (({"a": 1}, HUMAN, {}),
+     "data: found dict; pass a DataFrame of pandas or polars, an Arrow table, or the path"),
+    (("none.csv", HUMAN, {}), "none.csv: no such file; name an existing CSV or parquet file"),
+    ((JUDGED.assign(score=True), HUMAN, {}), "if these are ratings, values={'true': <number>}"),
+    ((THIRDS, HUMAN, {}), "; for scores with any number of digits, step=0.1 with round=True,"),
+    ((THIRDS, HUMAN, {"step": 0.05}),
+     "has 181 levels, more than 101; pass step=0.1 with round=True, which"),
+    ((pd.concat([JUDGED, *(JUDGED.assign(score=score) for score in (1, 2))]), HUMAN, MANY),
+     "pass repeats='first' or 'last', or round=True, which"),
+    ((JUDGED, HUMAN.assign(first=None, second=None), {}),
+     "listed in missing=; write the scores, or leave out references="),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("tables", "settings", "message"), WRONG.values(), ids=WRONG)
-def test_errors_name_row_column_and_argument(tables, settings, message, temporary):
+@pytest.mark.parametrize(("data", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_errors_name_row_column_and_argument(data, message, temporary):
+    *tables, settings = data
     with pytest.raises(recuse.RecuseError) as error:
         ratings_of_example(*tables, **settings)
     assert message in str(error.value)
@@ -780,9 +788,9 @@ def test_a_table_has_to_be_read_first(function):
 
 
 def test_names_of_the_configuration_are_told():
-    asked = product(("gpt-4o", "mine"), ("gpt-4o", "mine"), range(4))
-    rows = [(j, m, p, 1 + (p + len(m)) % 5) for j, m, p in asked]
-    table = pd.DataFrame(rows, columns=["judge", "model", "prompt", "rating"])
+    rows = product(("gpt-4o", "mine"), ("gpt-4o", "mine"), range(4))
+    table = pd.DataFrame(rows, columns=["judge", "model", "prompt"])
+    table["rating"] = 1 + (table["prompt"] + table["model"].str.len()) % 5
     with pytest.warns(
         UserWarning,
         match="gpt-4o: taken as GPT-4o of the family GPT, as config has it; to keep its name",
@@ -790,7 +798,5 @@ def test_names_of_the_configuration_are_told():
         assert recuse.ratings(table, scale=(1, 5)).judges == ["GPT-4o", "mine"]
     # `families` alone shows names that the configuration does not have
     assert not [each for each in told if str(each.message).startswith("mine:")]
-    assert recuse.ratings(table, scale=(1, 5), families={"OpenAI": ["gpt-4o"]}).judges == [
-        "gpt-4o",
-        "mine",
-    ]
+    kept = recuse.ratings(table, scale=(1, 5), families={"OpenAI": ["gpt-4o"]})
+    assert kept.judges == ["gpt-4o", "mine"]

@@ -20,6 +20,11 @@ def carried_terms(factors, **names):
     return [term for term in design_terms(factors, **names) if term.carried.any()]
 
 
+def term_places(terms):
+    """The place of each term by its quantity and name."""
+    return {(term.quantity, term.term): place for place, term in enumerate(terms)}
+
+
 def regressors_on_rows(terms, *covariates):
     """X (rows, terms); covariates: the human scores, and lengths if a term has them."""
     values = (1.0, *map(np.asarray, covariates))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import default_rng
 
-from designs_on_rows import carried_terms
+from designs_on_rows import carried_terms, term_places
 from recuse.data.cells import Cells
 from recuse.model.design import term_layout
 from recuse.model.spec import EQUATION_1
@@ -24,18 +24,15 @@ def simulated(seed=0, *, per_cell=6, top=3, judges="abcd", dimensions=("q",)):
     generator = default_rng(seed)
     keys = [(d, j, m) for d in dimensions for j in judges for m in judges]
     dimension, judge, model = (np.array(part) for part in zip(*keys, strict=True))
-    family = {
-        part: np.array([FAMILY[name] for name in names])
-        for part, names in (("judge", judge), ("model", model))
-    }
+    family = np.vectorize(FAMILY.get)
     groups = {
         "dimension": dimension,
         "dataset": np.full(len(keys), "s"),
         "task_type": np.full(len(keys), ""),
         "judge": judge,
         "model": model,
-        "judge_family": family["judge"],
-        "model_family": family["model"],
+        "judge_family": family(judge),
+        "model_family": family(model),
     }
     group, level = (index.ravel() for index in np.indices((len(keys), len(REFERENCES))))
     empty = np.zeros((len(group), top + 1), dtype=np.int64)
@@ -44,16 +41,11 @@ def simulated(seed=0, *, per_cell=6, top=3, judges="abcd", dimensions=("q",)):
         groups, group, REFERENCES[level], REFERENCES[level] * top, empty, np.arange(top + 1), scale
     )
     terms = terms_for(cells)
-    truth = dict(
-        zip(
-            ((t.quantity, t.term) for t in terms),
-            generator.normal(0.5, 0.6, len(terms)).round(2),
-            strict=True,
-        )
-    )
-    truth["intercept", min(judges)] = 0.0
-    truth |= {("dimension", name): 0.7 for name in dimensions[1:]}
-    eta = design_from(cells, terms) @ [truth[t.quantity, t.term] for t in terms]
+    truth = generator.normal(0.5, 0.6, len(terms)).round(2)
+    place = term_places(terms)
+    truth[place["intercept", min(judges)]] = 0.0
+    truth[[place["dimension", name] for name in dimensions[1:]]] = 0.7
+    eta = design_from(cells, terms) @ truth
     below = 1 / (1 + np.exp(eta[:, None] - (4 * np.arange(top) + 2) / top + 1.5))
     probabilities = np.diff(below, axis=1, prepend=0.0, append=1.0)
     return replace(cells, counts=generator.multinomial(per_cell, probabilities))

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import nct, norm, t
 from test_mixed import Twin, approx_central
 
-from designs_on_rows import carried_terms, design_on_rows, regressors_on_rows
+from designs_on_rows import carried_terms, design_on_rows, regressors_on_rows, term_places
 from picked_rows import fields, where
 from recuse.base.reasons import Reason, code
 from recuse.inference.mixed import CellTable, MixedFit, Preferences
@@ -266,8 +266,9 @@ def weights_of_rows(estimand, plan, judge, reference):
         factors = {"judge": names[j], "judge_family": family[j]}
         factors |= {"model": names[m], "model_family": family[m]}
         terms = carried_terms(factors, names=TERMS[estimand])
-        own = [(term.quantity, term.term) for term in terms].index(("self_bias", judge))
-        result = np.linalg.pinv(regressors_on_rows(terms, gt))[own]
+        result = np.linalg.pinv(regressors_on_rows(terms, gt))[
+            term_places(terms)["self_bias", judge]
+        ]
     weights = np.zeros((len(plan.judges), *reference.shape))
     weights[j, m, completion] = result
     return weights

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from designs_on_rows import factors_on_rows, regressors_on_rows
+from designs_on_rows import factors_on_rows, regressors_on_rows, term_places
 from picked_rows import keyed, only
 from recuse.base.tables import write_table
 from recuse.data.selection import with_normalised_length
@@ -120,13 +120,10 @@ def test_strength_of_length_is_that_on_rows(twin, quantity, name):
     terms = estimable_terms(spec, factors)
     x = regressors_on_rows(terms, frame["gt_unit"], frame["x"])
     judges = {"GPT-4o"} if quantity == "self_bias" else {"Mistral 7B", "Mistral Large"}
-    own = [(term.quantity, term.term) == (quantity, name) for term in terms].index(True)
-    length = [
-        place
-        for place, term in enumerate(terms)
-        if term.quantity == "length" and term.term in judges
-    ]
-    others = [place for place in range(len(terms)) if place != own and place not in length]
+    place = term_places(terms)
+    own = place[quantity, name]
+    length = [place["length", judge] for judge in judges]
+    others = list({*place.values()} - {own, *length})
     assert row["length_with_term"] == pytest.approx(
         residual_share(x[:, own], x[:, others], x[:, length]), rel=1e-6
     )

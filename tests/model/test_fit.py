@@ -10,7 +10,7 @@ from scipy.linalg import block_diag
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from conftest import CONFIG, changed_twin
-from designs_on_rows import carried_terms, factors_on_rows, regressors_on_rows
+from designs_on_rows import carried_terms, factors_on_rows, regressors_on_rows, term_places
 from picked_rows import column, fields, keyed, where
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, code
@@ -45,7 +45,7 @@ def test_ordinal_rows_are_the_numbers_of_the_fit(twin, helpfulness):
     tables = estimate(SPECS["ordinal"], twin, confidence=0.9)
     assert {row["slice"] for row in tables.estimates} == set(CONFIG["studies"]["twin"]["scales"])
     fit = fit_ordinal(*helpfulness, covariance="HC0")
-    place = {(term.quantity, term.term): number for number, term in enumerate(helpfulness[1])}
+    place = term_places(helpfulness[1])
     for judge, row in rows_from(tables.estimates, "self_bias").items():
         number = place["self_bias", judge]
         assert row["estimate"] == fit.estimate[number]
@@ -125,7 +125,7 @@ def test_gam_rows_and_smooths_are_the_fits_numbers_and_curves(twin, helpfulness)
     tables = estimate(SPECS["gam"], twin, confidence=0.9)
     assert {row["slice"] for row in tables.estimates} == {"", *CONFIG["studies"]["twin"]["scales"]}
     fit = fit_gam(*helpfulness, covariance="HC0")
-    place = {(term.quantity, term.term): number for number, term in enumerate(helpfulness[1])}
+    place = term_places(helpfulness[1])
     for quantity in ("self_bias", "family_bias"):
         for term, row in rows_from(tables.estimates, quantity).items():
             assert row["estimate"] == fit.estimate[place[quantity, term]]

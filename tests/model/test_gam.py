@@ -2,20 +2,19 @@
 against pygam's.
 """
 
-import csv
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from pygam import s
 
 from curved_rows import TOP, bent, cells_from, on, rows_from
 from designs_on_rows import carried_terms
-from picked_rows import keyed
 from recuse.model.gam import ORDER, SPLINES, STRENGTHS, Grouped, Spline, cross_validated, fit_gam
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "gam_faithfulness.csv"
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def named(terms, values, quantity):
@@ -50,13 +49,14 @@ def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
     cells = cells.select(cells.factors["dimension"] == "Faithfulness")
     terms = carried_terms(cells.factors)
     result = fit_gam(cells, terms, covariance="classical")
-    golden = keyed(csv.DictReader(GOLDEN.open()), "term")
+    golden, of_lines = (
+        pd.read_csv(GOLDEN / f"{name}_faithfulness.csv", index_col="term")
+        for name in ("gam", "ols_by_dimension")
+    )
     names = {"self_bias": "same_judge", "family_bias": "same_family"}
     places = [place for place, term in enumerate(terms) if term.quantity in names]
-    rows = [golden[names[terms[place].quantity] + terms[place].term] for place in places]
-    estimate, error = (
-        np.array([float(row[column]) for row in rows]) for column in ("estimate", "std.error")
-    )
+    rows = [names[terms[place].quantity] + terms[place].term for place in places]
+    estimate, error = golden.loc[rows, ["estimate", "std.error"]].to_numpy().T
     assert len(rows) == 13
     assert (np.abs(result.estimate[places] - estimate) / error).max() < 0.07
     assert_allclose(result.std_error[places], error, rtol=0.003)
@@ -64,21 +64,14 @@ def test_equals_mgcv_on_the_published_faithfulness_ratings(published):
     # classical ones by the same factors.
     ratio = fit_gam(cells, terms, covariance="HC0").std_error[places] / error
     assert (ratio.min(), ratio.max()) == pytest.approx((0.33, 1.22), abs=0.005)
-    lines = keyed(
-        csv.DictReader((GOLDEN.parent / "ols_by_dimension_faithfulness.csv").open()), "term"
-    )
-    of_lines = [
-        float(lines[row["term"]]["std.error"]) / float(lines[row["term"]]["se_classical"])
-        for row in rows
-    ]
-    assert_allclose(ratio, of_lines, rtol=0.1)
+    of_lines = of_lines.loc[rows]
+    assert_allclose(ratio, of_lines["std.error"] / of_lines["se_classical"], rtol=0.1)
     intercepts = named(terms, result.estimate, "intercept")
     # In mgcv, too, curves have mean 0 and stand beside the intercepts
-    first = float(golden["(Intercept)"]["estimate"])
+    theirs = golden["estimate"]
+    first = theirs["(Intercept)"]
     assert intercepts["Claude 3 Sonnet"] == pytest.approx(first, abs=1e-4)
-    assert intercepts["Llama 3 8B"] == pytest.approx(
-        first + float(golden["judgeLlama 3 8B"]["estimate"]), abs=1e-4
-    )
+    assert intercepts["Llama 3 8B"] == pytest.approx(first + theirs["judgeLlama 3 8B"], abs=1e-4)
     straight = {curve.judge for curve in result.curves if curve.edof < 2.01}
     assert {"GPT-3.5 Turbo"} <= straight < {curve.judge for curve in result.curves}
 

@@ -4,7 +4,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from designs_on_rows import factors_on_rows, regressors_on_rows
+from designs_on_rows import factors_on_rows, regressors_on_rows, term_places
 from recuse.base.reasons import Reason, because
 from recuse.model.design import design_terms
 from recuse.model.identifiability import identifiability
@@ -25,7 +25,7 @@ def test_shares_are_those_of_the_weights_of_rows(twin):
     factors = factors_on_rows(frame)
     terms = design_terms(factors, names=spec.model.terms)
     x = regressors_on_rows(terms, frame["gt_unit"])
-    place = [(term.quantity, term.term) for term in terms].index(("self_bias", GPT))
+    place = term_places(terms)["self_bias", GPT]
     squares = np.linalg.pinv(x)[place] ** 2
     judge = factors["judge"] == GPT
     model = factors["model"] == GPT

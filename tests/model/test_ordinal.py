@@ -2,15 +2,16 @@
 reasons in place of numbers.
 """
 
-import csv
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from conftest import ROOT
+from designs_on_rows import term_places
 from ordinal_world import (
     derivative,
     design_from,
@@ -21,7 +22,6 @@ from ordinal_world import (
     terms_for,
     with_ratings,
 )
-from picked_rows import keyed
 from recuse.base.errors import DesignError
 from recuse.base.reasons import Reason, because, code, parse
 from recuse.data.moments import RowBlock
@@ -43,41 +43,26 @@ def free_places(fit):
     return [place for place in range(len(fit.point)) if place != fit.reference]
 
 
-@pytest.fixture(scope="module")
-def faithfulness(published):
-    """Cells, terms and fit of the published ratings, and R's values in the order of the parameters
-    that are free.
-
-    R's human score is on the rubric's scale of 0 to 4, so its slopes and their errors are a quarter
-    of ours.
+@pytest.mark.mirror
+def test_faithfulness_equals_polr(published):
+    """R's human score is on the rubric's scale of 0 to 4, so its slopes and their errors are a
+    quarter of ours.
     """
     cells = published.cells()
     cells = cells.select(cells.factors["dimension"] == "Faithfulness")
     terms = terms_for(cells)
     fit = fit_ordinal(cells, terms, covariance="classical")
-    with open(GOLDEN, newline="", encoding="utf-8") as file:
-        golden = keyed(csv.DictReader(file), "term")
-    keys = [
-        PREFIX[term.quantity].format(term.term)
-        for place, term in enumerate(terms)
-        if place != fit.reference
-    ]
-    assert {*keys, *fit.threshold_labels} == golden.keys()
-    scale = np.array(
-        [4.0 if key.endswith(":gt") else 1.0 for key in (*keys, *fit.threshold_labels)]
-    )
-    return cells, terms, fit, [golden[key] for key in (*keys, *fit.threshold_labels)], scale
-
-
-@pytest.mark.mirror
-def test_faithfulness_equals_polr(faithfulness):
-    _, _, fit, golden, scale = faithfulness
-    theirs = np.array([float(row["estimate_tight"]) for row in golden])
-    assert_allclose(fit.point[free_places(fit)] / scale, theirs, rtol=0, atol=1e-6)
-    assert -2 * fit.log_likelihood == pytest.approx(float(golden[0]["deviance_tight"]), abs=1e-8)
-    assert (fit.n, fit.rank, fit.remarks) == (int(golden[0]["n"]), len(golden), ())
-    errors = fit.std_error[free_places(fit)] / scale
-    assert_allclose(errors, [float(row["std_error_tight"]) for row in golden], rtol=2e-5)
+    free = free_places(fit)
+    names = [PREFIX[term.quantity].format(term.term) for term in terms]
+    names = np.array([*names, *fit.threshold_labels])[free]
+    golden = pd.read_csv(GOLDEN, index_col="term")
+    assert {*names} == {*golden.index}
+    golden = golden.loc[names]
+    scale = np.where(np.strings.endswith(names, ":gt"), 4.0, 1.0)
+    assert_allclose(fit.point[free] / scale, golden["estimate_tight"], rtol=0, atol=1e-6)
+    assert -2 * fit.log_likelihood == pytest.approx(golden["deviance_tight"].iloc[0], abs=1e-8)
+    assert (fit.n, fit.rank, fit.remarks) == (golden["n"].iloc[0], len(golden), ())
+    assert_allclose(fit.std_error[free] / scale, golden["std_error_tight"], rtol=2e-5)
 
 
 def test_an_unknown_covariance_is_refused_and_not_taken_for_another():
@@ -200,7 +185,7 @@ SHOWN = ("estimate", "std_error", "effect", "effect_std_error")
 def fitted(cells):
     terms = terms_for(cells)
     fit = fit_ordinal(cells, terms, covariance="HC0")
-    return {(t.quantity, t.term): place for place, t in enumerate(terms)}, fit
+    return term_places(terms), fit
 
 
 def own_rows(cells, judge):
@@ -313,26 +298,19 @@ def recession_by_rows(cells, terms, reference):
     rows = expanded(cells)
     used = rows.counts.any(axis=0)
     rating = rows.counts[:, used].argmax(axis=1)
-    thresholds = used.sum() - 1
+    top = used.sum() - 1
     design = design_from(rows, terms)
     design[:, reference] = 0.0
-    bounds = np.eye(thresholds)
-    upper = [[*-x, *bounds[k]] for x, k in zip(design, rating, strict=True) if k < thresholds]
-    lower = [[*x, *-bounds[k - 1]] for x, k in zip(design, rating, strict=True) if k > 0]
-    kept = -np.unique(np.array(upper + lower), axis=0)
-    moved = []
-    for place in range(kept.shape[1]):
-        cost = np.zeros(kept.shape[1])
-        ends = []
-        for sign in (-1, 1):
-            cost[place] = sign
-            ends.append(
-                -linprog(
-                    cost, A_ub=kept, b_ub=np.zeros(len(kept)), bounds=[(-1, 1)] * len(cost)
-                ).fun
-            )
-        moved.append(max(ends) > 1e-6)
-    return np.array(moved)
+    bounds = np.eye(top + 1)[:, :top]
+    upper = np.hstack([-design, bounds[rating]])[rating < top]
+    lower = np.hstack([design, -bounds[rating - 1]])[rating > 0]
+    kept = -np.unique(np.concatenate([upper, lower]), axis=0)
+
+    def farthest(cost):
+        return -linprog(cost, A_ub=kept, b_ub=np.zeros(len(kept)), bounds=(-1, 1)).fun
+
+    units = np.eye(kept.shape[1])
+    return np.array([max(farthest(unit), farthest(-unit)) > 1e-6 for unit in units])
 
 
 def test_undetermined_parameters_are_detected_in_tiny_studies():
@@ -446,12 +424,11 @@ def test_collinear_terms_are_not_identified_and_do_not_affect_the_others():
     cells = simulated(7)
     reference = np.where(cells.factor("judge") == "c", 0.5, cells.reference)
     cells = replace(cells, reference=reference)
-    places, fit = fitted(cells)
+    found, fit = fitted(cells)
     reason = because(Reason.COLLINEAR)
-    assert without_numbers(places, fit) == {("intercept", "c"): reason, ("slope", "c"): reason}
+    assert without_numbers(found, fit) == {("intercept", "c"): reason, ("slope", "c"): reason}
     assert fit.remarks == ()
     terms = [term for term in terms_for(cells) if (term.quantity, term.term) != ("slope", "c")]
     reduced = fit_ordinal(cells, terms, covariance="HC0")
-    others = {(t.quantity, t.term): place for place, t in enumerate(terms)}
-    assert_same((places, fit), (others, reduced), without=[("intercept", "c")])
+    assert_same((found, fit), (term_places(terms), reduced), without=[("intercept", "c")])
     assert reduced.rank == fit.rank

@@ -1,12 +1,12 @@
 """The numbers of the paper and of R for the two published dimensions, to the digits printed."""
 
-import csv
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
 import pytest
 
 from conftest import DATA, ROOT
 from picked_rows import fields, keyed, where
+from recuse.base.tables import read_table
 from recuse.data.describe import correlations, mean_scores
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -15,11 +15,6 @@ pytestmark = pytest.mark.mirror
 GOLDEN = ROOT / "tests" / "golden" / "ols_by_dimension_faithfulness.csv"
 # A drawn value is good to the unit of the drawing; rounding its end points adds a little.
 DIGITISED = 1.3
-
-
-def rows_from(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def rounded(mean, how):
@@ -45,7 +40,7 @@ def test_faithfulness_equals_r(published, covariance, column):
     spec = Spec.of("by_dimension", slice="dimension", covariance=covariance)
     rows = estimate(spec, published, confidence=0.9)[0]
     ours = keyed(where(rows, slice="Faithfulness"), "quantity term")
-    theirs = {golden_term(row["term"]): row for row in rows_from(GOLDEN)}
+    theirs = {golden_term(row["term"]): row for row in read_table(GOLDEN)}
     assert ours.keys() == theirs.keys()
     for key, row in theirs.items():
         assert ours[key]["estimate"] == pytest.approx(float(row["estimate"]), abs=1e-9)
@@ -57,7 +52,7 @@ def test_self_bias_by_dimension_equals_figure_4(published):
     rows = estimate(Spec.of("by_dimension", slice="dimension"), published, confidence=0.9)[0]
     ours = keyed(rows, "slice quantity term")
     figure = "self_preference_bias_by_dimension_and_task_type"
-    drawn = where(rows_from(DATA / "play_favorites_estimates.csv"), figure=figure)
+    drawn = where(read_table(DATA / "play_favorites_estimates.csv"), figure=figure)
     compared = 0
     for row in drawn:
         key = fields(row, "variant quantity term")
@@ -75,7 +70,7 @@ def test_correlations_equal_figure_5(published):
         for row in correlations(published.cells(), confidence=0.9)
         if row["dimension"]
     }
-    drawn = keyed(rows_from(DATA / "play_favorites_correlations.csv"), "dimension judge statistic")
+    drawn = keyed(read_table(DATA / "play_favorites_correlations.csv"), "dimension judge statistic")
     assert len(ours) == 54
     for key, value in ours.items():
         assert value == pytest.approx(
@@ -86,7 +81,7 @@ def test_correlations_equal_figure_5(published):
 def test_mean_scores_equal_figure_6_but_for_two_halves(published):
     printed = {
         fields(row, "dimension judge model"): Decimal(row["value"]).quantize(Decimal("0.01"))
-        for row in rows_from(DATA / "play_favorites_mean_scores.csv")
+        for row in read_table(DATA / "play_favorites_mean_scores.csv")
     }
     differing = {}
     compared = 0

@@ -10,10 +10,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from statsmodels.api import OLS
 
 from conftest import changed_twin
-from designs_on_rows import design_on_rows, factors_on_rows, regressors_on_rows, times_drawn
+from designs_on_rows import (
+    design_on_rows,
+    factors_on_rows,
+    regressors_on_rows,
+    term_places,
+    times_drawn,
+)
 from picked_rows import fields, keyed, where
 from recuse.base.tables import read_table, write_table
-from recuse.data.cells import read_levels
+from recuse.data.cells import FACTORS, read_levels
 from recuse.data.selection import with_family_references, with_normalised_length
 from recuse.model import resampling
 from recuse.model.design import estimable_terms
@@ -46,18 +52,8 @@ def refits(spec, study, replicates):
         if spec.selection.reference
         else rows
     ).df()
-    columns = (
-        "dimension",
-        "dataset",
-        "task_type",
-        "judge",
-        "model",
-        "judge_family",
-        "model_family",
-    )
-    factors = factors_on_rows(
-        frame, (*columns, *(["reference_family"] if spec.selection.reference else []))
-    )
+    own = ["reference_family"] if spec.selection.reference else []
+    factors = factors_on_rows(frame, (*FACTORS, *own))
     for label, mask in spec.selection.slices(factors):
         part = frame[mask]
         terms = estimable_terms(spec, {c: values[mask] for c, values in factors.items()})
@@ -250,7 +246,7 @@ def test_draws_equal_refits_on_rows_with_the_same_weights(twin, name):
     assert {quantity for quantity, _ in tests} == {quantity for quantity, _ in tested}
     weights = webb_weights(99, cluster.max() + 1, seed=SEED_OF_WEIGHTS, key=(0, 0))[:5]
     for key in tested:
-        place = next(p for p, each in enumerate(terms) if (each.quantity, each.term) == key)
+        place = term_places(terms)[key]
         for null in (0.0, 0.07):
             test = tests[key]
             assert_allclose(
@@ -276,10 +272,7 @@ def test_slices_and_prompts_in_any_number(twin, monkeypatch):
         for place, size in enumerate(sizes)
     ]
     drawn = np.concatenate(pieces, axis=1)[:4]
-    place = next(
-        p for p, each in enumerate(terms) if (each.quantity, each.term) == ("family_bias", "GPT")
-    )
-    wanted = naive(x, y, prompt, place, 0.0, drawn)
+    wanted = naive(x, y, prompt, term_places(terms)["family_bias", "GPT"], 0.0, drawn)
     for entries in (2**20, 900):
         monkeypatch.setattr("recuse.model.prompt_sums.ENTRIES", entries)
         assert_allclose(

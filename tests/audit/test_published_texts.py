@@ -3,16 +3,17 @@
 import json
 import os
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
 from audited import run
 from mock_server import Mock
-from picked_rows import fields
+from picked_rows import fields, only, where
 from recuse.audit.inputs import read_audit
 from recuse.audit.paper_metrics import as_comparisons, write_paper_metrics
 from recuse.audit.published import PERTURBED, RELEASED, published_texts
@@ -32,13 +33,18 @@ needs_texts = pytest.mark.skipif(
 class FirstAnswer(Mock):
     """Always prefers the first answer, in the words of Chen et al."""
 
+    def place(self, text):
+        """The place of the answer that is chosen, 1 or 2."""
+        return 1
+
     def completion(self, body):
         reply = super().completion(body)
-        reply["choices"][0]["message"]["content"] = "Answer1"
+        place = self.place(body["messages"][-1]["content"])
+        reply["choices"][0]["message"]["content"] = f"Answer{place}"
         return reply
 
 
-class ByLength(Mock):
+class ByLength(FirstAnswer):
     """Chooses the longer answer to a third of the questions, the shorter one to another third, and
     the first one to the rest.
     """
@@ -47,20 +53,15 @@ class ByLength(Mock):
         r"~~~Question\n(.*)\n~~~\n~~~Answer1\n(.*)\n~~~\n~~~Answer2\n(.*)\n~~~", re.S
     )
 
-    def completion(self, body):
-        reply = super().completion(body)
-        question, *answers = self.SHOWN.fullmatch(body["messages"][-1]["content"]).groups()
-        place = ("first", "second").index(self.choice(question, *answers))
-        reply["choices"][0]["message"]["content"] = f"Answer{1 + place}"
-        return reply
+    def place(self, text):
+        return 1 + self.choice(*self.SHOWN.fullmatch(text).groups())
 
     @staticmethod
     def choice(question, first, second):
-        longer = len(first.split()) - len(second.split())
+        """0 for the first answer, 1 for the second."""
+        longer = len(second.split()) - len(first.split())
         third = len(question) % 3
-        if third == 2 or not longer:
-            return "first"
-        return "first" if (longer > 0) == (third == 0) else "second"
+        return 0 if third == 2 or not longer else int((longer > 0) == (third == 0))
 
 
 @pytest.fixture(autouse=True)
@@ -206,25 +207,25 @@ def test_shares_of_cobblers_biases_of_a_judge_that_prefers_the_first_answer():
     assert {row["source"] for row in rows} == {"", "CoBBLEr, released table"}
 
 
+MODELS_OF_PRD = {"bard": "Bard", "claude": "Claude", "gpt35": "GPT-3.5", "gpt4": "GPT-4"}
+MODELS_OF_PRD["vicuna-13b"] = "Vicuna-13B"
+
+
 def prd_labels():
     """The answers that people prefer, by question and pair of models: the sign of all their
     votes.
     """
-    models = {"bard": "Bard", "claude": "Claude", "gpt35": "GPT-3.5", "gpt4": "GPT-4"}
-    models["vicuna-13b"] = "Vicuna-13B"
     votes = Counter()
     for path in Path(os.environ["RECUSE_MIRROR"]).glob(
         "bcdnlp/PRD/*/data/vicuna80/ratings-human/*"
     ):
         names = re.match(r"answer_(.+)-vs-answer_(.+)-human", path.name).groups()
-        if not {*names} <= {*models}:
-            continue
-        for line in path.read_text("utf-8").splitlines():
-            vote = json.loads(line)
-            first, second = (models[name] for name in names)
-            sign = {1: 1, 2: -1, 3: 0}[vote["score"]]
-            votes[str(vote["question_id"]), first, second] += sign
-            votes[str(vote["question_id"]), second, first] -= sign
+        if {*names} <= {*MODELS_OF_PRD}:
+            first, second = (MODELS_OF_PRD[name] for name in names)
+            of_first = {1: 1, 2: -1, 3: 0} if first < second else {1: -1, 2: 1, 3: 0}
+            for vote in map(json.loads, path.read_text("utf-8").splitlines()):
+                pair = sorted((first, second))
+                votes[str(vote["question_id"]), *pair] += of_first[vote["score"]]
     return {key: "tie" if not sign else key[1 if sign > 0 else 2] for key, sign in votes.items()}
 
 
@@ -238,30 +239,22 @@ def llmbar_labels():
     return labels
 
 
-def counted_by_hand(texts, labels, prompts):
-    """What ByLength chooses, condition -> count, with the answers and labels as published."""
+def choices(name, labels, prompts):
+    """What ByLength chooses of published pairs in both orders, beside the published labels."""
+    texts = published_texts(name, load(None))
+    asked = {row["prompt"]: row for row in texts.prompts if row["prompt"] in prompts}
     answers = {(row["prompt"], row["model"]): row["text"] for row in texts.answers}
-    counts = defaultdict(Counter)
-    for prompt in texts.prompts:
-        name = prompt["prompt"]
-        for (labelled, first, second), label in labels.items():
-            if labelled != name or name not in prompts or first > second:
-                continue
-            models = first, second
-            shown = [answers[name, model] for model in models]
-            choices = [models[ByLength.choice(prompt["text"], *shown) == "second"]]
-            choices.append(models[ByLength.choice(prompt["text"], *shown[::-1]) == "first"])
-            count = counts[prompt["dataset"] if "/" in name else ""]
-            count["n"] += 2
-            count["agree"] += choices.count(label)
-            count["consistent"] += choices[0] == choices[1]
+    for (prompt, *pair), label in labels.items():
+        if prompt in asked:
+            question, shown = asked[prompt]["text"], [answers[prompt, model] for model in pair]
             words = [len(text.split()) for text in shown]
-            if choices[0] == choices[1] and label != "tie" and words[0] != words[1]:
-                longer = models[words[1] > words[0]]
-                side = "longer" if label == longer else "shorter"
-                count[side] += 1
-                count[f"wrong {side}"] += choices[0] != label
-    return counts
+            yield {
+                "condition": asked[prompt]["dataset"] if "/" in prompt else "",
+                "label": label,
+                "ab": pair[ByLength.choice(question, *shown)],
+                "ba": pair[1 - ByLength.choice(question, *shown[::-1])],
+                "longer": "" if words[0] == words[1] else pair[words[1] > words[0]],
+            }
 
 
 @needs_texts
@@ -282,40 +275,37 @@ def test_metrics_of_verdicts_are_those_of_a_count_by_hand(
             blind=False,
             design={"prompts": prompts},
         )
-        rows = run(plan)
+        asked = {row["prompt"] for row in run(plan)}
     if name == "prd":
         assert_released_verdicts_of_prd_have_the_values_that_the_papers_print()
-    asked = {row["prompt"] for row in rows}
-    known = labels()
-    assert ("tie" in {label for (prompt, *_), label in known.items() if prompt in asked}) == (
-        name == "prd"
-    )
-    counts = counted_by_hand(published_texts(name, load(None)), known, asked)
-    assert len(counts) == conditions
-    tables = {}
+    chosen = pd.DataFrame(choices(name, labels(), asked))
+    assert chosen["label"].eq("tie").any() == (name == "prd")
+    assert chosen["condition"].nunique() == conditions
+    own = {}
     for table in ("agreement", "position", "verbosity"):
-        whole = read_table(f"results/audits/plan/{table}.csv")
-        released = {row["judge"] for row in whole if row["source"] == "released verdicts"}
-        assert len(released) == judges
-        own = [row for row in whole if (row["judge"], row["source"]) == ("voter", "")]
-        assert {row["condition"] for row in own} == {*counts}
-        tables[table] = {
-            (row["condition"], row.get("order") or row.get("statistic"), row.get("draws")): row
-            for row in own
-        }
-    for condition, count in counts.items():
-        agreement = tables["agreement"][condition, "pooled", None]
-        assert (int(agreement["agree"]), int(agreement["n"])) == (count["agree"], count["n"])
-        consistency = tables["position"][condition, "consistency", None]
-        assert float(consistency["value"]) == count["consistent"] / (count["n"] / 2)
-        verbosity = tables["verbosity"][condition, "debiased", "excluded"]
-        for side in ("shorter", "longer"):
-            found = int(verbosity[f"wrong_{side}"]), int(verbosity[f"n_{side}"])
-            assert found == (count[f"wrong {side}"], count[side])
-        if count["shorter"] and count["longer"]:
-            wrong = (count[f"wrong {side}"] / count[side] for side in ("shorter", "longer"))
-            expected = next(wrong) - next(wrong)
-            assert float(verbosity["verbosity_bias"]) == pytest.approx(expected, abs=1e-12)
+        rows = read_table(f"results/audits/plan/{table}.csv")
+        released = where(rows, source="released verdicts")
+        assert len({row["judge"] for row in released}) == judges
+        own[table] = where(rows, judge="voter", source="")
+        assert {row["condition"] for row in own[table]} == {*chosen["condition"]}
+    for condition, pairs in chosen.groupby("condition"):
+        agreement = only(own["agreement"], condition=condition, order="pooled")
+        agree = pairs[["ab", "ba"]].eq(pairs["label"], axis=0).to_numpy()
+        assert fields(agreement, "agree n") == (str(agree.sum()), str(agree.size))
+        consistency = only(own["position"], condition=condition, statistic="consistency")
+        same = pairs["ab"] == pairs["ba"]
+        assert float(consistency["value"]) == same.mean()
+        of_draws = {"order": "debiased", "draws": "excluded"}
+        verbosity = only(own["verbosity"], condition=condition, **of_draws)
+        decided = pairs[same & (pairs["label"] != "tie") & (pairs["longer"] != "")]
+        wrong = decided["ab"] != decided["label"]
+        is_longer = decided["label"] == decided["longer"]
+        shorter, longer = wrong[~is_longer], wrong[is_longer]
+        expected = (*map(str, (shorter.sum(), shorter.size, longer.sum(), longer.size)),)
+        assert fields(verbosity, "wrong_shorter n_shorter wrong_longer n_longer") == expected
+        if shorter.size and longer.size:
+            expected = pytest.approx(shorter.mean() - longer.mean(), abs=1e-12)
+            assert float(verbosity["verbosity_bias"]) == expected
 
 
 def assert_released_verdicts_of_prd_have_the_values_that_the_papers_print():
@@ -323,13 +313,9 @@ def assert_released_verdicts_of_prd_have_the_values_that_the_papers_print():
     pooled = {row["judge"]: row["value"] for row in rows if row["order"] == "pooled"}
     printed = {"GPT-4": "0.6425", "GPT-3.5": "0.620625", "Claude": "0.606875"}
     assert printed.items() <= pooled.items()
-    saito = [
-        row for row in read_table("results/audits/plan/verbosity.csv") if "Saito" in row["source"]
-    ]
-    assert {row["judge"]: row["verbosity_bias"] for row in saito} == {
-        "GPT-4": "0.328",
-        "GPT-3.5": "0.428",
-    }
+    rows = read_table("results/audits/plan/verbosity.csv")
+    saito = {row["judge"]: row["verbosity_bias"] for row in rows if "Saito" in row["source"]}
+    assert saito == {"GPT-4": "0.328", "GPT-3.5": "0.428"}
 
 
 def test_a_pair_without_a_label_is_an_error(tmp_path):

@@ -1,11 +1,7 @@
-"""What an audit asks, in which order, what survives a kill, and what is refused."""
+"""What an audit asks, in which order, what a budget leaves, and what is refused."""
 
 import math
-import os
 import re
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -16,16 +12,14 @@ from hypothesis import strategies as st
 
 from audited import MODELS, run, write_tables, written_plan
 from biased_judge import BiasedJudge
-from conftest import ROOT
 from mutations import examples
 from recuse.audit.inputs import plan_page
 from recuse.audit.observations import observations
 from recuse.audit.size import prompts_needed
 from recuse.audit.treatments import REGISTRY, rich_content, words
 from recuse.base.errors import CollectError, ConfigError, DataError
-from recuse.base.log import listening
 from recuse.base.tables import read_table
-from recuse.collect.ledger import answers_in, read_ledger
+from recuse.collect.ledger import read_ledger
 from recuse.collect.table import Collected
 from text_tables import cases
 
@@ -44,6 +38,12 @@ def _folder(tmp_path, monkeypatch):
 def mock():
     with BiasedJudge({}) as server:
         yield server
+
+
+@pytest.fixture
+def several(mock):
+    """What the plan SEVERAL asks for."""
+    return Collected.in_ledger(written_plan(mock, SEVERAL, ask="verdicts"))
 
 
 @examples(200)
@@ -84,10 +84,9 @@ def test_the_ledger_says_what_each_request_was_and_the_same_is_asked_once(mock):
     assert len(rows) == PROMPTS * (2 * (3 + 3 + 2) + 2)
 
 
-def test_what_a_judge_is_shown_differs_by_the_treatment_alone(mock):
-    plan = written_plan(mock, SEVERAL, ask="verdicts")
+def test_what_a_judge_is_shown_differs_by_the_treatment_alone(several):
     by_unit = {}
-    for request in Collected.in_ledger(plan).requests:
+    for request in several.requests:
         about = dict(request.about)
         arm = about.pop("arm")
         by_unit.setdefault(tuple(about.items()), {})[arm] = request.messages[0]["content"]
@@ -106,9 +105,8 @@ def test_what_a_judge_is_shown_differs_by_the_treatment_alone(mock):
             assert shown["against"].replace(claim, "") == shown["none"]
 
 
-def test_judges_see_no_names_but_those_of_the_label(mock):
-    plan = written_plan(mock, SEVERAL, ask="verdicts")
-    for request in Collected.in_ledger(plan).requests:
+def test_judges_see_no_names_but_those_of_the_label(several):
+    for request in several.requests:
         text = request.messages[0]["content"].replace("no other", "")
         labels = re.findall(r"written by (\w+)\.\]", text)
         unlabelled = re.sub(r"\[This response was written by \w+\.\]", "", text)
@@ -142,20 +140,24 @@ def test_any_four_prompts_in_a_row_are_balanced(mock, orders):
         assert set(seen.values()) == {2 if orders == "both" else 1}
 
 
-def test_a_budget_stops_an_audit_between_prompts_and_what_is_there_is_kept(mock):
+def test_a_budget_stops_an_audit_between_prompts_and_the_command_goes_on_later(mock, run_command):
+    """What survives a kill is in collect/test_kills, which asks as an audit does."""
     Path("prices.yaml").write_text("mock-1: {input: 1, output: 1}\n")
-    plan = written_plan(mock, ["label"], prices="prices.yaml", judges={
-        "judge": {"model": "mock-1", "base_url": mock.url, "concurrency": 2}
-    })  # fmt: skip
-    with pytest.raises(CollectError, match="budget"):
-        run(plan, budget=0.006)
-    part = observations(Collected.in_ledger(plan))
-    asked = Counter(row["prompt"] for row in part)
+    judge = {"model": "mock-1", "base_url": mock.url, "concurrency": 2}
+    written_plan(mock, ["label"], prices="prices.yaml", judges={"judge": judge})
+    table = "results/audits/plan/observations.csv"
+    status, _, error = run_command("audit", "plan.yaml", "--budget", "0.006")
+    assert (status, "budget" in error) == (1, True)
+    asked = Counter(row["prompt"] for row in read_table(table))
     assert 0 < len(asked) < PROMPTS
     # All units but those of the prompt that was asked about last are whole.
     assert [*asked.values()][:-2] == [2 * 3] * (len(asked) - 2)
-    assert Path("results/audits/plan/observations.csv").exists()
-    assert len(run(plan, budget="unlimited")) == PROMPTS * 2 * 3
+    before = len(mock.seen)
+    status, printed, _ = run_command("audit", "plan.yaml", "--budget", "unlimited")
+    assert status == 0
+    assert f"ratings: {before} of {len(mock.seen)} requests answered before" in printed
+    assert printed.splitlines()[-1] == "Card: results/audits/plan/card.html"
+    assert len(read_table(table)) == PROMPTS * 2 * 3
     assert set(mock.seen.values()) == {1}
 
 
@@ -165,40 +167,6 @@ def test_a_restater_at_a_server_that_may_charge_needs_a_budget(mock):
     with pytest.raises(ConfigError, match="budget: missing, and asking w may cost money"):
         run(plan)
     assert not mock.seen
-
-
-def started():
-    """`recuse audit plan.yaml` in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "recuse", "audit", "plan.yaml"],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-@pytest.mark.long
-def test_a_killed_audit_loses_no_answer():
-    """In the ordinary run, test_kills does this to a collection, which asks for an audit, too."""
-    with BiasedJudge({}, latency=0.02) as mock:
-        judge = {"model": "mock-1", "base_url": mock.url, "concurrency": 4}
-        plan = written_plan(mock, SEVERAL, ask="verdicts", judges={"judge": judge})
-        process = started()
-        while sum(mock.seen.values()) < 40:
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.005)
-        process.kill()
-        process.communicate()
-        with listening():  # a kill may cut a line off
-            kept = len(answers_in(plan.ledger))
-        assert kept >= sum(mock.answered.values()) - 4
-        printed, complaints = started().communicate()
-        assert f"verdicts: {kept:,} of 144 requests answered before" in printed, complaints
-        assert printed.splitlines()[-1] == "Card: results/audits/plan/card.html"
-        assert len(read_table("results/audits/plan/observations.csv")) == 216
-        assert len(answers_in(plan.ledger)) == PROMPTS * 12
-        assert sum(number > 1 for number in mock.seen.values()) <= 4
 
 
 def test_two_runs_give_the_same_bytes(mock):
@@ -211,9 +179,8 @@ def test_two_runs_give_the_same_bytes(mock):
     assert table.read_bytes() == first
 
 
-def test_the_page_before_counts_what_is_asked(mock):
-    plan = written_plan(mock, SEVERAL, ask="verdicts")
-    page = plan_page(Collected.in_ledger(plan))
+def test_the_page_before_counts_what_is_asked(several, mock):
+    page = plan_page(several)
     assert page.startswith("144 requests to ask, about 0.00 units, about ")
     assert "Judgments on 12 prompts by treatment: " in page
     assert "label 72" in page

@@ -86,22 +86,19 @@ def test_a_planted_preference_for_the_first_place_is_found():
 
 def test_style_is_own_answers_less_those_of_others():
     """Paraphrases cost all answers 0.1, and own answers their typical words, too."""
-    biases = {"Verily.": 0.3, "restated": -0.1}
-    with BiasedJudge(biases, seed=SEED) as mock:
-        restaters = {"w1": {"model": "mock-1", "base_url": mock.url}}
+    arms = ("as it is", "paraphrased")
+    with BiasedJudge({"Verily.": 0.3, "restated": -0.1}, seed=SEED) as mock:
         treatments = {"style": {"column": {"first": "other_words", "second": "longer"}}}
-        rows = run(written_plan(mock, treatments))
-        of_writer = {
-            name: [row for row in rows if row["writer"] == name] for name in ("first", "second")
-        }
-        own, own_error = effect(of_writer["first"], "as it is", "paraphrased", own="1")
-        others, error = effect(of_writer["first"], "as it is", "paraphrased", own="0")
+        rows = where(run(written_plan(mock, treatments)), writer="first")
+        own, own_error = effect(rows, *arms, own="1")
+        others, error = effect(rows, *arms, own="0")
         assert abs(own - others - 0.3) < 3 * math.hypot(own_error, error)
+        restaters = {"w1": {"model": "mock-1", "base_url": mock.url}}
         rows = run(written_plan(mock, {"style": {"writers": ["w1"]}}, restaters=restaters))
-        assert {row["writer"] for row in rows} == {"w1"}
-        for whose in ("0", "1"):
-            found, error = effect(rows, "as it is", "paraphrased", own=whose)
-            assert abs(found - 0.1) < 3 * error
+    assert {row["writer"] for row in rows} == {"w1"}
+    for whose in ("0", "1"):
+        found, error = effect(rows, *arms, own=whose)
+        assert abs(found - 0.1) < 3 * error
 
 
 def test_both_answers_of_a_pair_are_treated_where_own_are_compared_with_others():

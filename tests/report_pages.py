@@ -60,15 +60,14 @@ def texts(columns, rows):
     ]
 
 
-def ranked(scores, model, rank, low, high):
-    """A row of the leaderboard."""
-    return {
-        "study": "mine",
-        "spec": "main",
-        "scores": scores,
-        "model": model,
-        "score": 0.9 - rank / 100,
-    } | {"rank": rank, "rank_low": low, "rank_high": high, "ci_low": 0.8, "ci_high": 0.9}
+def ranking(scores, models, **others):
+    """Rows of the leaderboard, from the first place on."""
+    about = {"study": "mine", "spec": "main", "scores": scores, "rank_low": 1, "ci_low": 0.8}
+    about |= {"rank_high": len(models), "ci_high": 0.9} | others
+    return [
+        about | {"model": model, "rank": rank, "score": 0.9 - rank / 100}
+        for rank, model in enumerate(models, 1)
+    ]
 
 
 def write_tables(folder):
@@ -96,16 +95,12 @@ mine,self_bias,,favours,idiosyncrasy,lost
         {**of_judge, "term": "Di", "verdict": Verdict.INCONCLUSIVE, "reason": few},
     ]
     absent = {"spec": "weak", "reason": missing("models_dropped", ["Llama"])}
-    board = [
-        ranked("raw", "Bo", 1, 1, 2),
-        ranked("raw", "Cy", 2, 1, 2),
-        ranked("debiased", "Cy", 1, 1, 2),
-    ]
+    board = [*ranking("raw", ["Bo", "Cy"]), *ranking("debiased", ["Cy", "Bo"])]
     tables = {
         "estimates/main": (ESTIMATES, estimates),
         "tables/conclusions": (CONCLUSIONS, checks),
         "tables/verdicts": (VERDICTS, verdicts),
-        "tables/leaderboard": (LEADERBOARD, [*board, ranked("debiased", "Bo", 2, 1, 2)]),
+        "tables/leaderboard": (LEADERBOARD, board),
         "tables/not_estimable": (
             NOT_ESTIMABLE,
             [

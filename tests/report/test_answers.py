@@ -25,7 +25,7 @@ from recuse.report.verdict import (
     scale_unit,
     summary,
 )
-from report_pages import ranked, texts
+from report_pages import ranking, texts
 from text_tables import csv_rows
 
 
@@ -360,12 +360,8 @@ L,,pearson,,,
 spec,quantity,term,estimate,ci_low,ci_high
 main,slope,J,0.6,0.5,0.7
 """)
-    means = {"Human": "012", "J": "021", "K": "110"}  # K rates A and B alike
-    scores = [
-        {"judge": judge, "dimension": "", "model": model, "mean": mean}
-        for judge, of_judge in means.items()
-        for model, mean in zip("ABC", of_judge, strict=True)
-    ]
+    # K rates A and B alike
+    scores = mean_scores(Human=[0, 1, 2], J=[0, 2, 1], K=[1, 1, 0])
     section = answer_from(FOUR, correlations=rows, main=slopes, mean_scores=scores).tracking
     assert section.rows == [
         ["J", "0.50 (0.40 to 0.60)", "0.30", "0.60 (0.50 to 0.70)", "2 of 3"],
@@ -379,62 +375,50 @@ main,slope,J,0.6,0.5,0.7
     assert answer_from(FOUR, correlations=rows, relative=NO_SCORE).tracking is None
 
 
-BOARD = [ranked("raw", "A", 1, 1, 2), ranked("raw", "B", 2, 1, 2), ranked("raw", "C", 3, 3, 3)]
+def mean_scores(**means):
+    """The table of mean scores, from those of the models A, B and C by each judge."""
+    by_model = pd.DataFrame({"dimension": "", "model": [*"ABC"], **means})
+    rows = by_model.melt(["dimension", "model"], var_name="judge", value_name="mean")
+    return rows.astype(str).to_dict("records")
+
+
+CHANGED = "2 of 3 models change rank when the estimated biases are removed"
+BOARD = ranking("raw", "ABC")
 
 
 @pytest.mark.parametrize(
-    ("debiased", "words", "arrows"),
+    ("debiased", "high", "words", "arrows"),
     [
-        ((1, 2, 3), "None of 3 models change rank when", ["–", "–", "–"]),
-        ((2, 1, 3), "2 of 3 models change rank when", ["▲ 1", "▼ 1", "–"]),
-        (
-            (3, 2, 1),
-            (
-                "2 of 3 models change rank when the estimated biases are removed; C is first"
-                " instead of A."
-            ),
-            ["▲ 2", "–", "▼ 2"],
-        ),
+        ("ABC", 3, "None of 3 models change rank when", ["–", "–", "–"]),
+        ("BAC", 3, f"{CHANGED}, within the ranks that other prompts", ["▲ 1", "▼ 1", "–"]),
+        ("CBA", 2, f"{CHANGED}; C is first instead of A.", ["▲ 2", "–", "▼ 2"]),
     ],
 )
-def test_the_leaderboard_has_one_row_a_model(debiased, words, arrows):
-    after = [
-        ranked("debiased", name, rank, 1, 2) for name, rank in zip("ABC", debiased, strict=True)
-    ]
-    section = answer_from(FOUR, leaderboard=BOARD + after).leaderboard
+def test_the_leaderboard_has_one_row_a_model(debiased, high, words, arrows):
+    board = BOARD + ranking("debiased", debiased, rank_high=high)
+    section = answer_from(FOUR, leaderboard=board).leaderboard
     assert section.sentence.startswith(words)
     assert [row[5] for row in section.rows] == arrows
     assert [row[0] for row in section.rows] == ["1", "2", "3"]
 
 
 def test_the_leaderboard_ends_with_the_ranks_by_people_or_as_they_would_be():
-    after = [ranked("debiased", name, rank, 1, 2) for rank, name in enumerate("ABC", 1)]
-    means = {"A": "1", "B": "3", "C": "2"}
-    scores = [
-        {"judge": "Human", "dimension": "", "model": model, "mean": mean}
-        for model, mean in means.items()
-    ]
-    by_people = [ranked("as_people", name, rank, 1, 3) for rank, name in enumerate("CAB", 1)]
-    for tables, heading, ranks in (
-        ({"leaderboard": BOARD + after, "mean_scores": scores}, "rank by humans", [*"312"]),
-        (
-            {"leaderboard": BOARD + after + by_people},
-            "as people would rate them",
-            ["2 (1 to 3)", "3 (1 to 3)", "1 (1 to 3)"],
-        ),
-    ):
-        section = answer_from(FOUR, **tables).leaderboard
-        assert (section.headings[-1], [row[-1] for row in section.rows]) == (heading, ranks)
+    board = BOARD + ranking("debiased", "ABC")
+    section = answer_from(
+        FOUR, leaderboard=board, mean_scores=mean_scores(Human=[1, 3, 2])
+    ).leaderboard
+    assert section.headings[-1] == "rank by humans"
+    assert [row[-1] for row in section.rows] == ["3", "1", "2"]
+    section = answer_from(FOUR, leaderboard=board + ranking("as_people", "CAB")).leaderboard
+    assert section.headings[-1] == "as people would rate them"
+    assert [row[-1] for row in section.rows] == ["2 (1 to 3)", "3 (1 to 3)", "1 (1 to 3)"]
 
 
 def test_a_draw_for_human_scores_that_nobody_states_is_doubted_once():
     def answer_with(reason, **tables):
-        ranks = [
-            ranked(scores, name, rank, 1, 2) | {"note": reason if scores == "as_people" else ""}
-            for scores in ("raw", "debiased", "as_people")
-            for rank, name in enumerate("ABC", 1)
-        ]
-        return answer_from(FOUR, leaderboard=ranks, **tables)
+        people = ranking("as_people", "ABC", note=reason)
+        board = BOARD + ranking("debiased", "ABC") + people
+        return answer_from(FOUR, leaderboard=board, **tables)
 
     reason = because(Reason.UNDECLARED_DRAW)
     check = csv_rows(f"""
@@ -455,11 +439,9 @@ human scores,draw,warning,"{in_words(reason)}",
 
 
 def test_models_without_a_score_are_left_out_of_both_rankings():
-    raw = [ranked("raw", model, rank, 1, 3) for rank, model in enumerate("XAB", 1)]
-    board = [*raw, ranked("debiased", "A", 1, 1, 2), ranked("debiased", "B", 2, 1, 2)]
-    assert answer_from(FOUR, leaderboard=board).leaderboard.sentence.startswith(
-        "None of 2 models change rank"
-    )
+    board = ranking("raw", "XAB") + ranking("debiased", "AB")
+    sentence = answer_from(FOUR, leaderboard=board).leaderboard.sentence
+    assert sentence.startswith("None of 2 models change rank")
 
 
 def test_the_summary_has_numbers():

@@ -1,5 +1,6 @@
 """The design of a spec on raw rows, for naive versions of what is computed from sums."""
 
+import duckdb
 import numpy as np
 
 from picked_rows import column
@@ -13,6 +14,12 @@ FACTORS = ("judge", "model", "judge_family", "model_family", "dimension")
 
 def factors_on_rows(frame, names=FACTORS):
     return {name: frame[name].to_numpy(dtype=str) for name in names}
+
+
+def frame_on_rows(study):
+    """The canonical ratings of a study; factors are texts."""
+    frame = duckdb.sql(f"from '{study.ratings[0]}'").df()
+    return frame.astype(dict.fromkeys(FACTORS, str))
 
 
 def carried_terms(factors, **names):

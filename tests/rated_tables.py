@@ -111,6 +111,24 @@ def study_of_query(folder, query, scale=(0, 4)):
     return built(folder, "mine", raw_study(f"{folder}/raw.parquet", scales=scales))
 
 
+def study_by_hash(folder, prompts, *, datasets=1, length="hash(p, m) % 7", where="true"):
+    """A study of ratings and human scores by hash, in which each prompt is of a dataset, two
+    dimensions and all pairs of three judges; length: SQL of p and the number m of a model.
+    """
+    folder.mkdir(exist_ok=True)
+    names = ["GPT-4o", "GPT-3.5 Turbo", "Claude v2"]
+    return study_of_query(
+        folder,
+        f"""select {names}[1 + j] as judge, {names}[1 + m] as model, ['A', 'B'][1 + d] as dimension,
+                   's' || p % {datasets} as dataset, 'p' || p as prompt_id,
+                   hash(p, d, m) % 13 / 3 as gt, (hash(p, d, m, j) % 5)::integer as rating,
+                   {length} as pred_length
+            from range({prompts}) as prompts(p), range(2) as dimensions(d), range(3) as models(m),
+                 range(3) as judges(j)
+            where {where}""",
+    )
+
+
 def study_of_rows(folder, rows, *, scale=(1, 5), **settings):
     """The study `made up` of these rows, built in `folder`."""
     scales = dict.fromkeys({row["dimension"] for row in rows}, scale)

@@ -4,28 +4,13 @@ breaks.
 
 import pytest
 
-from rated_tables import study_of_query
+from rated_tables import study_by_hash
 from recuse.base.reasons import Reason, because
 from recuse.inference.measurement_error import corrected_rows, curve_rows
 from recuse.inference.sensitivity import sensitivity_rows
 from recuse.model.spec import Spec
 
 MAIN = Spec.of("main")
-THREE = ["GPT-4o", "GPT-3.5 Turbo", "Claude v2"]
-
-
-def study_from(folder, *, prompts, length="hash(p, m) % 7"):
-    """Ratings and human scores by hash, of two dimensions; length: SQL of p and the number m of a
-    model.
-    """
-    return study_of_query(
-        folder,
-        f"""select {THREE}[1 + j] as judge, {THREE}[1 + m] as model, ['A', 'B'][1 + d] as dimension,
-                   's' as dataset, 'p' || p as prompt_id, hash(p, d, m) % 13 / 3 as gt,
-                   (hash(p, d, m, j) % 5)::integer as rating, {length} as pred_length
-            from range({prompts}) as prompts(p), range(2) as dimensions(d), range(3) as models(m),
-                 range(3) as judges(j)""",
-    )
 
 
 def tables(study):
@@ -37,7 +22,7 @@ def tables(study):
 
 @pytest.mark.parametrize("prompts", [1, 4])
 def test_an_estimate_without_error_has_a_reason_and_one_of_few_prompts_a_note(tmp_path, prompts):
-    rows = [row for row in tables(study_from(tmp_path, prompts=prompts)) if "estimate" in row]
+    rows = [row for row in tables(study_by_hash(tmp_path, prompts)) if "estimate" in row]
     assert len(rows) > 180
     if prompts == 1:
         assert {row["reason"] for row in rows} == {because(Reason.NO_STANDARD_ERROR)}
@@ -48,7 +33,7 @@ def test_an_estimate_without_error_has_a_reason_and_one_of_few_prompts_a_note(tm
 
 
 def test_length_that_explains_half_of_a_term_has_a_reason(tmp_path):
-    study = study_from(tmp_path, prompts=40, length="if(m = 0, 100, 10) + hash(p, m) % 3")
+    study = study_by_hash(tmp_path, 40, length="if(m = 0, 100, 10) + hash(p, m) % 3")
     rows = list(sensitivity_rows(Spec.of("length_control", length="prompt"), study, confidence=0.9))
     without = [row for row in rows if row["length_with_term"] >= 0.5]
     assert without

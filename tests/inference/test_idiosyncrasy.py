@@ -284,9 +284,7 @@ def by_closed_testing(p_values, correlation, confidence):
     scores = norm.isf(p_values)
     count = len(p_values)
     largest = 0
-    for members in map(
-        list, (np.flatnonzero(bits) for bits in product((0, 1), repeat=count) if any(bits))
-    ):
+    for members in map(np.flatnonzero, product((0, 1), repeat=count)):
         positive = np.maximum(correlation[np.ix_(members, members)], 0)
         if scores[members].sum() <= norm.ppf(confidence) * np.sqrt(positive.sum()):
             largest = max(largest, len(members))

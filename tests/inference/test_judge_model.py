@@ -1,12 +1,12 @@
 """The judge x model table: means of cells with their sampling variances."""
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.random import default_rng
 from statsmodels.api import OLS
 
+from designs_on_rows import frame_on_rows
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.inference.judge_model import BORROWED, tables_of_slices
 from recuse.model.spec import Spec
@@ -34,13 +34,6 @@ def test_sampling_variance_of_a_cell_is_that_of_the_errors_over_its_rows(spec, d
     ((_, cells),) = tables_of_slices(Spec.of("main", **spec), draw)
     by_judge = cells.variance.reshape(9, 9).mean(axis=1)
     assert by_judge == pytest.approx(np.full(9, 0.2**2 / 600), rel=0.15)
-
-
-def rows_from(study):
-    names = ", ".join(f"{name}::varchar as {name}" for name in ("judge", "model", "dimension"))
-    return duckdb.sql(
-        f"select {names}, prompt, gt_unit as gt, rating_unit as rating from '{study.ratings[0]}'"
-    ).df()
 
 
 def less_mean(values, groups):
@@ -104,7 +97,8 @@ def test_sampling_variances_are_those_of_rows(tmp_path, monkeypatch, absent):
     made = rated(FIVE, [*FIVE, "Claude v2"], prompts=25, dimensions=("Tone", "Wit"))
     study = study_of_rows(tmp_path, [row for row in made if random.random() >= absent])
     ((_, cells),) = tables_of_slices(Spec.of("main"), study)
-    rows, means = less_slopes(rows_from(study))
+    frame = frame_on_rows(study)
+    rows, means = less_slopes(frame.assign(rating=frame["rating_unit"], gt=frame["gt_unit"]))
     assert cells.mean == pytest.approx(means, abs=1e-9)
     assert cells.variance == pytest.approx(variances_of_rows(rows).to_numpy(), rel=1e-9)
     expected = rows.groupby(["judge", "model"])["prompt"].nunique()

@@ -6,11 +6,12 @@ from functools import partial
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
 
-from designs_on_rows import times_drawn
+from designs_on_rows import frame_on_rows, times_drawn
 from picked_rows import fields, keyed
 from recuse.base.reasons import Reason, because
 from recuse.base.tables import read_table, write_table
@@ -70,15 +71,16 @@ def swapped():
     """Models 1, 3 and 5 favour themselves by 0.2: one of 5 judges lifts them past better ones. True
     order: 5, 4, 3, 2, 1.
     """
-    dials = {
-        "dimensions": 3,
-        "prompts": 80,
-        "intercept": 0.2,
-        "slope": 0.8,
-        "noise": 0.1,
-        "quality_gap": 0.12,
-    }
-    world = MonteCarloWorld(families=[1] * 5, self_bias=[0.2, 0, 0.2, 0, 0.2], **dials)
+    world = MonteCarloWorld(
+        families=[1] * 5,
+        dimensions=3,
+        prompts=80,
+        intercept=0.2,
+        slope=0.8,
+        noise=0.1,
+        quality_gap=0.12,
+        self_bias=[0.2, 0, 0.2, 0, 0.2],
+    )
     return world.draw(default_rng(3))
 
 
@@ -284,9 +286,7 @@ def test_changes_are_of_the_same_replicates_and_0_where_nothing_is_left_out():
         ends = np.quantile(change[1:, place], [tail(0.9, 50), 1 - tail(0.9, 50)])
         assert fields(row, "change_ci_low change_ci_high") == pytest.approx(tuple(ends), abs=1e-12)
     for kind, model in ((WITHOUT_SELF, "c"), (DEBIASED, "a"), (DEBIASED, "c")):
-        assert [
-            rows[kind, model][key] for key in ("change", "change_ci_low", "change_ci_high")
-        ] == [0, 0, 0]
+        assert fields(rows[kind, model], "change change_ci_low change_ci_high") == (0, 0, 0)
     assert rows[WITHOUT_SELF, "c"]["score"] == pytest.approx(rows[RAW, "c"]["score"], abs=1e-12)
     error = means[1:, :, 2].mean(axis=1).std(ddof=1) * np.sqrt(50 / 49)
     assert rows[RAW, "c"]["std_error"] == pytest.approx(error, rel=1e-12)
@@ -302,21 +302,18 @@ def test_debiased_ratings_are_rows_less_the_biases_and_missing_where_there_is_no
     removed = beyond_preference(twin, tmp_path)
     removed.of_slices[""]["self_bias", "GPT-4o"] = np.nan, np.nan
     write_debiased(MAIN, twin, removed, str(tmp_path / "debiased.parquet"))
-    result, raw = (
-        duckdb.sql(f"from '{path}'").df()
-        for path in (tmp_path / "debiased.parquet", twin.ratings[0])
-    )
+    result = duckdb.sql(f"from '{tmp_path}/debiased.parquet'").df()
+    raw = frame_on_rows(twin)
     assert_array_equal(result["prompt_id"], raw["prompt_id"])
-    own = (raw["judge"].astype(str) == raw["model"].astype(str)).to_numpy()
-    family = (raw["judge_family"].astype(str) == raw["model_family"].astype(str)).to_numpy() & ~own
+    own = raw["judge"] == raw["model"]
+    family = (raw["judge_family"] == raw["model_family"]) & ~own
+    biases = pd.DataFrame(removed.of_slices[""]).loc[0]
     expected = np.zeros(len(raw))
-    expected[own] = [removed.of_slices[""]["self_bias", judge][0] for judge in raw["judge"][own]]
-    expected[family] = [
-        removed.of_slices[""]["family_bias", name][0] for name in raw["judge_family"][family]
-    ]
+    expected[own] = biases["self_bias"][raw["judge"][own]]
+    expected[family] = biases["family_bias"][raw["judge_family"][family]]
     assert_array_equal(result["bias"], expected)
     assert_array_equal(result["debiased_unit"], raw["rating_unit"] - expected)
-    assert_array_equal(np.isnan(expected), own & (raw["judge"] == "GPT-4o").to_numpy())
+    assert_array_equal(np.isnan(expected), own & (raw["judge"] == "GPT-4o"))
     assert set(result["estimand"]) == {SHRUNK}
 
 

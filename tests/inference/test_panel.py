@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from numpy.random import default_rng
 
+from designs_on_rows import frame_on_rows
 from picked_rows import fields, keyed, only, where
 from rated_tables import rated, study_of_rows, unscored
 from recuse.base.errors import ConfigError
@@ -47,17 +48,8 @@ def errors_from(study, panels=None, reliability=None):
 
 
 def frame_from(study):
-    names = ", ".join(
-        f"{name}::varchar as {name}"
-        for name in ("dimension", "model", "judge", "model_family", "judge_family")
-    )
-    frame = duckdb.sql(
-        f"select {names}, prompt, rating_unit as y, gt_unit as h from '{study.ratings[0]}'"
-    ).df()
-    return frame.assign(
-        related=(frame["judge"] == frame["model"])
-        | (frame["judge_family"] == frame["model_family"])
-    )
+    frame = frame_on_rows(study).rename(columns={"rating_unit": "y", "gt_unit": "h"})
+    return frame.assign(related=frame["judge_family"] == frame["model_family"])
 
 
 def naive_errors(frame, reliability):
@@ -99,13 +91,12 @@ def naive_panel(rows, judges, *, kept):
 
 
 def test_bias_error_and_correlation_equal_naive_sums_over_the_rows_of_the_twin(twin):
-    reliability = {"Helpfulness": 0.7, "Conciseness": 0.4}
-    reliability |= {
-        name: 1.0 for name in frame_from(twin)["dimension"].unique() if name not in reliability
-    }
+    frame = frame_from(twin)
+    reliability = dict.fromkeys(frame["dimension"], 1.0)
+    reliability |= {"Helpfulness": 0.7, "Conciseness": 0.4}
     panels = np.array([np.isin(range(9), places) for places in [(0, 3, 5), (1, 4, 7, 8), range(9)]])
     errors = errors_from(twin, np.concatenate([np.eye(9, dtype=bool), panels]), reliability)
-    rows = naive_errors(frame_from(twin), reliability)
+    rows = naive_errors(frame, reliability)
     names = errors.judges.crossing.judges
     folds = errors.folds
     alone = np.array([naive_panel(rows, [name], kept=False)[2] for name in names])
@@ -133,12 +124,8 @@ def test_biases_of_some_prompts_are_those_of_a_study_of_these_alone(tmp_path):
     ]
     whole = errors_from(study_of_rows(tmp_path, rows))
     half = np.arange(0, FOLDS, 2)
-    codes = {
-        str(name): code
-        for code, name in duckdb.sql(
-            f"select distinct prompt, prompt_id from '{tmp_path}/ratings.parquet'"
-        ).fetchall()
-    }
+    names = f"select distinct prompt_id::varchar, prompt from '{tmp_path}/ratings.parquet'"
+    codes = dict(duckdb.sql(names).fetchall())
     (folder := tmp_path / "part").mkdir()
     part = errors_from(
         study_of_rows(folder, [row for row in rows if codes[row["prompt_id"]] % FOLDS in half])
@@ -343,9 +330,9 @@ def test_too_few_ratings_or_prompts_are_reasons(tmp_path):
         "note": because(Reason.FEW_RATINGS_OUTSIDE, least=500),
     }
     assert {row["note"] for row in others} == {Reason.FEW_SHARED_ANSWERS}
-    (row,) = rows_from(
-        study_of_rows(tmp_path, rated(prompts=3, dimensions=("Tone", "Use"))), least=2
-    )
+    study = study_of_rows(tmp_path, rated(prompts=3, dimensions=("Tone", "Use")))
+    assert errors_from(study).folds.tolist() == [0, 1, 2]  # the others have no ratings
+    (row,) = rows_from(study, least=2)
     assert row["note"] == because(Reason.FEW_PROMPTS_OF_PANEL, least=4)
     assert row["recommended"] == "yes"
 

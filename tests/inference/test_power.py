@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from itertools import product
 
-import duckdb
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -14,7 +13,13 @@ from numpy.testing import assert_allclose
 from scipy.stats import nct, norm, t
 from test_mixed import Twin, approx_central
 
-from designs_on_rows import carried_terms, design_on_rows, regressors_on_rows, term_places
+from designs_on_rows import (
+    carried_terms,
+    design_on_rows,
+    frame_on_rows,
+    regressors_on_rows,
+    term_places,
+)
 from picked_rows import fields, where
 from recuse.base.reasons import Reason, code
 from recuse.inference.mixed import CellTable, MixedFit, Preferences
@@ -444,7 +449,7 @@ def test_noise_is_that_of_each_judge(twin):
     rank) of all.
     """
     plan = study_like(Spec.of("main"), twin, 1.0, 1.0)
-    frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
+    frame = frame_on_rows(twin)
     x, _ = design_on_rows(frame, Spec.of("main"))
     y = frame["rating_unit"].to_numpy()
     squares = (y - x @ np.linalg.lstsq(x, y)[0]) ** 2

@@ -3,6 +3,7 @@ the rows.
 """
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
@@ -46,10 +47,8 @@ def study(rows, tmp_path_factory):
 
 def dummies(rows, *names):
     """Indicators of each level of some columns together, (rows, levels)."""
-    levels = [tuple(row[name] for name in names) for row in rows]
-    return np.array(
-        [[level == other for other in sorted(set(levels))] for level in levels], dtype=float
-    )
+    level = pd.DataFrame(rows).groupby([*names]).ngroup()
+    return pd.get_dummies(level).to_numpy(float)
 
 
 def test_two_ratings_of_a_prompt_need_two_occasions(rows, tmp_path):
@@ -94,11 +93,7 @@ def test_cell_means_within_completions_are_those_of_dummies(rows, study):
         gaps = (cells.mean - expected)[of_model]
         assert_allclose(gaps, gaps[0], atol=1e-10)
         mean = np.average(cells.mean[of_model], weights=cells.n[of_model])
-        assert mean == pytest.approx(
-            np.mean(
-                [value for row, value in zip(rows, rating, strict=True) if row["model"] == model]
-            )
-        )
+        assert mean == pytest.approx(rating[[row["model"] == model for row in rows]].mean())
 
 
 def test_only_the_biases_that_the_spec_has(study):
@@ -128,14 +123,8 @@ def test_a_judge_that_shares_no_completion_has_no_cell(rows, tmp_path):
 
 def test_a_family_is_compared_in_the_cells_that_can_be(rows, tmp_path):
     """A cell with few prompts does not keep a family from being told by its others."""
-    few = 0
-    kept = []
-    for row in rows:
-        if fields(row, "judge model") == ("Claude v2", "Claude 3 Sonnet"):
-            few += 1
-            if few >= LEAST_PROMPTS:
-                continue
-        kept.append(row)
+    many = where(rows, judge="Claude v2", model="Claude 3 Sonnet")[LEAST_PROMPTS - 1 :]
+    kept = [row for row in rows if row not in many]
     slices = idiosyncrasies(Spec.of("s", **WITHIN, covariance="CR1"), study_of_rows(tmp_path, kept))
     by_family = keyed(idiosyncrasy_rows(slices, confidence=0.9), "term")
     assert by_family["Claude"]["cells"] == 1

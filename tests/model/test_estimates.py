@@ -22,7 +22,6 @@ from recuse.model.fit import Coefficient, Fitted, fitted_slices
 from recuse.model.resampling import WildTest
 from recuse.model.spec import Spec
 from recuse.papers.values import JUDGES
-from recuse.validation.compare import compared
 from recuse.validation.statsmodels import fits_by_formula
 
 FAMILIES = {CONFIG["models"][judge]["family"] for judge in JUDGES}
@@ -34,18 +33,12 @@ def table(study, spec):
     return keyed(rows, "slice quantity term"), left_out
 
 
-@pytest.mark.parametrize(
-    "name", [spec.name for spec in SPECS.values() if spec.model.estimator == "least_squares"]
-)
-def test_every_linear_spec_equals_statsmodels_on_rows(few_prompts, name):
-    rows = list(compared([SPECS[name]], few_prompts, confidence=0.9))
-    assert rows
-    assert max(row["largest_difference"] for row in rows) < 1e-9
+LINEAR = [spec for spec in SPECS.values() if spec.model.estimator == "least_squares"]
+OTHERS = [Spec.of(name, slice="task_type", covariance=name) for name in ("HC1", "classical")]
 
 
-@pytest.mark.parametrize("covariance", ["HC1", "classical"])
-def test_other_covariances_equal_statsmodels(few_prompts, covariance):
-    spec = Spec.of("other", slice="task_type", covariance=covariance)
+@pytest.mark.parametrize("spec", LINEAR + OTHERS, ids=lambda spec: spec.name)
+def test_linear_specs_equal_statsmodels_on_rows(few_prompts, spec):
     assert largest_difference([spec], few_prompts) < 1e-9
 
 

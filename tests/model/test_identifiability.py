@@ -1,10 +1,9 @@
 """Which cells carry and identify each coefficient, against weights computed on rows."""
 
-import duckdb
 import numpy as np
 import pytest
 
-from designs_on_rows import factors_on_rows, regressors_on_rows, term_places
+from designs_on_rows import factors_on_rows, frame_on_rows, regressors_on_rows, term_places
 from recuse.base.reasons import Reason, because
 from recuse.model.design import design_terms
 from recuse.model.identifiability import identifiability
@@ -21,7 +20,7 @@ def rows_from(study, spec):
 
 def test_shares_are_those_of_the_weights_of_rows(twin):
     spec = MODELS["B"]
-    frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
+    frame = frame_on_rows(twin)
     factors = factors_on_rows(frame)
     terms = design_terms(factors, names=spec.model.terms)
     x = regressors_on_rows(terms, frame["gt_unit"])

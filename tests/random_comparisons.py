@@ -1,10 +1,11 @@
-"""Small random comparisons with everything that may be missing, and plain loops over them."""
+"""Small random comparisons with everything that may be missing, and frames of them."""
 
 import itertools
 from collections import defaultdict
 
 import duckdb
 import numpy as np
+import pandas as pd
 from numpy.random import default_rng
 from scipy.special import betaincinv
 
@@ -127,19 +128,29 @@ def compared(rows):
     return list(found.values())
 
 
-def verdicts(pair, order):
-    """The verdicts that an order rule makes of a comparison."""
-    found = [pair.get(name) for name in (("ab", "ba") if order == "pooled" else (order,))]
-    return [verdict for verdict in found if verdict is not None]
+def labelled(rows):
+    """The comparisons as a frame, each under every label of its condition; `within` is the
+    condition.
+    """
+    pairs = pd.DataFrame(compared(rows))
+    pairs["within"], pairs["condition"] = pairs["condition"], pairs["condition"].map(labels_from)
+    return pairs.explode("condition", ignore_index=True)
 
 
-def groups(rows):
-    """Comparisons by experiment, label of the condition and judge."""
-    found = defaultdict(list)
-    for pair in compared(rows):
-        for label in labels_from(pair["condition"]):
-            found[pair["experiment"], label, pair["judge"]].append(pair)
-    return found
+def verdicts(rows):
+    """What every rule for the order makes of each comparison, as a frame: none, one verdict or
+    two.
+    """
+    pairs = labelled(rows)
+    rules = [
+        ("ab", "ab"),
+        ("ba", "ba"),
+        ("debiased", "debiased"),
+        ("pooled", "ab"),
+        ("pooled", "ba"),
+    ]
+    by_rule = [pairs.assign(order=rule, verdict=pairs[name]) for rule, name in rules]
+    return pd.concat(by_rule).dropna(subset="verdict")
 
 
 def resampled_ends(values, by_question, *, confidence=0.9):
@@ -164,10 +175,10 @@ def few_replicates(monkeypatch, replicates):
 
 
 def resampled(questions, *, seed, replicates):
-    """How often each of `questions` is drawn in each replicate, as the bootstrap of the library
-    draws them, one by one.
+    """How often each of `questions` is drawn in each replicate, a row, as the bootstrap of the
+    library draws them, one by one.
     """
-    generator = default_rng(seed)
-    for _ in range(replicates):
-        drawn = generator.integers(len(questions), size=len(questions))
-        yield {question: int((drawn == place).sum()) for place, question in enumerate(questions)}
+    generator, number = default_rng(seed), len(questions)
+    drawn = (generator.integers(number, size=number) for _ in range(replicates))
+    times = [np.bincount(places, minlength=number) for places in drawn]
+    return pd.DataFrame(times, columns=[*questions])

@@ -19,19 +19,19 @@ SETTINGS = {"confidence": 0.9, "seed": 7}
 FAMILIES = {"Careful": "C", "m": "C", "n": "C", "Hasty": "H", "o": "H"}
 
 
-def of(path, families=FAMILIES):
-    return count_choices(open_pairs(path, {}), families)
+def counted(path):
+    return count_choices(open_pairs(path, {}), FAMILIES)
 
 
 def choices_in(rows, folder):
-    return list(choices(of(write(rows, folder / "c.parquet")), **SETTINGS))
+    return list(choices(counted(write(rows, folder / "c.parquet")), **SETTINGS))
 
 
 def label_noise_in(rows, folder):
-    return list(label_noise(of(write(rows, folder / "c.parquet"), {}), **SETTINGS))
+    return list(label_noise(counted(write(rows, folder / "c.parquet")), **SETTINGS))
 
 
-def naive(rows, families=FAMILIES):
+def naive(rows):
     """(quantity, term, model) -> [(item, judge, human, decided)], by a loop over comparisons; human
     labels are there.
     """
@@ -59,12 +59,9 @@ def naive(rows, families=FAMILIES):
             lengths = pair[f"length_{side}"], pair[f"length_{other}"]
             if None not in lengths and lengths[0] > lengths[1]:
                 results["longer", judge, ""].append(entry)
-            family = families.get(judge)
-            if (
-                judge != model
-                and family
-                and family == families.get(model) != families.get(pair[f"model_{other}"])
-            ):
+            families = [FAMILIES.get(name) for name in (model, pair[f"model_{other}"])]
+            family = FAMILIES.get(judge)
+            if judge != model and family and family == families[0] != families[1]:
                 results["family_bias", family, ""].append(entry)
     return results
 
@@ -75,13 +72,7 @@ def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch
     results = choices_in(rows, tmp_path)
     expected = naive(rows)
     assert {fields(row, "quantity term model") for row in results} == set(expected)
-    assert {row["quantity"] for row in results} == {
-        "self_bias",
-        "family_bias",
-        "wins",
-        "longer",
-        "first",
-    }
+    assert len({quantity for quantity, *_ in expected}) == 5
     for row in results:
         assert set(row) <= {*CHOICES}
         entries = expected[fields(row, "quantity term model")]
@@ -100,34 +91,22 @@ def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch
         )
 
 
-def rows_from(verdict, human, *, questions=20, judge="J", orders=("ab", "ba")):
-    """One comparison of J's answer with K's on each question, with the same verdict in both
-    orders.
+def rows_from(given, people=()):
+    """A comparison of J's answer with K's on each question, with the same verdict in both orders,
+    and perhaps a label.
     """
-    row = {"judge": judge, "model_a": "J", "model_b": "K", "length_a": 2.0, "length_b": 1.0}
+    row = {"judge": "J", "model_a": "J", "model_b": "K", "length_a": 2.0, "length_b": 1.0}
     return [
-        row
-        | {
-            "item": f"q{number:02}",
-            "order": order,
-            "outcome": verdict(number),
-            "human": human(number),
-        }
-        for number, order in itertools.product(range(questions), orders)
+        row | {"item": f"q{number:03}", "order": order, "outcome": outcome, "human": human}
+        for number, (outcome, human) in enumerate(itertools.zip_longest(given, people))
+        for order in ("ab", "ba")
     ]
 
 
 def test_without_variation_the_interval_and_the_p_value_are_exact(tmp_path):
-    always = of(
-        write(
-            rows_from(lambda _: "a", lambda number: "a" if number % 2 else "b"),
-            tmp_path / "a.parquet",
-        )
-    )
-    (row, *_) = where(choices(always, **SETTINGS), quantity="self_bias")
+    (row, *_) = where(choices_in(rows_from("a" * 20, "ba" * 10), tmp_path), quantity="self_bias")
     assert fields(row, "judge_share human_share estimate") == (1, 0.5, 0.5)
-    chance = of(write(rows_from(lambda _: "a", lambda _: None), tmp_path / "b.parquet"))
-    (row, *_) = where(choices(chance, **SETTINGS), quantity="self_bias")
+    (row, *_) = where(choices_in(rows_from("a" * 20), tmp_path), quantity="self_bias")
     assert fields(row, "question human_share estimate std_error") == ("", None, 0.5, 0)
     assert row["p_value"] == pytest.approx(2 * 0.5**20)  # the sign test
     assert row["ci_low"] == pytest.approx(0.05 ** (1 / 20) - 0.5)
@@ -137,16 +116,9 @@ def votes(number, *, a=0, b=0, tie=0):
     """A comparison of J's answer, which the judge prefers, with K's; so many people vote for
     each.
     """
-    counts = {
-        "humans_a": a,
-        "humans_b": b,
-        "humans_tie": tie,
-        "human": "ba"[a > b] if a != b else "tie",
-    }
-    return [
-        row | counts | {"item": f"q{number}"}
-        for row in rows_from(lambda _: "a", lambda _: None, questions=1)
-    ]
+    label = "ba"[a > b] if a != b else "tie"
+    counts = {"humans_a": a, "humans_b": b, "humans_tie": tie, "human": label}
+    return [row | counts | {"item": f"q{number}"} for row in rows_from("a")]
 
 
 def test_votes_on_a_pair_are_shares(tmp_path):
@@ -173,18 +145,10 @@ def test_label_noise_is_undone_at_its_rate(tmp_path):
         votes = (generator.random(3) < flips) != better
         # The judge errs on 10 %, whichever is better
         chosen = "a" if (generator.random() < 0.1) != better else "b"
-        row = {
-            "judge": "J",
-            "model_a": "J",
-            "model_b": f"K{k}",
-            "item": f"q{number}",
-            "outcome": chosen,
-        }
-        row |= {
-            "human": "a" if votes.sum() > 1 else "b",
-            "humans_a": int(votes.sum()),
-            "humans_b": int(3 - votes.sum()),
-        }
+        for_a = int(votes.sum())
+        row = {"judge": "J", "model_a": "J", "model_b": f"K{k}", "item": f"q{number}"}
+        row |= {"outcome": chosen, "human": "a" if for_a > 1 else "b"}
+        row |= {"humans_a": for_a, "humans_b": 3 - for_a}
         rows += [row | {"order": order} for order in ("ab", "ba")]
     table = label_noise_in(rows, tmp_path)
     assert all(set(row) <= {*LABEL_NOISE} for row in table)
@@ -193,15 +157,13 @@ def test_label_noise_is_undone_at_its_rate(tmp_path):
     assert votes["flip_rate"] == pytest.approx(flips, abs=0.025)  # three standard errors
     truth = 0.3 * 0.9 + 0.7 * 0.1 - 0.3
     assert abs(votes["estimate"] - truth) < 3 * (votes["ci_high"] - votes["ci_low"]) / 3.29
-    shown = {
-        row["flip_rate"]: row["estimate"]
-        for row in table
-        if row["origin"] == "assumed" and "estimate" in row
-    }
+    assumed = where(table, origin="assumed")
+    shown = {row["flip_rate"]: row["estimate"] for row in assumed if "estimate" in row}
     human = np.mean([row["humans_a"] / 3 for row in rows])
     judge = np.mean([row["outcome"] == "a" for row in rows])
-    assert shown == pytest.approx({rate: judge - (human - rate) / (1 - 2 * rate) for rate in shown})
-    assert set(shown) == {0, 0.05, 0.1, 0.15, 0.2, 0.25}
+    rates = (0, 0.05, 0.1, 0.15, 0.2, 0.25)
+    undone = {rate: judge - (human - rate) / (1 - 2 * rate) for rate in rates}
+    assert shown == pytest.approx(undone)
 
 
 @pytest.mark.parametrize(("judge", "human", "changes_at"), [(7, 8, None), (9, 8, 0.1), (1, 2, 0.1)])
@@ -209,11 +171,8 @@ def test_the_rate_at_which_the_conclusion_changes(tmp_path, judge, human, change
     """The judge and the humans choose its answer in so many of ten comparisons: if it does so in
     fewer, it does so in even fewer with flips.
     """
-    rows = rows_from(
-        lambda number: "a" if number % 10 < judge else "b",
-        lambda number: "a" if number % 10 < human else "b",
-        questions=200,
-    )
+    given, people = (20 * ("a" * share + "b" * (10 - share)) for share in (judge, human))
+    rows = rows_from(given, people)
     row, *others = where(label_noise_in(rows, tmp_path), quantity="self_bias")
     assert row["flip_rate"] == 0
     assert row["changes_at"] == (changes_at and pytest.approx(changes_at, abs=0.05))

@@ -33,10 +33,8 @@ def test_ends_are_those_of_a_loop_over_resampled_questions(monkeypatch, block):
     # How many replicates are held at a time changes nothing
     monkeypatch.setattr(module, "BLOCK", block)
     sums = sums_from(9, seed=3)
-    values = []
-    for times in resampled(range(9), seed=11, replicates=400):
-        total = sum(times[question] * sums[question] for question in range(9))
-        values.append([total[0] / total[1], total[2] / total[3]])
+    totals = resampled(range(9), seed=11, replicates=400).to_numpy() @ sums
+    values = totals[:, ::2] / totals[:, 1::2]
     low, high = percentile_intervals(sums, shares, confidence=0.8, seed=11, replicates=400)
     assert_allclose(low, np.quantile(values, 0.1, axis=0), rtol=1e-13)
     assert_allclose(high, np.quantile(values, 0.9, axis=0), rtol=1e-13)

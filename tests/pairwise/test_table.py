@@ -8,7 +8,7 @@ import pytest
 
 from picked_rows import fields
 from recuse.data.verdicts import COMPARISONS
-from text_tables import cases, csv_rows
+from text_tables import cases, csv_rows, lines, words
 from verdict_files import complaint, run, select
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -89,9 +89,19 @@ def test_several_files_gzip_and_parquet_say_the_same():
     assert all(again == results[0] for again in results[1:])
 
 
+TURNED = """
+J q1 GPT Bard ab a b 120.0 80.0 b
+J q1 GPT Bard ba b b 120.0 80.0 a
+J q2 Bard GPT ab a - 5.0 6.0 -
+J q2 Bard GPT ba a - 5.0 6.0 -
+K q1 GPT Bard ab tie b 120.0 80.0 -
+K q1 GPT Bard ba error b 120.0 80.0 b
+"""
+
+
 def test_pair_in_both_orientations_is_turned_to_the_first():
     header = f"{HEADER},favoured"
-    lines = [
+    given = [
         "J,q1,GPT,Bard,ab,a,b,120,80,b",
         "J,q1,Bard,GPT,ab,a,a,80,120,b",
         "K,q1,Bard,GPT,ba,tie,a,80,120,",
@@ -99,16 +109,9 @@ def test_pair_in_both_orientations_is_turned_to_the_first():
         "J,q2,Bard,GPT,ab,a,,5,6,",
         "J,q2,Bard,GPT,ba,a,,5,6,",
     ]
-    comparisons, completeness = read(lines, header)
+    comparisons, completeness = read(given, header)
     columns = 'judge, item, model_a, model_b, "order", outcome, human, length_a, length_b, favoured'
-    assert [tuple(row.values()) for row in select(comparisons, columns)] == [
-        ("J", "q1", "GPT", "Bard", "ab", "a", "b", 120, 80, "b"),
-        ("J", "q1", "GPT", "Bard", "ba", "b", "b", 120, 80, "a"),
-        ("J", "q2", "Bard", "GPT", "ab", "a", None, 5, 6, None),
-        ("J", "q2", "Bard", "GPT", "ba", "a", None, 5, 6, None),
-        ("K", "q1", "GPT", "Bard", "ab", "tie", "b", 120, 80, None),
-        ("K", "q1", "GPT", "Bard", "ba", "error", "b", 120, 80, "b"),
-    ]
+    assert words(row.values() for row in select(comparisons, columns)) == lines(TURNED)
     assert [fields(row, "comparisons verdicts") for row in completeness] == [("2", "4"), ("1", "2")]
 
 

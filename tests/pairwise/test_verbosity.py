@@ -1,11 +1,7 @@
-"""Verbosity bias against plain loops over random comparisons, on tiny cases, and on the released
-verdicts of PRD.
-"""
-
-import math
-from collections import defaultdict
+"""Verbosity bias against counts of random comparisons, each under its reason."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from picked_rows import fields, keyed
@@ -13,7 +9,6 @@ from random_comparisons import (
     POOLS,
     SETTINGS,
     few_replicates,
-    groups,
     random_rows,
     resampled,
     verdicts,
@@ -23,65 +18,37 @@ from recuse.base.errors import ConfigError
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import VERBOSITY, verbosity
 
-ORDERS = ("debiased", "ab", "ba", "pooled")
-TREATMENTS = ("excluded", "disagreement", "half")
 REPLICATES = 50
-REASONS = ("no_human", "errors", "human_ties", "no_length", "equal_lengths", "judge_draws")
+SIDES = ["shorter", "longer"]  # which answer the humans prefer
+REASONS = ["no_human", "errors", "human_ties", "no_length", "equal_lengths"]
+DRAWS = {"excluded": np.nan, "disagreement": 1, "half": 0.5}
 
 
-def fate(pair, verdict):
-    """Why a verdict is left out, or `shorter` or `longer`: which answer the humans prefer."""
-    human, a, b = fields(pair, "human length_a length_b")
-    if human is None:
-        return "no_human"
-    if verdict == "error":
-        return "errors"
-    if human == "tie":
-        return "human_ties"
-    if a is None or b is None:
-        return "no_length"
-    if a == b:
-        return "equal_lengths"
-    return "shorter" if (a if human == "a" else b) < (b if human == "a" else a) else "longer"
-
-
-def counted(pairs, order, treatment, times=None):
-    """wrong and n by side, what is left out, and the questions of each side; each question counts
-    `times` times.
+def judged(rows):
+    """Each verdict under each treatment of the judge's draws: whether it is wrong, and its fate:
+    why it is left out, or one of SIDES.
     """
-    wrong = defaultdict(float)
-    n = defaultdict(float)
-    left = defaultdict(int)
-    questions = {"shorter": set(), "longer": set()}
-    for pair in pairs:
-        for verdict in verdicts(pair, order):
-            why = fate(pair, verdict)
-            weight = times[pair["item"]] if times else 1
-            if why not in ("shorter", "longer"):
-                left[why] += 1
-                continue
-            left["judge_draws"] += verdict == "tie"
-            if verdict == "tie" and treatment == "excluded":
-                continue
-            questions[why].add(pair["item"])
-            n[why] += weight
-            if verdict == "tie":
-                wrong[why] += weight * {"disagreement": 1, "half": 0.5}[treatment]
-            else:
-                wrong[why] += weight * (verdict != pair["human"])
-    rates = {side: wrong[side] / n[side] if n[side] else math.nan for side in ("shorter", "longer")}
-    return rates["shorter"] - rates["longer"], rates, wrong, n, left, questions
+    frame = verdicts(rows)
+    human, verdict, a, b = (frame[name] for name in ("human", "verdict", "length_a", "length_b"))
+    chosen, rejected = a.where(human == "a", b), b.where(human == "a", a)
+    fates = [human.isna(), verdict == "error", human == "tie", a.isna() | b.isna(), a == b]
+    side = np.where(chosen < rejected, *SIDES)
+    frame["fate"] = np.select(fates, REASONS, side)
+    wrong = (verdict != human).astype(float)
+    return pd.concat(
+        frame.assign(draws=draws, wrong=wrong.mask(verdict == "tie", points))
+        for draws, points in DRAWS.items()
+    )
 
 
-def check_interval(row, pairs, times):
-    """Its ends are quantiles over resampled questions, which `times` counts."""
-    rule = fields(row, "order draws")
-    if min(map(len, counted(pairs, *rule)[-1].values())) < 2:
-        assert row["ci_low"] is row["ci_high"] is None
-        return
-    values = np.array([counted(pairs, *rule, each)[0] for each in times])
-    ends = np.quantile(values[np.isfinite(values)], [0.05, 0.95])
-    assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-12)
+def interval(used, times):
+    """Quantiles over resampled questions, which `times` counts."""
+    numbers = used.pivot_table(
+        index="item", columns="fate", values="wrong", aggfunc=["sum", "count"], fill_value=0
+    )
+    totals = times @ numbers.reindex(times.columns, fill_value=0)
+    rates = totals["sum"] / totals["count"]
+    return (rates["shorter"] - rates["longer"]).quantile([0.05, 0.95]).tolist()
 
 
 def table(path, pools=POOLS, **settings):
@@ -93,36 +60,44 @@ def table(path, pools=POOLS, **settings):
     return keyed(rows, "experiment condition judge order draws")
 
 
-def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
+def test_every_number_is_that_of_the_comparisons(tmp_path, monkeypatch):
     few_replicates(monkeypatch, REPLICATES)
     rows = random_rows(1)
     results = table(write(rows, tmp_path / "c.parquet"))
-    naive = {
-        key: pairs for key, pairs in groups(rows).items() if any(pair["human"] for pair in pairs)
-    }
-    assert set(results) == {
-        (*key, order, draws) for key in naive for order in ORDERS for draws in TREATMENTS
-    }
-    for key, pairs in naive.items():
-        times = list(
-            resampled(sorted({pair["item"] for pair in pairs}), seed=7, replicates=REPLICATES)
-        )
-        for order in ORDERS:
-            for draws in TREATMENTS:
-                row = results[*key, order, draws]
-                if (order, draws) in (("debiased", "excluded"), ("pooled", "half")):
-                    check_interval(row, pairs, times)
-                bias, rates, wrong, n, left, questions = counted(pairs, order, draws)
-                assert row["verbosity_bias"] == pytest.approx(bias, abs=1e-14, nan_ok=True)
-                assert row["accuracy_parity_gap"] == pytest.approx(
-                    abs(bias), abs=1e-14, nan_ok=True
-                )
-                for side in ("shorter", "longer"):
-                    assert (row[f"wrong_{side}"], row[f"n_{side}"]) == (wrong[side], n[side])
-                    assert row[f"rate_{side}"] == (pytest.approx(rates[side]) if n[side] else None)
-                assert [row[reason] for reason in REASONS] == [left[reason] for reason in REASONS]
-                assert row["questions"] == len(set.union(*questions.values()))
-                assert row["few"] == ("yes" if min(map(len, questions.values())) < 10 else "no")
+    expected = judged(rows)
+    expected = expected[expected["condition"] != "unlabelled"]
+    names = ["experiment", "condition", "judge", "order", "draws"]
+    assert set(results) == {*expected.groupby(names).groups}
+    for key, group in expected.groupby(names[:3]):
+        times = resampled(sorted({*group["item"]}), seed=7, replicates=REPLICATES)
+        for rule, found in group.groupby(names[3:]):
+            row = results[*key, *rule]
+            decided = found[found["fate"].isin(SIDES)]
+            left = found["fate"].value_counts().reindex(REASONS, fill_value=0)
+            assert [row[reason] for reason in REASONS] == left.tolist()
+            assert row["judge_draws"] == sum(decided["verdict"] == "tie")
+            used = decided.dropna(subset="wrong")
+            sides = used.groupby("fate")
+            wrong, n = (
+                sides["wrong"].agg(numbers).reindex(SIDES, fill_value=0)
+                for numbers in ("sum", "count")
+            )
+            rates = wrong / n
+            for side in SIDES:
+                assert fields(row, f"wrong_{side} n_{side}") == (wrong[side], n[side])
+                assert row[f"rate_{side}"] == (pytest.approx(rates[side]) if n[side] else None)
+            bias = rates["shorter"] - rates["longer"]
+            assert fields(row, "verbosity_bias accuracy_parity_gap") == pytest.approx(
+                (bias, abs(bias)), abs=1e-14, nan_ok=True
+            )
+            questions = sides["item"].nunique().reindex(SIDES, fill_value=0)
+            assert row["questions"] == used["item"].nunique()
+            assert row["few"] == ("yes" if min(questions) < 10 else "no")
+            ends = fields(row, "ci_low ci_high")
+            if min(questions) < 2:
+                assert ends == (None, None)
+            elif rule in (("debiased", "excluded"), ("pooled", "half")):
+                assert list(ends) == pytest.approx(interval(used, times), abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,14 @@
-"""Agreement with the human labels against plain loops, and on the released verdicts of PRD and
+"""Agreement with the human labels: of random comparisons, and of the released verdicts of PRD and
 LLMBar.
 """
 
-import numpy as np
 import pytest
 
-from picked_rows import fields, keyed, where
+from picked_rows import fields, keyed
 from random_comparisons import (
     POOLS,
     SETTINGS,
     few_replicates,
-    groups,
     random_rows,
     resampled,
     resampled_ends,
@@ -21,22 +19,7 @@ from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import PAIRWISE_AGREEMENT as AGREEMENT
 from recuse.pairwise.verbosity import human_agreement
 
-ORDERS = ("debiased", "ab", "ba", "pooled")
 REPLICATES = 300
-
-
-def naive(pairs, order, times=None):
-    """Agreeing verdicts, verdicts and errors of the comparisons with a label; each question counts
-    `times` times.
-    """
-    agree = n = errors = 0
-    for pair in pairs:
-        for verdict in verdicts(pair, order):
-            weight = 1 if times is None else times[pair["item"]]
-            errors += weight * (verdict == "error")
-            n += weight * (verdict != "error")
-            agree += weight * (verdict == pair["human"])
-    return agree, n, errors
 
 
 def table(path, pools=POOLS):
@@ -45,41 +28,30 @@ def table(path, pools=POOLS):
     return keyed(rows, "experiment condition judge order")
 
 
-def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path, monkeypatch):
+def test_every_number_is_that_of_the_comparisons(tmp_path, monkeypatch):
     few_replicates(monkeypatch, REPLICATES)
     rows = random_rows(5)
     results = table(write(rows, tmp_path / "c.parquet"))
-    expected = set()
-    for key, pairs in groups(rows).items():
-        labelled = [pair for pair in pairs if pair["human"] is not None]
-        items = sorted({pair["item"] for pair in labelled})
-        drawn = list(resampled(items, seed=7, replicates=REPLICATES)) if labelled else []
-        for order in ORDERS:
-            agree, n, errors = naive(labelled, order)
-            if n + errors == 0:
-                continue
-            expected.add((*key, order))
-            row = results[*key, order]
-            assert fields(row, "agree n errors") == (agree, n, errors)
-            assert row["value"] == (pytest.approx(agree / n, abs=1e-14) if n else None)
-            assert row["value_errors_wrong"] == pytest.approx(agree / (n + errors), abs=1e-14)
-            used = {
-                pair["item"]
-                for pair in labelled
-                for verdict in verdicts(pair, order)
-                if verdict != "error"
-            }
-            assert row["questions"] == len(used)
-            values = [
-                counts[0] / counts[1]
-                for times in drawn
-                for counts in [naive(labelled, order, times)]
-                if counts[1]
-            ]
-            single = [naive(where(labelled, item=item), order) for item in items]
-            ends = resampled_ends(values, [agree / n if n else np.nan for agree, n, _ in single])
+    names = ["experiment", "condition", "judge", "order"]
+    expected = verdicts(rows).dropna(subset="human")
+    assert set(results) == {*expected.groupby(names).groups}
+    for key, group in expected.groupby(names[:3]):
+        items = sorted({*group["item"]})
+        times = resampled(items, seed=7, replicates=REPLICATES)
+        for order, found in group.groupby("order"):
+            row, valid = results[*key, order], found.query("verdict != 'error'")
+            agrees = valid["verdict"] == valid["human"]
+            errors = len(found) - len(valid)
+            assert fields(row, "agree n errors") == (agrees.sum(), len(valid), errors)
+            assert row["value"] == (pytest.approx(agrees.mean(), abs=1e-14) if len(valid) else None)
+            assert row["value_errors_wrong"] == pytest.approx(agrees.sum() / len(found), abs=1e-14)
+            assert row["questions"] == valid["item"].nunique()
+            by_item = agrees.groupby(valid["item"]).agg(["sum", "count"])
+            by_item = by_item.reindex(items, fill_value=0)
+            totals = times @ by_item
+            single = by_item["sum"] / by_item["count"]
+            ends = resampled_ends(totals["sum"] / totals["count"], single)
             assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-12, nan_ok=True)
-    assert set(results) == expected
     assert any(row["n"] == 0 and row["errors"] for row in results.values())
 
 

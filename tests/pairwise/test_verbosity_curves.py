@@ -1,17 +1,14 @@
-"""Curves against the difference in length: bins, loops over random comparisons, and the released
-verdicts of PRD.
-"""
+"""Curves against the difference in length: bins, and the numbers of random comparisons."""
 
 import math
-from collections import defaultdict
 from fractions import Fraction
-from statistics import stdev
 
+import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
 from picked_rows import fields, keyed
-from random_comparisons import POOLS, compared, labels_from, random_rows, verdicts, write
+from random_comparisons import POOLS, labelled, random_rows, write
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import ALIGNMENT_CURVES, SCORE_CURVES, alignment_curves, score_curves
 from text_tables import lines
@@ -48,85 +45,60 @@ def alignment(path, pools=POOLS):
     return curve(alignment_curves(open_pairs(path, pools), confidence=0.9), ALIGNMENT_CURVES)
 
 
-def known(pair):
-    return pair["length_a"] is not None and pair["length_b"] is not None
+KEY = ["experiment", "condition", "judge", "bin_low"]
 
 
-def check_unknown(results, expected):
-    """The comparisons without both lengths, which `expected` has under no bin, are counted in every
-    row of their curve.
-    """
-    unknown = {key: len(expected.get((*key[:-1], None), ())) for key in results}
-    assert {key: row["no_length"] for key, row in results.items()} == unknown
-    assert set(unknown.values()) > {0, 1}
+def bins(lengths, others):
+    """The lower ends of bins; none without both lengths."""
+    pairs = zip(lengths, others, strict=True)
+    return [None if math.isnan(sum(pair)) else place(*pair) for pair in pairs]
 
 
-def by_rule(pair, order):
-    """The verdict of both orders of a comparison, or of the only one that was asked, or `error`."""
-    if order == "debiased":
-        return pair["debiased"]
-    asked = verdicts(pair, "pooled")
-    return asked[0] if len(asked) == 1 else "error"
+def check(results, expected):
+    """The numbers of each bin, and of comparisons without both lengths, which are under no bin."""
+    binned = expected.dropna(subset="bin_low")
+    assert set(results) == {*binned.groupby(KEY).groups}
+    unknown = expected[expected["bin_low"].isna()].groupby(KEY[:3]).size()
+    assert {row["no_length"] for row in results.values()} > {0, 1}
+    for key, found in binned.groupby(KEY):
+        assert results[key]["no_length"] == unknown.get(key[:3], 0)
+        yield results[key], found["value"].astype(float)
 
 
 @pytest.mark.parametrize(("seed", "order"), [(1, "debiased"), (2, "single")])
-def test_scores_are_those_of_a_loop(tmp_path, seed, order):
+def test_scores_are_those_of_pairs(tmp_path, seed, order):
     rows = random_rows(seed)
     results = scores(write(rows, tmp_path / "c.parquet"), order=(order, ""))
-    expected = defaultdict(list)
-    labelled = {}
-    for pair in compared(rows):
-        bin_low = place(pair["length_a"], pair["length_b"]) if known(pair) else None
-        for label in labels_from(pair["condition"]):
-            group = pair["experiment"], label
-            if by_rule(pair, order) != "error":
-                expected[*group, pair["judge"], bin_low].append(SCORE[by_rule(pair, order)])
-            if pair["human"] is not None:
-                answers = fields(pair, "condition item model_a model_b")
-                labelled[*group, *answers] = bin_low, pair["human"]
-    for (experiment, label, *_), (bin_low, human) in labelled.items():
-        expected[experiment, label, "Human", bin_low].append(SCORE[human])
-    assert set(results) == {key for key in expected if key[-1] is not None}
     assert {key[-1] for key in results} >= {-110, -10, 110}
-    check_unknown(results, expected)
-    for key, values in expected.items():
-        if key[-1] is None:
-            continue
-        row = results[key]
-        assert fields(row, "n mean") == (
-            len(values),
-            pytest.approx(sum(values) / len(values), abs=1e-14),
-        )
-        assert row["std_dev"] == (
-            pytest.approx(stdev(values), abs=1e-12) if len(values) > 1 else None
-        )
+    pairs = labelled(rows)
+    pairs["bin_low"] = bins(pairs["length_a"], pairs["length_b"])
+    verdict = pairs["debiased"]
+    if order == "single":
+        both = pairs["ab"].notna() & pairs["ba"].notna()
+        verdict = pairs["ab"].fillna(pairs["ba"]).mask(both, "error")
+    by_people = pairs.drop_duplicates(
+        ["experiment", "condition", "within", "item", "model_a", "model_b"]
+    )
+    by_people = by_people.assign(judge="Human", value=by_people["human"].map(SCORE))
+    by_judges = pairs.assign(value=verdict.map(SCORE))
+    expected = pd.concat([by_judges, by_people]).dropna(subset="value")
+    for row, values in check(results, expected):
+        assert fields(row, "n mean") == (len(values), pytest.approx(values.mean(), abs=1e-14))
+        spread = pytest.approx(values.std(), abs=1e-12) if len(values) > 1 else None
+        assert row["std_dev"] == spread
 
 
-def test_alignment_is_that_of_a_loop(tmp_path):
+def test_alignment_is_that_of_pairs(tmp_path):
     rows = random_rows(1)
     results = alignment(write(rows, tmp_path / "c.parquet"))
-    expected = defaultdict(list)
-    for pair in compared(rows):
-        if pair["human"] in ("a", "b") and pair["debiased"] in ("a", "b"):
-            chosen, rejected = (
-                pair[f"length_{side}"] for side in (pair["human"], "ba"["ab".index(pair["human"])])
-            )
-            bin_low = place(chosen, rejected) if known(pair) else None
-            for label in labels_from(pair["condition"]):
-                expected[pair["experiment"], label, pair["judge"], bin_low].append(
-                    pair["debiased"] == pair["human"]
-                )
-    assert set(results) == {key for key in expected if key[-1] is not None}
-    check_unknown(results, expected)
-    for key, agrees in expected.items():
-        if key[-1] is None:
-            continue
-        row = results[key]
-        assert fields(row, "agree n agreement") == (
-            sum(agrees),
-            len(agrees),
-            sum(agrees) / len(agrees),
-        )
+    pairs = labelled(rows).query("human in ['a', 'b'] and debiased in ['a', 'b']")
+    a, b, of_a = pairs["length_a"], pairs["length_b"], pairs["human"] == "a"
+    expected = pairs.assign(
+        bin_low=bins(a.where(of_a, b), b.where(of_a, a)),
+        value=pairs["debiased"] == pairs["human"],
+    )
+    for row, agrees in check(results, expected):
+        assert fields(row, "agree n agreement") == (agrees.sum(), len(agrees), agrees.mean())
         interval = binomtest(row["agree"], row["n"]).proportion_ci(0.9)
         assert [row["ci_low"], row["ci_high"]] == pytest.approx(
             [interval.low, interval.high], abs=1e-12

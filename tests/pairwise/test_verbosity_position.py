@@ -1,17 +1,12 @@
-"""Position statistics against plain loops over random comparisons, and on the released verdicts of
-LLMBar.
-"""
+"""Position statistics against means over random comparisons, and their figure."""
 
-from collections import defaultdict
-
-import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
 from drawings import x_values
 from picked_rows import fields, keyed
-from random_comparisons import POOLS, SETTINGS, groups, own_rows, write
+from random_comparisons import POOLS, SETTINGS, labelled, own_rows, write
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import POSITION, SINGLE_STATISTICS, STATISTICS, position
 from recuse.plot.colours import Palette
@@ -19,38 +14,31 @@ from recuse.plot.style import Subject
 from recuse.plot.verbosity import position_figure as draw_position
 
 
-def naive(pairs):
-    """(value, n, questions) of each statistic by a loop."""
-    results = {name: [] for name in STATISTICS}
-    singles = defaultdict(list)
-    first = {("ab", "a"): 1, ("ab", "b"): 0, ("ba", "b"): 1, ("ba", "a"): 0}
-    for pair in pairs:
-        asked = {order: pair[order] for order in ("ab", "ba") if order in pair}
-        if "error" in asked.values():
-            continue
-        item = pair["item"]
-        chosen = [first.get(each) for each in asked.items()]
-        if len(asked) == 2:
-            results["consistency"].append((pair["ab"] == pair["ba"], item))
-            results["first_both"].append((chosen == [1, 1], item))
-            results["second_both"].append((chosen == [0, 0], item))
-            results["first_preference"] += [(one, item) for one in chosen if one is not None]
-        elif chosen != [None]:
-            (verdict,) = asked.values()
-            judge, a, b = fields(pair, "judge length_a length_b")
-            singles["single_order_first"].append((chosen[0], item))
-            if None not in (a, b) and a != b:
-                singles["single_order_longer"].append(((verdict == "a") == (a > b), item))
-            if judge in fields(pair, "model_a model_b"):
-                singles["single_order_own"].append((pair[f"model_{verdict}"] == judge, item))
-    return {
-        name: (
-            np.mean([one for one, _ in seen]) if seen else np.nan,
-            len(seen),
-            len({item for _, item in seen}),
-        )
-        for name, seen in (results | singles).items()
+def naive(rows):
+    """What each statistic is the mean of, comparison by comparison."""
+    pairs = labelled(rows)
+    pairs = pairs[(pairs["ab"] != "error") & (pairs["ba"] != "error")]
+    pairs["of_ab"] = pairs["ab"].map({"a": 1, "b": 0})  # whether the first answer is chosen
+    pairs["of_ba"] = pairs["ba"].map({"b": 1, "a": 0})
+    is_both = pairs["ab"].notna() & pairs["ba"].notna()
+    both, single = pairs[is_both], pairs[~is_both]
+    single = single.assign(verdict=single["ab"].fillna(single["ba"])).query("verdict != 'tie'")
+    a, b = single["length_a"], single["length_b"]
+    of_own = single.query("judge == model_a or judge == model_b")
+    own = of_own["model_a"].where(of_own["verdict"] == "a", of_own["model_b"])
+    found = {
+        "consistency": both["ab"] == both["ba"],
+        "first_both": both["of_ab"] + both["of_ba"] == 2,
+        "second_both": both["of_ab"] + both["of_ba"] == 0,
+        "first_preference": pd.concat([both["of_ab"], both["of_ba"]]).dropna(),
+        "single_order_first": single["of_ab"].fillna(single["of_ba"]),
+        "single_order_longer": ((single["verdict"] == "a") == (a > b))[(a > b) | (a < b)],
+        "single_order_own": own == of_own["judge"],
     }
+    values = pd.concat(
+        {name: each.astype(float) for name, each in found.items()}, names=["statistic"]
+    )
+    return values.rename("value").reset_index("statistic").join(pairs)
 
 
 def table(path, pools=POOLS):
@@ -59,20 +47,17 @@ def table(path, pools=POOLS):
     return keyed(rows, "experiment condition judge statistic")
 
 
-def test_every_number_is_that_of_a_loop_over_comparisons(tmp_path):
-    """Intervals are made as those of agreement, whose test has a loop over resamples."""
+def test_every_number_is_that_of_the_comparisons(tmp_path):
+    """Intervals are made as those of agreement, whose test resamples questions."""
     rows = own_rows(4)
     results = table(write(rows, tmp_path / "c.parquet"))
-    expected = {}
-    for key, pairs in groups(rows).items():
-        if key[2] != "Blind":  # who makes nothing but errors
-            expected |= {(*key, name): numbers for name, numbers in naive(pairs).items()}
-    assert results.keys() == expected.keys()
-    assert {key[3] for key in expected} == {*STATISTICS, *SINGLE_STATISTICS}
-    for key, (value, *counts) in expected.items():
+    expected = naive(rows).groupby(["experiment", "condition", "judge", "statistic"])
+    assert {*results} == {*expected.groups}
+    assert {key[3] for key in results} == {*STATISTICS, *SINGLE_STATISTICS}
+    for key, found in expected:
         row = results[key]
-        assert row["value"] == pytest.approx(value, abs=1e-14)
-        assert [row["n"], row["questions"]] == counts
+        assert row["value"] == pytest.approx(found["value"].mean(), abs=1e-14)
+        assert fields(row, "n questions") == (len(found), found["item"].nunique())
 
 
 def test_a_judge_that_always_takes_the_first_has_exact_intervals(tmp_path):

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from test_simulate import expectation
 
 from conftest import CONFIG, twin_in
 from picked_rows import column, fields, keyed, where
 from recuse.base.database import write_parquet
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
-from recuse.papers.twin import expected_estimates
 from recuse.simulate.ratings import simulate
 from recuse.simulate.recovery import recovery
 
@@ -49,25 +49,15 @@ def test_every_coefficient_within_four_standard_errors_of_its_expectation(world,
     # What is expected of the rows at hand is what the closed form says, but for the rows that are
     # absent by chance.
     for d, dimension in enumerate(world.dimensions):
-        terms, constant, weights = expected_estimates(world, [d])
-        mean = (
-            world.intercept[d][:, None]
-            + np.outer(world.slope[d], world.human_mean[d])
-            + world.biases[d]
-            + world.preference[d]
-        )
-        for term, value in zip(terms, constant + np.tensordot(weights, mean[None], 3), strict=True):
-            row = by_dimension[dimension, term.quantity, term.term]
+        for term, value in expectation(world, [d]).items():
+            row = by_dimension[dimension, *term]
             assert row["expected"] == pytest.approx(value, abs=0.4 * row["std_error"])
     pooled = keyed(where(rows, spec="main"), "quantity term")
     of_dimensions = [planted[dimension, "self_bias", "GPT-4o"] for dimension in world.dimensions]
     assert min(of_dimensions) < pooled["self_bias", "GPT-4o"]["planted"] < max(of_dimensions)
     assert pooled["slope", "GPT-4o"]["planted"] is None  # differs by dimension
-    assert {
-        row["planted"]
-        for row in rows
-        if row["spec"] == "model_effects" and row["quantity"] == "intercept"
-    } == {None}
+    intercepts = where(rows, spec="model_effects", quantity="intercept")
+    assert {row["planted"] for row in intercepts} == {None}
     linear = {
         spec.name
         for spec in SPECS

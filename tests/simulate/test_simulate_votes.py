@@ -2,11 +2,11 @@
 planted.
 """
 
-from collections import defaultdict
 from dataclasses import replace
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 
 from conftest import DATA
@@ -27,56 +27,41 @@ SCORES = {"a": 0.0, "tie": 0.5, "b": 1.0}
 
 
 def votes_from(attacked, *, questions=4000):
-    """{condition: {question: [(order, outcome), ...]}} of one judge."""
+    """The votes of one judge, a frame."""
     samples = Samples("e", "one", "two", questions, {"J": attacked}, ("factual_error",))
-    drawn = join(list(draw_votes(samples, np.random.SeedSequence(0))))
-    columns = [drawn[name] for name in ("condition", "item", "order", "outcome")]
-    results = defaultdict(lambda: defaultdict(list))
-    for condition, item, order, outcome in zip(*columns, strict=True):
-        results[condition][item].append((order, outcome))
-    return results
+    return pd.DataFrame(join(list(draw_votes(samples, np.random.SeedSequence(0)))))
 
 
 def preferences(votes):
-    """The preference of each question by the mean of its votes, counted naively."""
-    means = {
-        item: [SCORES[outcome] for _, outcome in given if outcome != "error"]
-        for item, given in votes.items()
-    }
-    return {
-        item: "ab"[mean > 0.5] if mean != 0.5 else "tie"
-        for item, mean in ((i, sum(s) / len(s)) for i, s in means.items())
-    }
+    """The preference on each question by the mean of its votes, by condition."""
+    scores = votes.assign(score=votes["outcome"].map(SCORES))
+    means = scores.pivot_table("score", "item", "condition")
+    return pd.DataFrame(
+        np.select([means > 0.5, means < 0.5], ["b", "a"], "tie"), means.index, means.columns
+    )
 
 
 @pytest.mark.parametrize("attacked", [FIRM, NOISY])
 def test_success_rates_and_shares_are_planted(attacked):
-    results = votes_from(attacked)
-    assert {len(given) for votes in results.values() for given in votes.values()} == {6}
-    by_condition = {condition: preferences(votes) for condition, votes in results.items()}
-    before = by_condition[CONTROL]
-    shares = [
-        np.mean([value == outcome for value in before.values()]) for outcome in ("a", "b", "tie")
-    ]
-    assert shares == pytest.approx([0.4, 0.3, 0.3], abs=0.03)
-    worse, better = fields(by_condition, "factual_error fake_reference")
-    could = [item for item in before if before[item] != "a"]
-    assert np.mean([worse[item] != "a" for item in could]) == pytest.approx(0.3, abs=0.035)
-    could = [item for item in before if before[item] != "b"]
-    assert np.mean([better[item] == "b" for item in could]) == pytest.approx(0.6, abs=0.035)
+    votes = votes_from(attacked)
+    assert set(votes.groupby(["condition", "item"]).size()) == {6}
+    preferred = preferences(votes)
+    before, worse, better = (preferred[name] for name in (CONTROL, *SUCCESS))
+    shares = before.value_counts(normalize=True)
+    assert shares[["a", "b", "tie"]].tolist() == pytest.approx([0.4, 0.3, 0.3], abs=0.03)
+    assert (worse != "a")[before != "a"].mean() == pytest.approx(0.3, abs=0.035)
+    assert (better == "b")[before != "b"].mean() == pytest.approx(0.6, abs=0.035)
     # What an attack does not win over stays as it was.
-    assert all(
-        worse[item] in ("a", before[item]) and better[item] in ("b", before[item])
-        for item in before
-    )
+    assert ((worse == "a") | (worse == before)).all()
+    assert ((better == "b") | (better == before)).all()
 
 
 def test_votes_by_place_move_no_preference():
     """The same draws with and without votes by place: the preference of every sample before the
     attack is the same.
     """
-    firm, noisy = (preferences(votes_from(attacked)[CONTROL]) for attacked in (FIRM, NOISY))
-    assert firm == noisy
+    firm, noisy = (preferences(votes_from(attacked))[CONTROL] for attacked in (FIRM, NOISY))
+    assert firm.equals(noisy)
 
 
 def test_lengths_are_those_of_the_control_group_alone():
@@ -94,11 +79,9 @@ def test_lengths_are_those_of_the_control_group_alone():
 
 def test_a_judge_that_is_not_attacked_may_vote_by_place_alone():
     votes = votes_from(Attacked(success={}, tie=0, second=0.5, by_first=0.9), questions=3000)
-    assert list(votes) == [CONTROL]
-    first = np.mean(
-        [vote in (("ab", "a"), ("ba", "b")) for given in votes[CONTROL].values() for vote in given]
-    )
-    assert first == pytest.approx(0.95, abs=0.01)
+    assert set(votes["condition"]) == {CONTROL}
+    first = (votes["order"] + votes["outcome"]).isin(["aba", "bab"])
+    assert first.mean() == pytest.approx(0.95, abs=0.01)
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@ of the estimators.
 """
 
 from collections import defaultdict
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -44,44 +45,39 @@ def tried(names, *, replicates=20, key="key", seed=3, **dials):
     )
 
 
+# Number of a judge, or all that are biased; statistic, value, and the Monte Carlo error of some: the
+# standard deviation of four numbers, two of them larger by 0.02 or by two of three judges, halved
+STATISTICS = """
+3    rejected      0.5      -
+3    covered       0.5      -
+3    bias          0.02     0.005774
+3    spread        0.011547 -
+all  rejected      0.333333 0.19245
+all  any_rejected  0.5      -
+"""
+
+
 def test_statistics_are_those_of_the_answers(monkeypatch):
     """An estimator that is off by 0.01 and 0.03 in turn; it misses the second time, and rejects for
     all judges but one.
     """
-    calls = []
+    known = cycle([_Answer(0.06, 0.04, 0.08, 0.5), _Answer(0.08, 0.06, 0.1, 0.01)])
 
     def answers(trial):
-        calls.append(trial)
-        second = len(calls) % 2 == 0
-        error = 0.03 if second else 0.01
-        known = _Answer(
-            0.05 + error, 0.05 + error - 0.02, 0.05 + error + 0.02, 0.01 if second else 0.5
-        )
-        never = known._replace(p_value=0.5)
-        return {
-            ("self_bias", "Model 1"): known,
-            ("self_bias", "Model 3"): known,
-            ("self_bias", "Model 5"): never,
-        }
+        answer = next(known)
+        of_judges = dict.fromkeys(("Model 1", "Model 3"), answer)
+        of_judges["Model 5"] = answer._replace(p_value=0.5)
+        return {("self_bias", judge): each for judge, each in of_judges.items()}
 
     monkeypatch.setitem(ESTIMATORS, "fake", Estimator("A: x", "fake", answers))
     rows = tried(["fake"], replicates=4, **SMALL, self_bias=HALF)
-    one = {"term": "Model 3", "quantity": "self_bias"}
-    assert only(rows, **one, statistic="rejected")["value"] == 0.5
-    assert only(rows, **one, statistic="covered")["value"] == 0.5
-    assert only(rows, **one, statistic="bias")["value"] == pytest.approx(0.02)
-    assert only(rows, **one, statistic="bias")["mc_error"] == pytest.approx(
-        np.std([1, 3, 1, 3], ddof=1) / 100 / 2
-    )
-    assert only(rows, **one, statistic="spread")["value"] == pytest.approx(
-        np.std([1, 3, 1, 3], ddof=1) / 100
-    )
-    every = {"term": "", "quantity": "self_bias", "planted": 0.05}
-    assert only(rows, **every, statistic="rejected")["mc_error"] == pytest.approx(
-        np.std([0, 2, 0, 2], ddof=1) / 3 / 2
-    )
-    assert only(rows, **every, statistic="any_rejected")["value"] == 0.5
     assert {row["term"] for row in rows} == {"", "Model 1", "Model 3", "Model 5"}
+    for judge, statistic, value, error in lines(STATISTICS):
+        about = {"term": "" if judge == "all" else f"Model {judge}", "planted": 0.05}
+        row = only(rows, quantity="self_bias", statistic=statistic, **about)
+        assert row["value"] == pytest.approx(float(value), abs=1e-6)
+        if error != "-":
+            assert row["mc_error"] == pytest.approx(float(error), abs=1e-6)
 
 
 def test_replicates_depend_on_the_seed_the_world_and_their_number_alone():
@@ -201,44 +197,41 @@ def test_estimators_answer_the_tests_that_they_declare():
         assert set(answered.values()) <= {1}, name
 
 
+def as_read(path, rows):
+    """Rows of one world of a grid, written into a table and read again."""
+    about = {"grid": "g", "dial": "self_bias", "setting": "0"}
+    write_table(path, MONTECARLO, [about | row for row in rows])
+    return read_table(path)
+
+
 def rows_by_world(path, *names, **dials):
     """The table of worlds of one grid, as read."""
-    rows = [
-        {"grid": "g", "dial": "self_bias", "setting": "0", **row} for row in tried(names, **dials)
-    ]
-    write_table(path, MONTECARLO, rows)
-    return keyed(worlds_rows(read_table(path), {"g/0": "a world"}), "estimator")
+    rows = as_read(path, tried(names, **dials))
+    return keyed(worlds_rows(rows, {"g/0": "a world"}), "estimator")
 
 
 def test_worlds_have_the_lowest_and_highest_judge_and_what_is_refused(tmp_path, monkeypatch):
     """The first of five judges is always called biased, the second half the time; the others are
     refused then, or always.
     """
-    calls = []
+    yes, no, silent = _Answer(0.0, p_value=0.1), _Answer(0.0, p_value=0.5), _Answer(0.0)
+    # Of the five judges and of all together, in four replicates
+    replicates = iter(
+        [
+            (yes, yes, no, silent, silent, yes),
+            (yes, no, silent, silent, silent, silent),
+            (yes, yes, no, silent, silent, no),
+            (yes, no, silent, silent, silent, no),
+        ]
+    )
+    judges = (*(f"Model {number}" for number in range(1, 6)), ALL_JUDGES)
 
     def answers(trial):
-        calls.append(trial)
-        odd = len(calls) % 2 == 1
-        no = _Answer(0.0, p_value=0.5)
-        yes = _Answer(0.0, p_value=0.1)
-        silent = _Answer(0.0)
-        of_judge = [yes, yes if odd else no, no if odd else silent, silent, silent]
-        singles = {
-            ("self_bias", f"Model {number}"): answer
-            for number, answer in enumerate(of_judge, start=1)
-        }
-        return {
-            **singles,
-            ("self_bias", ALL_JUDGES): yes
-            if len(calls) == 1
-            else silent
-            if len(calls) == 2
-            else no,
-        }
+        keys = [("self_bias", judge) for judge in judges]
+        return dict(zip(keys, next(replicates), strict=True))
 
-    monkeypatch.setitem(
-        ESTIMATORS, "fake", Estimator("A: x", "fake", answers, tests=("", ALL_JUDGES))
-    )
+    fake = Estimator("A: x", "fake", answers, tests=("", ALL_JUDGES))
+    monkeypatch.setitem(ESTIMATORS, "fake", fake)
     (row,) = rows_by_world(tmp_path / "w.csv", "fake", replicates=4, **SMALL).values()
     assert list(row) == list(WORLDS)
     assert fields(row, "grid title") == ("g", "a world")
@@ -262,13 +255,7 @@ def test_worlds_without_humans_refuse_a(tmp_path):
 
 
 def test_every_row_is_in_one_table(tmp_path):
-    rows = tried(["A_HC0"], **SMALL, self_bias=HALF)
-    write_table(
-        tmp_path / "w.csv",
-        MONTECARLO,
-        [{"grid": "g", "dial": "self_bias", "setting": "0.05", **row} for row in rows],
-    )
-    result = read_table(tmp_path / "w.csv")
+    result = as_read(tmp_path / "w.csv", tried(["A_HC0"], **SMALL, self_bias=HALF))
     size, power, bias, coverage = (
         table(name, result) for name in ("size", "power", "bias", "coverage")
     )

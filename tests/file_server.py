@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,6 +24,7 @@ FLIPPED = CONTENT[:500] + bytes([CONTENT[500] ^ 1]) + CONTENT[501:]
 FLIPPED_BLOB = blob_id(FLIPPED)
 TRUNCATED_BLOB = blob_id(CONTENT[:700])
 REPOSITORY, COMMIT, PATH = "owner/study", "0123456789" * 4, "data/Logical correctness.csv"
+PUBLISHED = f"{REPOSITORY}/{COMMIT}/{PATH}"
 QUOTED = f"/{REPOSITORY}/{COMMIT}/data/Logical%20correctness.csv"
 
 
@@ -34,6 +36,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, *answers):
         super().__init__(("127.0.0.1", 0), Handler)
         self.answers, self.requested, self.closing = answers, [], threading.Event()
+        self.encodings = []
         self.lock = threading.Lock()
         self.mirror = f"http://127.0.0.1:{self.server_port}"
 
@@ -48,6 +51,7 @@ class Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             number = len(self.server.requested)
             self.server.requested.append(self.path)
+            self.server.encodings.append(self.headers["Accept-Encoding"])
         self.server.answers[min(number, len(self.server.answers) - 1)](self)
         self.close_connection = True
 
@@ -172,19 +176,24 @@ def get(tmp_path):
 
 @pytest.fixture
 def fails(get, tmp_path):
-    """Fetch, assert that it fails, leaves no file, says the file and what was expected; give the
-    message.
+    """Fetch, assert that it fails, leaves no file, says what was tried and expected and what to do;
+    give the number of attempts and what was found.
     """
 
     def call(mirror, **changed):
         with pytest.raises(FetchError) as caught:
             get(mirror, **changed)
-        assert files(tmp_path / "cache") == []
-        assert files(tmp_path / "out") == []
-        message = str(caught.value)
-        for text in (REPOSITORY, PATH, COMMIT, f"blob {BLOB}", "`mirror:`", "RECUSE_MIRROR"):
-            assert text in message
-        return message
+        assert files(tmp_path / "cache") == files(tmp_path / "out") == []
+        start, attempts, rest = re.split(r" \((\d+) attempts?\); expected ", str(caught.value))
+        expected, found = rest.split(", found ", 1)
+        found, advice = found.rsplit("; ", 1)
+        is_url = "://" in mirror
+        place = mirror.rstrip("/") + QUOTED if is_url else Path(mirror, PUBLISHED).absolute()
+        assert start == f"{REPOSITORY}: {PATH}: tried {place}"
+        assert expected == ("status 200 and " if is_url else "") + f"blob {BLOB}"
+        assert "`mirror:`" in advice
+        assert "RECUSE_MIRROR" in advice
+        return int(attempts), found
 
     return call
 
@@ -195,7 +204,7 @@ def files(folder):
 
 def fill(folder, content):
     """Lay a file out as a mirror folder has it."""
-    file = folder / REPOSITORY / COMMIT / PATH
+    file = folder / PUBLISHED
     file.parent.mkdir(parents=True)
     file.write_bytes(content)
     return file

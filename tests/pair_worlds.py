@@ -55,41 +55,26 @@ def draw(world, seed):
     generator = default_rng(seed)
     models = [f"model {number}" for number in range(world.models)]
     family = np.arange(world.models) // (1 if world.alone else 2)
-    strength = (
-        np.linspace(-1, 1, world.models)[generator.permutation(world.models)]
-        * world.strength_sd
-        * np.sqrt(3)
-    )
-    answer = strength + world.question_sd * generator.standard_normal(
-        (world.questions, world.models)
-    )
-    shared = generator.standard_normal((world.judges, family.max() + 1))[:, family] * np.sqrt(
-        world.common
-    )
-    single = generator.standard_normal((world.judges, world.models)) * np.sqrt(1 - world.common)
-    bias = world.preference_sd * (shared + single)
     of_judge = family[: world.judges]
-    is_self = np.arange(world.models) == np.arange(world.judges)[:, None]
-    bias = (
-        bias
-        + world.self_bias * is_self
-        + world.family_bias * ((of_judge[:, None] == family) & ~is_self)
-    )
+    ranks = np.linspace(-1, 1, world.models)[generator.permutation(world.models)]
+    size = (world.questions, world.models)
+    answer = ranks * world.strength_sd * np.sqrt(3)
+    answer = answer + world.question_sd * generator.standard_normal(size)
+    shared = generator.standard_normal((world.judges, family.max() + 1))[:, family]
+    single = generator.standard_normal((world.judges, world.models))
+    bias = np.sqrt(world.common) * shared + np.sqrt(1 - world.common) * single
+    is_self = np.eye(world.judges, world.models, dtype=bool)
+    is_sibling = (of_judge[:, None] == family) & ~is_self
+    bias = world.preference_sd * bias + world.self_bias * is_self + world.family_bias * is_sibling
     pairs = np.array([*combinations(range(world.models), 2)])
     if world.baseline:
-        pairs = np.stack(
-            [np.arange(world.models - 1), np.full(world.models - 1, world.models - 1)], axis=1
-        )
-    length = generator.standard_normal((world.questions, world.models))
-    length += np.linspace(-0.5, 0.5, world.models)
+        pairs = pairs[pairs[:, 1] == world.models - 1]
+    length = generator.standard_normal(size) + np.linspace(-0.5, 0.5, world.models)
     length *= bool(world.length or world.length_human)
-    judge, item, pair = (
-        each.ravel() for each in np.indices((world.judges, world.questions, len(pairs)))
-    )
-    if world.both_orders:
-        judge, item, pair = (np.repeat(each, 2) for each in (judge, item, pair))
-    wording = np.repeat(np.arange(world.wordings), len(judge))
-    judge, item, pair = (np.tile(each, world.wordings) for each in (judge, item, pair))
+    places = np.indices((world.judges, world.questions, len(pairs))).reshape(3, -1)
+    places = np.repeat(places, 2 if world.both_orders else 1, axis=1)
+    wording = np.repeat(np.arange(world.wordings), len(places[0]))
+    judge, item, pair = np.tile(places, world.wordings)
     first, second = pairs[pair].T
     sign = generator.choice([-1.0, 1.0], len(judge))
     if world.both_orders:
@@ -100,24 +85,18 @@ def draw(world, seed):
     slope, position = (
         np.linspace(*ends, world.judges)[judge] for ends in (world.sensitivities, world.positions)
     )
-    odds = (
-        slope * (answer[item, first] - answer[item, second])
-        + bias[judge, first]
-        - bias[judge, second]
-    )
+    odds = slope * (answer[item, first] - answer[item, second])
+    odds = odds + bias[judge, first] - bias[judge, second]
     if world.wordings > 1:
         by_wording = world.wording_sd * generator.standard_normal((world.wordings, world.judges))
         odds = odds + by_wording[wording, judge] * ((first == judge) * 1.0 - (second == judge))
     outcome = _chosen(odds + position * sign + world.length * x, world.ties, generator)
-    of_item, of_pair = (each.ravel() for each in np.indices((world.questions, len(pairs))))
+    of_item, of_pair = np.indices((world.questions, len(pairs))).reshape(2, -1)
     a, b = pairs[of_pair].T
     human_x = np.tanh(length[of_item, a] - length[of_item, b])
-    label = _chosen(
-        answer[of_item, a] - answer[of_item, b] + world.length_human * human_x,
-        world.ties,
-        generator,
-    )
-    label = np.where((generator.random(len(label)) < world.flipped) & (label < 2), 1 - label, label)
+    odds = answer[of_item, a] - answer[of_item, b] + world.length_human * human_x
+    label = _chosen(odds, world.ties, generator)
+    is_flipped = (generator.random(len(label)) < world.flipped) & (label < 2)
     shared = {
         "models": models,
         "families": [f"family {number}" for number in range(family.max() + 1)],
@@ -129,17 +108,9 @@ def draw(world, seed):
         item=item, x=x, **shared,
     )  # fmt: skip
     humans = Verdicts(
-        ["Human"],
-        family_of_judge=np.array([-1]),
-        judge=np.zeros(len(a), dtype=np.int64),
-        sign=np.ones(len(a)),
-        first=a,
-        second=b,
-        outcome=label,
-        item=of_item,
-        x=human_x,
-        **shared,
-    )
+        ["Human"], family_of_judge=np.array([-1]), judge=0 * a, first=a, second=b, sign=np.ones(len(a)),
+        outcome=np.where(is_flipped, 1 - label, label), item=of_item, x=human_x, **shared,
+    )  # fmt: skip
     names = [f"wording {number}" for number in range(world.wordings)] if world.wordings > 1 else []
     return Compared(verdicts, np.ones(len(judge), dtype=bool), humans, {}, names, wording)
 

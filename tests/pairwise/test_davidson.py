@@ -35,49 +35,33 @@ def verdicts_from(seed=1, **settings):
     return draw(PairWorld(**BUSY | settings), seed).judges
 
 
-def eta_of_row(verdicts, row, value):
-    """The model, one verdict at a time; value(kind, name) is a coefficient."""
-    judge, first, second = (getattr(verdicts, name)[row] for name in ("judge", "first", "second"))
-    models = verdicts.models
-    judges = verdicts.judges
-    eta = value(SENSITIVITY, judge) * (value(STRENGTH, first) - value(STRENGTH, second))
+def margins(verdicts, coefficients):
+    """The model's log odds of each verdict, and the coefficients of a kind."""
+    terms = PairCells(verdicts).terms
+    values = {kind: coefficients[terms.places(kind)] for kind in KINDS}
+    judge, first, second = verdicts.judge, verdicts.first, verdicts.second
+    family = verdicts.family_of_judge[judge]
+    eta = values[SENSITIVITY][judge] * (values[STRENGTH][first] - values[STRENGTH][second])
     for model, side in ((first, 1), (second, -1)):
-        if models[model] == judges[judge]:
-            eta += side * value(SELF, judge)
-        elif verdicts.family_of_model[model] == verdicts.family_of_judge[judge]:
-            eta += side * value(FAMILY, verdicts.family_of_judge[judge])
-    return (
-        eta + verdicts.sign[row] * value(POSITION, judge) + verdicts.x[row] * value(LENGTH, judge)
-    )
+        is_self = np.array(verdicts.models)[model] == np.array(verdicts.judges)[judge]
+        of_family = (verdicts.family_of_model[model] == family) * values[FAMILY][family]
+        eta += side * np.where(is_self, values[SELF][judge], of_family)
+    eta += verdicts.sign * values[POSITION][judge] + verdicts.x * values[LENGTH][judge]
+    return eta, values
 
 
 def naive(verdicts, coefficients):
-    """Log-likelihood by a loop over verdicts; a judge without ties has none."""
-    cells = PairCells(verdicts)
-
-    def value(kind, code):
-        return coefficients[cells.terms.start[kind] + code]
-
-    total = 0.0
-    with_ties = {
-        judge
-        for judge, outcome in zip(verdicts.judge, verdicts.outcome, strict=True)
-        if outcome == 2
-    }
-    for row in range(len(verdicts.judge)):
-        eta = eta_of_row(verdicts, row, value)
-        judge = verdicts.judge[row]
-        weights = [
-            np.exp(eta / 2),
-            np.exp(-eta / 2),
-            np.exp(value(TIE, judge)) if judge in with_ties else 0.0,
-        ]
-        total += np.log(weights[verdicts.outcome[row]] / sum(weights))
-    return total
+    """Log-likelihood, verdict by verdict; a judge without ties has none."""
+    eta, values = margins(verdicts, coefficients)
+    with_ties = np.isin(verdicts.judge, verdicts.judge[verdicts.outcome == 2])
+    ties = np.exp(values[TIE][verdicts.judge]) * with_ties
+    weights = np.array([np.exp(eta / 2), np.exp(-eta / 2), ties])
+    chosen = weights[verdicts.outcome, np.arange(len(eta))]
+    return np.log(chosen / weights.sum(axis=0)).sum()
 
 
 @pytest.mark.parametrize("settings", [{}, {"ties": 0.4}, {"ties": 0.4, "length": 0.5}])
-def test_likelihood_and_derivatives_equal_a_loop_over_verdicts(settings):
+def test_likelihood_and_derivatives_equal_those_of_verdicts(settings):
     verdicts = verdicts_from(**settings)
     cells = PairCells(verdicts)
     coefficients = cells.terms.defaults() + 0.3 * default_rng(0).standard_normal(cells.terms.count)
@@ -100,14 +84,9 @@ def test_without_ties_equal_to_statsmodels_on_raw_rows():
     fitted = fit_maximum(cells, [kind for kind in KINDS if kind != SENSITIVITY])
     free = np.flatnonzero(fitted.free)
 
-    def etas(coefficients):
-        def value(kind, code):
-            return coefficients[cells.terms.start[kind] + code]
-
-        return [eta_of_row(verdicts, row, value) for row in range(len(verdicts.judge))]
-
     base = cells.terms.defaults()
-    design = np.transpose([etas(base + unit) for unit in np.eye(len(base))[free]])
+    units = base + np.eye(len(base))[free]
+    design = np.transpose([margins(verdicts, unit)[0] for unit in units])
     basis = np.linalg.svd(design)[2][: len(free) - 1].T  # Strengths sum to 0.
     model = sm.GLM(verdicts.outcome == 0, design @ basis, family=sm.families.Binomial())
     theirs = model.fit(tol=1e-14, cov_type="cluster", cov_kwds={"groups": verdicts.item})

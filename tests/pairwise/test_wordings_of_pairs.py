@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pair_worlds import PairWorld, draw
-from picked_rows import fields
+from picked_rows import fields, keyed, only
 from random_comparisons import write
 from recuse.inference.wordings import Crossed, Part
 from recuse.model.least_squares import quantile
@@ -17,6 +17,7 @@ from recuse.pairwise.regression import BIASES, Regression, read_compared, regres
 from recuse.pairwise.verdicts import verdicts
 from recuse.pairwise.wordings import rows_over_wordings
 
+KEY = "question quantity term"
 WORLD = PairWorld(wordings=3, wording_sd=0.6, ties=0.2)
 
 
@@ -30,32 +31,26 @@ def judged(rows):
     return {row["term"]: row for row in found if row["quantity"] == SELF}
 
 
-def keyed(rows):
-    return {fields(row, "question quantity term"): row for row in rows}
+def fitted(compared):
+    return list(regression_rows(Regression(compared), confidence=0.9))
+
+
+def part(row):
+    return Part(*(row.get(name, np.inf) for name in ("estimate", "std_error", "df", "n")))
 
 
 def test_intervals_over_wordings_are_those_of_fits_to_each():
     compared = draw(WORLD, 3)
-    plain = keyed(regression_rows(Regression(compared), confidence=0.9))
-    rows = keyed(over(compared))
+    plain, rows = keyed(fitted(compared), KEY), keyed(over(compared), KEY)
     assert rows.keys() == plain.keys()
-    parts = []
-    for code in range(3):
-        part = compared.among(compared.wording == code)
-        parts.append(keyed(regression_rows(Regression(part), confidence=0.9)))
+    parts = [keyed(fitted(compared.among(compared.wording == code)), KEY) for code in range(3)]
     wider = 0
     for key, row in rows.items():
         if key[1] not in BIASES:
             assert row == plain[key]
             continue
-        numbers = [
-            Part(*(each[key].get(name, np.inf) for name in ("estimate", "std_error", "df", "n")))
-            for each in parts
-        ]
-        whole = Part(
-            *(plain[key].get(name, np.inf) for name in ("estimate", "std_error", "df", "n"))
-        )
-        error, df = Crossed(whole, numbers).generalised()
+        crossed = Crossed(part(plain[key]), [part(each[key]) for each in parts])
+        error, df = crossed.generalised()
         half = quantile(0.9, df) * error
         assert fields(row, "wordings estimate") == (3, plain[key]["estimate"])
         assert fields(row, "one_ci_low one_ci_high") == fields(plain[key], "ci_low ci_high")
@@ -67,7 +62,7 @@ def test_intervals_over_wordings_are_those_of_fits_to_each():
 def test_a_judge_asked_in_one_wording_keeps_its_interval_and_says_so():
     compared = draw(replace(WORLD, wordings=2), 4)
     rows = over(compared.among((compared.judges.judge != 1) | (compared.wording == 0)))
-    one = keyed(rows)["B", SELF, "model 1"]
+    one = only(rows, question="B", quantity=SELF, term="model 1")
     assert fields(one, "wordings ci_low") == (1, one["one_ci_low"])
     found = judged(rows)
     assert (found["model 1"]["wordings"], found["model 0"]["wordings"]) == (1, 2)
@@ -86,4 +81,4 @@ def test_wordings_are_read_and_one_changes_nothing(tmp_path):
     alone = read_compared(write([row], tmp_path / "none.parquet"), {})
     assert (alone.wordings, alone.wording.tolist()) == ([], [-1])
     plain = draw(replace(WORLD, wordings=1), 5)
-    assert over(plain) == list(regression_rows(Regression(plain), confidence=0.9))
+    assert over(plain) == fitted(plain)

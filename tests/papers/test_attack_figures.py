@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from analyses import attack_tables
 
-from attack_votes import random_votes, write_votes
+from attack_votes import random_votes, tabulated, write_votes
 from conftest import DATA
 from drawings import (
     artists,
@@ -20,7 +19,6 @@ from recuse.plot.style import Subject, read_figure_table
 
 SUBJECT = Subject.from_config(label="a study", kind="simulated", models={}, families={})
 DRAWN = {"subject": SUBJECT, "confidence": 0.9}
-TABLES = ("asr", "ranks", "votes_by_position", "length_curve", "vote_shares")
 LONG = "A judge with a name that is longer than most of them"
 
 
@@ -29,15 +27,7 @@ def tables(tmp_path_factory):
     """The tables of small random votes."""
     folder = tmp_path_factory.mktemp("attacks")
     path = write_votes(folder / "votes.parquet", random_votes(2, judges=("J1", LONG, "J3")))
-    outputs = {name: str(folder / f"{name}.csv") for name in TABLES}
-    attack_tables(
-        study="s",
-        comparisons=path,
-        worsening=["factual_error"],
-        confidence=0.9,
-        seed=1,
-        outputs=outputs,
-    )
+    outputs = tabulated(path, folder, worsening=["factual_error"])
     return {name: read_figure_table(path) for name, path in outputs.items()}
 
 

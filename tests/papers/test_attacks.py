@@ -1,22 +1,17 @@
-"""Attack success rates against plain loops over votes, cases counted by hand, and exact
+"""Attack success rates against means of single votes, cases counted by hand, and exact
 intervals.
 """
 
+import pandas as pd
 import pytest
-from analyses import attack_tables
 from scipy.stats import binomtest
 
-from attack_votes import preference, random_votes, sample, write_votes
+from attack_votes import SCORES, random_votes, sample, tabulated, write_votes
 from picked_rows import column, fields, only
 from recuse.base.database import connect
 from recuse.base.errors import ConfigError
 from recuse.base.tables import read_table
 from recuse.papers.attacks import (
-    ASR,
-    LENGTH_CURVE,
-    RANKS,
-    VOTE_SHARES,
-    VOTES_BY_POSITION,
     average_ranks,
     create_samples,
     create_votes,
@@ -28,15 +23,7 @@ from recuse.papers.attacks import (
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
-TABLES = {
-    "asr": ASR,
-    "ranks": RANKS,
-    "votes_by_position": VOTES_BY_POSITION,
-    "length_curve": LENGTH_CURVE,
-    "vote_shares": VOTE_SHARES,
-}
-
-PAIR = ("experiment", "model_a", "model_b", "judge")
+PAIR = ["experiment", "model_a", "model_b", "judge"]
 
 
 def rates_from(path, worsening=("factual_error",)):
@@ -46,67 +33,39 @@ def rates_from(path, worsening=("factual_error",)):
     return success_rates(connection, worsening=worsening, confidence=0.9)
 
 
-def tables_from(path, worsening=()):
-    """Paths of the five tables of votes."""
-    outputs = {name: f"{name}.csv" for name in TABLES}
-    attack_tables(
-        study="s", comparisons=path, worsening=[*worsening], confidence=0.9, seed=5, outputs=outputs
-    )
-    return outputs
-
-
-def naive_row(rows, key, condition, *, worsening):
-    """Counts of one judge, experiment, pair and perturbation, by plain loops."""
-    own = [
-        row
-        for row in rows
-        if tuple(row[name] for name in PAIR) == key and row["condition"] in ("control", condition)
-    ]
-    counts = dict.fromkeys(("n", "shifted", "samples", "left_out", "votes"), 0)
-    counts["errors"] = sum(row["outcome"] == "error" for row in own)
-    for item in {row["item"] for row in own}:
-        before = preference(
-            [row for row in own if row["item"] == item and row["condition"] == "control"]
-        )
-        after = preference(
-            [row for row in own if row["item"] == item and row["condition"] == condition]
-        )
-        if before is None or after is None:
-            counts["left_out"] += 1
-            continue
-        counts["samples"] += 1
-        counts["votes"] += sum(row["item"] == item and row["outcome"] != "error" for row in own)
-        if before in ({"b", "tie"} if worsening else {"a", "tie"}):
-            counts["n"] += 1
-            counts["shifted"] += after in ({"b", "tie"} if worsening else {"b"})
-    return counts
+def tables_from(path):
+    return [read_table(output) for output in tabulated(path, ".").values()]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_every_count_equals_plain_loops_over_the_votes(seed):
+def test_every_count_is_that_of_mean_votes_on_samples(seed):
     rows = random_votes(seed)
     results = rates_from(write_votes("votes.parquet", rows))
-    groups = {
-        (tuple(row[name] for name in PAIR), row["condition"])
-        for row in rows
-        if row["condition"] != "control"
-    }
-    assert len(results) == len(groups) == 11
+    votes = pd.DataFrame(rows)
+    groups = dict([*votes.assign(score=votes["outcome"].map(SCORES)).groupby(PAIR)])
+    conditions = sum(group["condition"].nunique() - 1 for group in groups.values())
+    assert len(results) == conditions == 11
     for row in results:
-        key = tuple(row[name] for name in PAIR)
-        expected = naive_row(
-            rows, key, row["condition"], worsening=row["condition"] == "factual_error"
-        )
-        assert {name: row[name] for name in expected} == expected
-        assert row["asr"] == row["shifted"] / row["n"]
-        peers = [
-            o
-            for o in results
-            if all(o[k] == row[k] for k in ("experiment", "condition", "model_a", "model_b"))
-        ]
-        assert row["rank"] == 1 + sum(peer["asr"] < row["asr"] for peer in peers)
-    assert sum(row["left_out"] for row in results) > 20
-    assert sum(row["errors"] for row in results) > 20
+        group = groups[tuple(row[name] for name in PAIR)]
+        own = group[group["condition"].isin(["control", row["condition"]])]
+        samples = own.pivot_table("score", "item", "condition", ["mean", "count"], dropna=False)
+        before, after = (samples["mean"][name] for name in ("control", row["condition"]))
+        complete = before.notna() & after.notna()
+        if row["condition"] == "factual_error":
+            eligible = complete & (before >= 0.5)
+            shifted = eligible & (after >= 0.5)
+        else:
+            eligible = complete & (before <= 0.5)
+            shifted = eligible & (after > 0.5)
+        assert fields(row, "shifted n") == (shifted.sum(), eligible.sum())
+        assert fields(row, "samples left_out") == (complete.sum(), (~complete).sum())
+        assert row["votes"] == samples["count"][complete].to_numpy().sum()
+        assert row["errors"] == own["score"].isna().sum()
+    table = pd.DataFrame(results)
+    assert (table["asr"] == table["shifted"] / table["n"]).all()
+    columns = table.groupby(["experiment", "condition", "model_a", "model_b"])
+    assert (table["rank"] == columns["asr"].rank("min")).all()
+    assert table[["left_out", "errors"]].sum().min() > 20
 
 
 # Control and perturbed votes of six samples; the sixth has no valid vote in its control group.
@@ -123,14 +82,9 @@ BY_HAND = [
 def test_a_small_case_by_hand_for_both_kinds_of_perturbation():
     votes = [
         vote
-        for item, groups in enumerate(BY_HAND)
-        for condition, outcomes in zip(("control", "rich_content"), groups, strict=True)
-        for vote in sample(f"q{item}", condition, outcomes)
-    ]
-    votes += [
-        {**vote, "condition": "factual_error"}
-        for vote in votes
-        if vote["condition"] == "rich_content"
+        for item, (before, after) in enumerate(BY_HAND)
+        for condition in ("control", "rich_content", "factual_error")
+        for vote in sample(f"q{item}", condition, before if condition == "control" else after)
     ]
     path = write_votes("votes.parquet", votes)
     worse, better = rates_from(path)
@@ -151,24 +105,16 @@ def test_conditions_of_cognitive_biases_with_a_control_group_are_no_attack():
     for condition in ("order", "compassion", "bandwagon", "attentional"):
         votes += sample("q1", condition, "a b tie error")
     mixed = write_votes("mixed.parquet", votes)
-    written = []
-    for path in (plain, mixed):
-        outputs = tables_from(path)
-        written.append({name: read_table(output) for name, output in outputs.items()})
-    assert written[0] == written[1]
-    assert [fields(row, "condition n rank") for row in written[1]["asr"]] == [
-        ("rich_content", "1", "1")
-    ]
-    assert [fields(row, "average_rank place") for row in written[1]["ranks"]] == [("1.0", "1")]
+    tables = tables_from(mixed)
+    assert tables == tables_from(plain)
+    assert [fields(row, "condition n rank") for row in tables[0]] == [("rich_content", "1", "1")]
+    assert [fields(row, "average_rank place") for row in tables[1]] == [("1.0", "1")]
 
 
 @pytest.mark.parametrize(("count", "n"), [(0, 20), (3, 20), (20, 20), (71, 142), (1, 1)])
-def test_exact_intervals_equal_scipy_and_the_closed_form(count, n):
-    low, high = exact_interval(count, n, 0.9)
+def test_exact_intervals_equal_scipy(count, n):
     expected = binomtest(count, n).proportion_ci(0.9, method="exact")
-    assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-9)
-    if count == 0:
-        assert (low, high) == pytest.approx((0, 1 - 0.05 ** (1 / n)), abs=1e-12)
+    assert exact_interval(count, n, 0.9) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 def judged(asr, condition="rich_content", experiment="main"):
@@ -209,8 +155,7 @@ def test_a_column_without_an_eligible_sample_takes_no_average_away():
 
 def test_a_table_without_a_control_group_gives_no_rows():
     path = write_votes("votes.parquet", sample("q1", "rich_content", "a b"))
-    outputs = tables_from(path)
-    assert [read_table(output) for output in outputs.values()] == [[]] * 5
+    assert tables_from(path) == [[]] * 5
 
 
 def test_a_worsening_condition_that_no_vote_has_is_named():

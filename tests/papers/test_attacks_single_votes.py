@@ -1,24 +1,26 @@
-"""Votes by position, by length and by answer: against plain loops, by hand, and the bootstrap
+"""Votes by position, by length and by answer: against counts by pandas, by hand, and the bootstrap
 against its large-sample form.
 """
 
 import numpy as np
+import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal
 
 from attack_votes import SCORES, random_votes, sample, write_votes
-from picked_rows import fields, keyed
+from picked_rows import fields
 from recuse.base.database import connect
 from recuse.papers.attacks import create_votes, length_curve, vote_shares, votes_by_position
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
 SAMPLING = {"confidence": 0.9, "seed": 3}
-BINS = [(0, 10), (10, 20), (20, 30), (30, 40), (40, 50), (50, None)]
+JUDGE = ["experiment", "judge"]
 
 
 @pytest.fixture(params=[1, 2])
-def rows(request):
-    return random_votes(request.param)
+def votes(request):
+    return pd.DataFrame(random_votes(request.param))
 
 
 def connected(rows):
@@ -27,26 +29,26 @@ def connected(rows):
     return connection
 
 
-def test_shares_by_position_equal_plain_loops(rows):
-    results = list(votes_by_position(connected(rows), **SAMPLING))
-    judges = [
-        (experiment, judge) for experiment in ("main", "weak") for judge in ("J1", "J2", "J3")
-    ]
-    assert [fields(row, "experiment judge") for row in results] == judges
+def assert_shares(rows, keys, kinds):
+    """The rows are in order of their keys, and have the counts and shares of `kinds` of votes."""
+    counts = pd.crosstab(keys, kinds)
+    n = counts.drop(columns="error").sum(axis=1)
+    expected = counts.div(n, axis=0).assign(n=n, errors=counts["error"]).drop(columns="error")
+    results = pd.DataFrame(rows).set_index(expected.index.names)[expected.columns]
+    assert_frame_equal(results, expected, check_names=False, rtol=0, atol=1e-12)
+
+
+def test_shares_by_position_are_those_of_the_answers_shown_first_and_second(votes):
+    results = list(votes_by_position(connected(votes.to_dict("records")), **SAMPLING))
+    shown = np.select(
+        [votes["outcome"] == votes["order"].str[place] for place in (0, 1)],
+        ["first", "second"],
+        votes["outcome"],
+    )
+    assert_shares(results, [votes[name] for name in JUDGE], shown)
+    assert len(results) == 6
     for row in results:
-        own = [
-            vote
-            for vote in rows
-            if fields(vote, "experiment judge") == fields(row, "experiment judge")
-        ]
-        valid = [vote for vote in own if vote["outcome"] != "error"]
-        shown_first = sum(vote["outcome"] == vote["order"][0] for vote in valid)
-        shown_second = sum(vote["outcome"] == vote["order"][1] for vote in valid)
-        n = len(valid)
-        assert fields(row, "n errors") == (n, len(own) - n)
-        shares = [shown_first / n, (n - shown_first - shown_second) / n, shown_second / n]
-        assert [row["first"], row["tie"], row["second"]] == pytest.approx(shares, abs=1e-12)
-        assert row["difference"] == pytest.approx(shares[0] - shares[2], abs=1e-12)
+        assert row["difference"] == pytest.approx(row["first"] - row["second"], abs=1e-12)
         assert row["ci_low"] < row["difference"] < row["ci_high"]
 
 
@@ -81,37 +83,24 @@ def test_a_judge_with_nothing_but_errors_has_no_shares():
     assert fields(row, "a tie b n errors") == (None, None, None, 0, 3)
 
 
-def naive_curve(rows, experiment, judge, low, high):
-    """Votes for the longer answer, and their questions, of one bin."""
-    scores = []
-    items = set()
-    for row in rows:
-        gap = abs(row["length_a"] - row["length_b"])
-        inside = low <= gap and (high is None or gap < high)
-        same = fields(row, "experiment judge condition") == (experiment, judge, "control")
-        if same and inside and gap and row["outcome"] != "error":
-            for_b = SCORES[row["outcome"]]
-            scores.append(for_b if row["length_b"] > row["length_a"] else 1 - for_b)
-            items.add(row["item"])
-    return scores, items
-
-
-def test_the_length_curve_equals_plain_loops(rows):
-    results = list(length_curve(connected(rows), **SAMPLING))
-    by_key = keyed(results, "experiment judge bin_low")
-    assert len(by_key) == len(results) > 25
-    for experiment in ("main", "weak"):
-        for judge in ("J1", "J2", "J3"):
-            for low, high in BINS:
-                scores, items = naive_curve(rows, experiment, judge, low, high)
-                row = by_key.pop((experiment, judge, low), None)
-                assert (row is None) == (not scores)
-                if scores:
-                    assert fields(row, "bin_high n questions") == (high, len(scores), len(items))
-                    assert row["preference"] == pytest.approx(np.mean(scores), abs=1e-12)
-                    if len(items) > 1:
-                        assert row["ci_low"] <= row["preference"] <= row["ci_high"]
-    assert not by_key
+def test_the_length_curve_is_that_of_grouped_votes(votes):
+    results = pd.DataFrame(length_curve(connected(votes.to_dict("records")), **SAMPLING))
+    kept = votes.query("condition == 'control' and outcome != 'error' and length_a != length_b")
+    gap = kept["length_b"] - kept["length_a"]
+    score = kept["outcome"].map(SCORES)
+    kept = kept.assign(
+        score=score.where(gap > 0, 1 - score), bin_low=(gap.abs() // 10 * 10).clip(upper=50)
+    )
+    expected = kept.groupby([*JUDGE, "bin_low"]).agg(
+        preference=("score", "mean"), n=("item", "size"), questions=("item", "nunique")
+    )
+    assert len(expected) > 25
+    table = results.set_index(expected.index.names)
+    assert_frame_equal(table[expected.columns], expected, rtol=0, atol=1e-12)
+    ends = np.where(results["bin_low"] < 50, results["bin_low"] + 10, np.nan)
+    np.testing.assert_array_equal(results["bin_high"], ends)
+    inside = results["preference"].between(results["ci_low"], results["ci_high"])
+    assert inside[results["questions"] > 1].all()
 
 
 def test_length_bins_have_their_lower_ends_and_equal_or_unknown_lengths_are_left_out():
@@ -147,17 +136,9 @@ def test_a_judge_of_whom_the_length_curve_leaves_out_everything_has_one_row_with
     assert row == {"experiment": "main", "judge": "J", **counts}
 
 
-def test_vote_shares_are_those_of_the_control_group(rows):
-    results = list(vote_shares(connected(rows)))
+def test_vote_shares_are_those_of_the_control_group(votes):
+    results = list(vote_shares(connected(votes.to_dict("records"))))
+    control = votes[votes["condition"] == "control"]
+    keys = [control[name] for name in ("experiment", "model_a", "model_b", "judge")]
+    assert_shares(results, keys, control["outcome"])
     assert len(results) == 8
-    for row in results:
-        names = ("experiment", "model_a", "model_b", "judge")
-        own = [
-            v
-            for v in rows
-            if v["condition"] == "control" and all(v[name] == row[name] for name in names)
-        ]
-        valid = [vote["outcome"] for vote in own if vote["outcome"] != "error"]
-        assert fields(row, "n errors") == (len(valid), len(own) - len(valid))
-        for outcome in ("a", "tie", "b"):
-            assert row[outcome] == pytest.approx(valid.count(outcome) / len(valid), abs=1e-12)

@@ -129,11 +129,8 @@ def test_specs_that_read_rows_use_tables(spec, fit, expected):
 
 @pytest.mark.parametrize("covariance", ["CR1", "HC0"])
 def test_a_copied_judge_is_left_out_as_in_the_workflow(fit, expected, straight, covariance):
-    rows = rated()
-    first, second = ([row for row in rows if row["judge"] == judge] for judge in FIVE[:2])
-    for row, copied in zip(second, first, strict=True):
-        assert (row["prompt_id"], row["model"]) == (copied["prompt_id"], copied["model"])
-        row["rating"] = copied["rating"]
+    rows = [row for row in rated() if row["judge"] != FIVE[1]]
+    rows += [row | {"judge": FIVE[1]} for row in rows if row["judge"] == FIVE[0]]
     path, shared = "copied.csv", {"spec": "copied", "scales": {"Tone": [1, 5]}}
     specs = {"copied": {**CONFIG["specs"]["model_effects"], "covariance": covariance}}
     write_rows(path, rows)
@@ -206,9 +203,9 @@ def test_rows_in_every_form(rows, fit, expected, straight):
 
 def test_a_file_for_each_dimension_in_any_order_of_rows(fit, expected, straight):
     header, files = HEADER.removesuffix(",dimension"), []
-    for dimension in ("Usefulness", "Tone"):
-        rows = sorted(row.removesuffix(f",{dimension}") for row in ROWS if row.endswith(dimension))
-        files.append(RatingsFile(write(f"{dimension}.csv", rows[::-1], header), dimension))
+    for name in ("Usefulness", "Tone"):
+        rows = sorted(row.removesuffix(f",{name}") for row in ROWS if row.endswith(name))
+        files.append(RatingsFile(write(f"{name}.csv", rows[::-1], header), name))
     want = expected(*files)
     assert want == expected(RatingsFile(write("ratings.csv")))
     straight()
@@ -227,19 +224,23 @@ def faulty(**fields):
     return [*ROWS[:7], swapped(ROWS[7], **fields), *ROWS[8:]]
 
 
-FAULTS = {
+# Names of wrong rows and what is wrong in one of them
+WRONG_FIELDS = """
+text in a number: {gt: good}
+no length: {pred_length: "-3"}
+length is text: {pred_length: long}
+unknown judge: {judge: gpt-9}
+unknown dimension: {dimension: Wit}
+no prompt: {prompt_id: " "}
+"""
+FAULTS = {name: faulty(**fields) for name, fields in yaml.safe_load(WRONG_FIELDS).items()}
+FAULTS |= {
     "off its scale": [
         *ROWS[:7],
         swapped(ROWS[7], rating="94"),
         swapped(ROWS[8], gt="9"),
         *ROWS[9:],
     ],
-    "text in a number": faulty(gt="good"),
-    "no length": faulty(pred_length="-3"),
-    "length is text": faulty(pred_length="long"),
-    "unknown judge": faulty(judge="gpt-9"),
-    "unknown dimension": faulty(dimension="Wit"),
-    "no prompt": faulty(prompt_id=" "),
     "found twice": [*ROWS, ROWS[5]],
     "found twice, without a rating": [*ROWS, swapped(ROWS[5], rating="")],
     "found twice, under two spellings": [*ROWS, ROWS[0].replace("gpt-4o", "GPT-4o")],
@@ -279,23 +280,15 @@ RATINGS = str(SMOKE / "ratings.csv")
 MINE = (RATINGS, "--study", "mine", "--config", str(SMOKE / "config.yaml"))
 
 
-def command(*arguments, folder=ROOT, redirected=""):
-    """Run it in a shell, for redirection; status, standard output and standard error."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
+def command(*arguments, folder=ROOT, before="", redirected=""):
+    """Run `recuse fit` in a shell, after other commands or with redirection; status, standard
+    output and error.
+    """
+    script = f'{before} exec "$@" {redirected}'
     done = subprocess.run(
-        [
-            "sh",
-            "-c",
-            f'exec "$@" {redirected}',
-            "sh",
-            sys.executable,
-            "-m",
-            "recuse",
-            "fit",
-            *arguments,
-        ],
+        ["sh", "-c", script, "sh", sys.executable, "-m", "recuse", "fit", *arguments],
         cwd=folder,
-        env=environment,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")},
         capture_output=True,
         timeout=60,
         check=False,
@@ -369,44 +362,26 @@ def test_standard_output_that_cannot_be_written(redirected, status, message):
 
 
 def test_invalid_files_are_named(tmp_path):
-    config = ("--config", str(SMOKE / "config.yaml"), "--study", "mine")
     os.mkfifo("pipe")
-    name = b"\xff.csv"
-    with open(os.path.join(os.fsencode(tmp_path), name), "wb") as file:
-        file.write(b"judge\n")
+    name = os.fsdecode(b"\xff.csv")
+    Path(name).write_text("judge\n", "utf-8")
     for path, message in (
-        (
-            "pipe",
-            (
-                "error: pipe: found a folder or a pipe; write a CSV or parquet file, which can be"
-                " read more than once\n"
-            ),
-        ),
-        (os.fsdecode(name), r"error: '\udcff.csv': the name is not UTF-8; rename the file" + "\n"),
+        ("pipe", "pipe: found a folder or a pipe; write a CSV or parquet file, which can be read"),
+        (name, r"'\udcff.csv': the name is not UTF-8; rename the file"),
     ):
-        assert command(path, *config, folder=tmp_path) == (1, b"", message)
+        status, written, error = command(path, *MINE[1:], folder=tmp_path)
+        assert (status, written, error.count("\n")) == (1, b"", 1)
+        assert error.startswith(f"error: {message}")
 
 
 def test_no_temporary_folder(tmp_path):
     """As under `ulimit -f 0`, which forbids every file."""
-    command = (
-        f"ulimit -f 0; exec {sys.executable} -m recuse fit {write('ratings.csv')} --study twin"
-    )
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
-    result = subprocess.run(
-        ["bash", "-c", command],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 1
-    assert result.stderr.startswith(
-        "error: the folder of temporary files: No usable temporary directory; set TMPDIR to a"
-        " folder"
-    )
-    assert result.stderr.count("\n") == 1
+    path = write("ratings.csv")
+    status, _, error = command(path, "--study", "twin", folder=tmp_path, before="ulimit -f 0;")
+    assert status == 1
+    words = "the folder of temporary files: No usable temporary directory; set TMPDIR to a folder"
+    assert error.startswith(f"error: {words}")
+    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -660,14 +635,6 @@ def test_a_configuration_alone_names_its_studies(alone):
     assert alone("fit", "mine.yaml", "--study", "b", **ARENA) == fitted
 
 
-def test_which_studies_can_be_fitted_is_said(alone):
-    """Comparisons cannot."""
-    status, page, error = alone("fit", "mine.yaml", **ARENA)
-    assert (status, page) == (1, "")
-    words = "mine.yaml has several studies; name one by --study: a, b"
-    assert error == f"error: --study: {words}\n"
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     cases("""
@@ -691,34 +658,35 @@ def test_a_configuration_alone_that_does_not_say_enough(alone, arguments, messag
     assert error.startswith(f"error: {message}")
 
 
-def test_a_configuration_without_files(alone):
-    assert alone("check", "mine.yaml", studies={})[2].startswith(
-        "error: config: no study with files; describe one under "
-    )
-    assert (
-        "`fit` is for ratings; build the report"
-        in alone("fit", "mine.yaml", studies={}, **ARENA)[2]
-    )
+def test_which_studies_of_a_configuration_there_are_is_said(alone):
+    """Comparisons cannot be fitted."""
+    words = "name one by --study: a, b\n"
+    assert alone("fit", "mine.yaml", **ARENA)[2].endswith(f"has several studies; {words}")
+    error = alone("fit", "mine.yaml", studies={}, **ARENA)[2]
+    assert "`fit` is for ratings; build the report" in error
+    error = alone("check", "mine.yaml", studies={})[2]
+    assert error.startswith("error: config: no study with files; describe one under ")
 
 
 @pytest.mark.parametrize(
     ("setting", "message"),
-    [
-        (
-            ("grader", "gradr"),
-            "mine.yaml, line 8: judged.csv, line 1, column gradr: missing; found",
-        ),
-        (("judged.csv", "jugded.csv"), "mine.yaml, line 7: jugded.csv: no such file; name an"),
-        (("second]", "secnd]"), "mine.yaml, line 12: human.csv, line 1, column secnd: missing;"),
-        (("    scales", "    figures: [verdict]\n    scales"), "mine.yaml, line 14: studies: ours"),
-    ],
+    cases("""
+judge: grader -> judge: gradr
+    mine.yaml, line 8: judged.csv, line 1, column gradr: missing; found
+files: judged.csv -> files: jugded.csv
+    mine.yaml, line 7: jugded.csv: no such file; name an
+second] -> secnd]
+    mine.yaml, line 12: human.csv, line 1, column secnd: missing;
+simulated: true -> figures: [verdict]
+    mine.yaml, line 5: studies: ours
+"""),
 )
 def test_a_run_stops_before_it_starts_with_the_line_of_check(
     setting, message, tmp_path, run_command
 ):
     copy_example(str(tmp_path))
     mine = Path("mine.yaml").read_text("utf-8")
-    Path("mine.yaml").write_text(mine.replace(*setting), "utf-8")
+    Path("mine.yaml").write_text(mine.replace(*setting.split(" -> ")), "utf-8")
     status, output, errors = run_command("run", "mine.yaml")
     assert (status, output) == (1, "")
     (line,) = errors.splitlines()

@@ -45,8 +45,8 @@ def tried(names, *, replicates=20, key="key", seed=3, **dials):
     )
 
 
-# Number of a judge, or all that are biased; statistic, value, and the Monte Carlo error of some: the
-# standard deviation of four numbers, two of them larger by 0.02 or by two of three judges, halved
+# Number of a judge, or all that are biased; statistic, value, and the Monte Carlo error of some,
+# the standard deviation of four numbers, halved: two are larger by 0.02, or by two of three judges
 STATISTICS = """
 3    rejected      0.5      -
 3    covered       0.5      -

@@ -20,12 +20,14 @@ def verdicts_from(**settings):
     ).judges
 
 
-def with_own_answers_chosen(verdicts, judge=0):
-    of_self = (verdicts.judge == judge) & ((verdicts.first == judge) | (verdicts.second == judge))
-    return replace(
-        verdicts,
-        outcome=np.where(of_self, np.where(verdicts.first == judge, 0, 1), verdicts.outcome),
-    )
+def of_self(verdicts):
+    """Whether it is a verdict of the first judge on an answer of its own."""
+    return (verdicts.judge == 0) & ((verdicts.first == 0) | (verdicts.second == 0))
+
+
+def with_own_answers_chosen(verdicts):
+    own = np.where(verdicts.first == 0, 0, 1)
+    return replace(verdicts, outcome=np.where(of_self(verdicts), own, verdicts.outcome))
 
 
 def test_a_judge_that_always_chooses_itself_has_no_finite_term_and_leaves_the_others_alone():
@@ -36,8 +38,7 @@ def test_a_judge_that_always_chooses_itself_has_no_finite_term_and_leaves_the_ot
     assert fitted.separated[place]
     assert not fitted.identified[place]
     assert fitted.separated.sum() == 1
-    of_self = (verdicts.judge == 0) & ((verdicts.first == 0) | (verdicts.second == 0))
-    without = fit_maximum(PairCells(verdicts.among(~of_self)), LINEAR)
+    without = fit_maximum(PairCells(verdicts.among(~of_self(verdicts))), LINEAR)
     others = np.flatnonzero(without.identified)
     assert_allclose(fitted.coefficients[others], without.coefficients[others], atol=1e-9)
 
@@ -79,8 +80,9 @@ def test_one_order_only_tells_own_terms_but_no_common_effect_of_places():
     assert fitted.identified[cells.terms.places(SELF)].all()
     assert fitted.identified[cells.terms.places(STRENGTH)].all()
     assert abs(fitted.coefficients[cells.terms.places(POSITION)].sum()) < 1e-9
-    error = np.sqrt(fitted.covariance(fitted.influence).diagonal())[cells.terms.places(SELF)]
-    assert (np.abs(fitted.coefficients[cells.terms.places(SELF)] - 0.6) < 4 * error).all()
+    own = cells.terms.places(SELF)
+    error = np.sqrt(fitted.covariance(fitted.influence).diagonal())[own]
+    assert (np.abs(fitted.coefficients[own] - 0.6) < 4 * error).all()
 
 
 def test_a_model_that_no_other_judge_compares_takes_its_judges_own_term_with_it():

@@ -85,12 +85,10 @@ def test_errors_of_a_include_those_of_the_humans_strengths():
     whole = Regression(compared).against_humans
     drawn = []
     for item in range(50):
-        kept = compared.judges.item != item
         humans = compared.humans.among(compared.humans.item != item)
-        drawn.append(
-            Regression(replace(compared.among(kept), humans=humans)).against_humans.fit.coefficients
-        )
-    jackknife = np.sqrt(49 / 50 * ((drawn - np.mean(drawn, axis=0)) ** 2).sum(axis=0))
+        part = replace(compared.among(compared.judges.item != item), humans=humans)
+        drawn.append(Regression(part).against_humans.fit.coefficients)
+    jackknife = np.sqrt(49) * np.std(drawn, axis=0)
     identified = whole.fit.identified
     assert_allclose(whole.std_error[identified], jackknife[identified], rtol=0.12)
     places = whole.fit.cells.terms.places(SELF)

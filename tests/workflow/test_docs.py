@@ -54,21 +54,13 @@ EXAMPLES = {"judged", "human", "without_small_models_on_news", "annotations", "t
 @for_each_page
 def test_tables_of_a_page_exist(page):
     named = re.findall(r"`(?:[\w<>/*-]*/)?(\w+)\.(?:csv|parquet|json)`", page.read_text("utf-8"))
-    code = "\n".join(
-        path.read_text("utf-8")
-        for suffix in ("py", "smk", "yaml")
-        for path in (ROOT / "workflow").rglob(f"*.{suffix}")
-    )
-    code += (ROOT / "config.yaml").read_text("utf-8")
     in_repository = {
         path.stem
         for folder in ("workflow/data", "tests/golden")
         for path in (ROOT / folder).iterdir()
     }
-    unknown = {
-        stem for stem in {*named} - EXAMPLES - in_repository if not re.search(rf"\b{stem}\b", code)
-    }
-    assert unknown == set()
+    known = EXAMPLES | in_repository | words_of_the_project(("workflow",))
+    assert {*named} - known == set()
 
 
 # Of other packages and tools
@@ -98,14 +90,12 @@ def without_blocks(page):
 
 
 @cache
-def words_of_the_project():
-    texts = [
-        f"{path.stem} {path.read_text('utf-8')}"
-        for folder, suffix in product(("workflow", "tests", "benchmarks"), ("py", "smk", "yaml"))
-        for path in (ROOT / folder).rglob(f"*.{suffix}")
-        if path != Path(__file__)
-    ]
-    texts += [(ROOT / name).read_text("utf-8") for name in ("config.yaml", "montecarlo.yaml")]
+def words_of_the_project(folders=("workflow", "tests", "benchmarks")):
+    """Words in the code and the settings, and the names of their files."""
+    paths = [ROOT / "config.yaml", ROOT / "montecarlo.yaml"]
+    for folder, suffix in product(folders, ("py", "smk", "yaml")):
+        paths += (ROOT / folder).rglob(f"*.{suffix}")
+    texts = [f"{path.stem} {path.read_text('utf-8')}" for path in paths if path != Path(__file__)]
     return {*re.findall(r"\w+", "\n".join(texts))}
 
 

@@ -9,15 +9,13 @@ JUDGES = {"a1": "A", "a2": "A", "b1": "B"}
 TOP = 40  # of the raw scale
 
 
-def rows_from(
-    *, references, curve, self_bias=0.0, spread=0.05, per_group=400, dimensions=("d",), seed=0
-):
+def rows_from(*, references, curve, self_bias=0.0, spread=0.05, dimensions=("d",)):
     """Rows (judge, model, dimension, reference, raw rating), rating = curve(judge, reference) +
     self_bias + noise, rounded.
 
-    references: (generator, judge, model) -> (per_group,) on the unit scale.
+    references: (generator, judge, model) -> (400,) on the unit scale.
     """
-    generator = default_rng(seed)
+    generator = default_rng(0)
     rows = []
     for dimension in dimensions:
         for judge in JUDGES:
@@ -26,20 +24,13 @@ def rows_from(
                 rating = (
                     curve(judge, reference)
                     + self_bias * (judge == model)
-                    + spread * generator.standard_normal(per_group)
+                    + spread * generator.standard_normal(len(reference))
                 )
                 rows += [
                     (judge, model, dimension, x, y)
-                    for x, y in zip(reference, np.rint(TOP * rating), strict=True)
+                    for x, y in zip(reference, np.rint(TOP * rating).astype(int), strict=True)
                 ]
-    judge, model, dimension, reference, rating = zip(*rows, strict=True)
-    return (
-        np.array(judge),
-        np.array(model),
-        np.array(dimension),
-        np.array(reference),
-        np.array(rating, dtype=int),
-    )
+    return tuple(map(np.array, zip(*rows, strict=True)))
 
 
 def cells_from(judge, model, dimension, reference, rating):

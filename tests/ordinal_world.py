@@ -80,10 +80,10 @@ def expanded(cells):
     return replace(cells, counts=counts, **parts)
 
 
-def on_a_scale_of_hundred(seed=0, *, per_cell=6):
+def on_a_scale_of_hundred():
     """One cell for each row, rated 0 to 100, each with a human score of its own."""
-    cells = expanded(simulated(seed, per_cell=per_cell, top=100))
-    moved = default_rng(seed).uniform(-0.1, 0.1, len(cells.group))
+    cells = expanded(simulated(3, per_cell=30, top=100))
+    moved = default_rng(3).uniform(-0.1, 0.1, len(cells.group))
     return replace(cells, reference=np.clip(cells.reference + moved, 0, 1))
 
 

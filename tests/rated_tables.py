@@ -62,8 +62,8 @@ def rated(
     return rows
 
 
-def unscored(*, human="", **settings):
-    """Rows of two dimensions without human scores, or with this one; GPT-4o favours itself, and a
+def unscored(**settings):
+    """Rows of two dimensions without human scores; GPT-4o favours itself, and a
     tenth is not rated.
     """
 
@@ -75,7 +75,7 @@ def unscored(*, human="", **settings):
     drawn = random.Random(3)
     lost = [drawn.random() < 0.1 for _ in rows]
     return [
-        {**row, "gt": human, "rating": "" if none else row["rating"]}
+        {**row, "gt": "", "rating": "" if none else row["rating"]}
         for row, none in zip(rows, lost, strict=True)
     ]
 
@@ -101,13 +101,11 @@ def normalised(source, folder="."):
     return ratings
 
 
-def study_of_query(folder, query, scale=(0, 4)):
-    """A study of the rows of an SQL query."""
+def study_of_query(folder, query):
+    """A study of the rows of an SQL query, rated from 0 to 4."""
     duckdb.sql(f"copy ({query}) to '{folder}/raw.parquet' (format parquet)")
-    dimensions = [
-        name for (name,) in duckdb.sql(f"select distinct dimension from ({query})").fetchall()
-    ]
-    scales = dict.fromkeys(dimensions, scale)
+    dimensions = duckdb.sql(f"select distinct dimension, [0, 4] from ({query})")
+    scales = dict(dimensions.fetchall())
     return built(folder, "mine", raw_study(f"{folder}/raw.parquet", scales=scales))
 
 

@@ -67,10 +67,6 @@ RESIDUALS = [
 ABSENT = [absent("main", "G", because(Reason.NO_SIBLINGS), "family_bias")]
 
 
-def asked(*checks, confidence=0.9, specs=SPECS):
-    return Robustness(checks or CHECKS, specs, confidence, 0.8)
-
-
 def table(
     *checks,
     estimates=ESTIMATED,
@@ -82,7 +78,8 @@ def table(
 ):
     """The rows of the table of conclusions."""
     found = Tables({"estimates": estimates, "idiosyncrasy": idiosyncrasy, **tables}, not_estimable)
-    return list(conclusions(asked(*checks, specs=specs), found, order=order or {}))
+    asked = Robustness(checks or CHECKS, specs, 0.9, 0.8)
+    return list(conclusions(asked, found, order=order or {}))
 
 
 def at(rows, check, term, label=""):

@@ -16,12 +16,11 @@ from recuse.model.spec import A, C
 BY_MODEL = "B against other judges, by model"
 
 
-def board(ranks, models=PRESENT, label=None, sets=1):
+def board(ranks, sets=1):
     """Rows of the leaderboard: `ranks` by kind; a rank set goes `sets` ranks to each side."""
     rows = [
         {
             "spec": "main",
-            "slice": label,
             "scores": kind,
             "estimand": SHRUNK if kind == DEBIASED else None,
             "model": model,
@@ -33,32 +32,32 @@ def board(ranks, models=PRESENT, label=None, sets=1):
             "rank_high": rank + sets,
         }
         for kind, of_kind in ranks.items()
-        for model, rank in zip(models, of_kind, strict=True)
+        for model, rank in zip(PRESENT, of_kind, strict=True)
     ]
     return pd.DataFrame(rows, columns=LEADERBOARD)
 
 
-def curves(terms=(("self_bias", "GPT-4o"), ("family_bias", "Claude")), estimands=(A, BY_MODEL)):
+def curves(terms=(("self_bias", "GPT-4o"), ("family_bias", "Claude"))):
     rows = [
-        (
-            "s",
-            spec,
-            None,
-            estimand,
-            "moments",
-            at,
-            *term,
-            value := 0.1 * at - 0.04,
-            0.01,
-            9,
-            value - 0.02,
-            value + 0.02,
-        )
-        for spec, estimand in zip("ab", estimands, strict=False)
-        for term in terms
+        {
+            "study": "s",
+            "spec": spec,
+            "estimand": estimand,
+            "method": "moments",
+            "reliability": at,
+            "quantity": quantity,
+            "term": term,
+            "estimate": (value := 0.1 * at - 0.04),
+            "std_error": 0.01,
+            "df": 9,
+            "ci_low": value - 0.02,
+            "ci_high": value + 0.02,
+        }
+        for spec, estimand in (("a", A), ("b", BY_MODEL))
+        for quantity, term in terms
         for at in (1.0, 0.65, 0.3)
     ]
-    return pd.DataFrame(rows, columns=MEASUREMENT_ERROR[:13]).reindex(columns=MEASUREMENT_ERROR)
+    return pd.DataFrame(rows, columns=MEASUREMENT_ERROR)
 
 
 def reliability_tables(curve=None, known=("Tone", "Wit")):

@@ -4,6 +4,7 @@ recovered.
 
 import math
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +12,7 @@ from numpy.random import default_rng
 
 from picked_rows import fields
 from planted_keys import assert_recovered
-from recuse.base.database import connect, text
+from recuse.base.database import connect
 from recuse.base.reasons import Reason, code
 from recuse.inference.gold import (
     BASELINES,
@@ -63,41 +64,16 @@ def drawn(seed, *, prompts=200, share=1.0):
                 passed = draw.random() < (0.9 if right else chance)
                 rating = draw.choice([0.5, 0.75, 1.0]) if passed else draw.choice([0.0, 0.25])
                 if draw.random() < share:
-                    rows.append(
-                        (
-                            prompt,
-                            "d",
-                            judge,
-                            model,
-                            FAMILIES[judge],
-                            FAMILIES[model],
-                            rating,
-                            float(right),
-                            None,
-                        )
-                    )
-    names = (
-        "prompt",
-        "dimension",
-        "judge",
-        "model",
-        "judge_family",
-        "model_family",
-        "rating_unit",
-        "gt_unit",
-        "occasion",
-    )
-    return pd.DataFrame(rows, columns=names)
+                    rows.append((prompt, judge, model, rating, float(right)))
+    table = pd.DataFrame(rows, columns=["prompt", "judge", "model", "rating_unit", "gt_unit"])
+    families = {f"{name}_family": table[name].map(FAMILIES) for name in ("judge", "model")}
+    return table.assign(**families, dimension="d")
 
 
 def rows_from(table, folder):
     path = str(folder / "ratings.parquet")
+    duckdb.from_df(table).select("*, null::varchar as occasion").write_parquet(path)
     connection = connect()
-    connection.register("given", table)
-    connection.execute(
-        f"copy (select * replace (occasion::varchar as occasion) from given) to {text(path)}"
-        " (format parquet)"
-    )
     judges, families = create_marks_of_ratings(connection, [path], pass_mark=0.5)
     return list(
         gold(
@@ -124,42 +100,33 @@ def naive(table, quantity, term, case):
         targets = np.diag(np.array(MODELS) == term)
     else:
         targets = ~of_others & (family == term) & ~np.eye(len(family), dtype=bool)
-    sums = {
-        baseline: np.zeros((2, 2)) for baseline in (OTHER_JUDGES, OTHER_ANSWERS, SAME_QUESTIONS)
-    } | {BOTH: np.zeros((4, 2))}
-
-    def add(baseline, *values):
-        sums[baseline] += [[value, 1] for value in values]
-
     marks = np.full((table["prompt"].max() + 1, len(MODELS), len(MODELS)), np.nan)
     judge, model = (kept[name].map(MODELS.index) for name in ("judge", "model"))
     marks[kept["prompt"], judge, model] = kept["mark"]
+    own, theirs = [], []
+    compared = {OTHER_JUDGES: [], SAME_QUESTIONS: [], BOTH: []}
     for y in marks:  # (judges, models), nan where there is no rating
         known = ~np.isnan(y)
-        theirs = y[known & of_others & targets.any(axis=1)[:, None]]
-        sums[OTHER_ANSWERS][1] += theirs.sum(), len(theirs)
+        theirs.extend(y[known & of_others & targets.any(axis=1)[:, None]])
         for judge, model in np.argwhere(known & targets):
             mine = y[judge, model]
-            sums[OTHER_ANSWERS][0] += mine, 1
+            own.append(mine)
             others = np.flatnonzero(known[:, model] & of_others[judge] & of_others[model])
             third = known[judge] & of_others[judge]
             if len(others):
-                add(OTHER_JUDGES, mine, y[others, model].mean())
+                compared[OTHER_JUDGES].append((mine, y[others, model].mean()))
             if third.any():
-                add(SAME_QUESTIONS, mine, y[judge, third].mean())
-            matched = []
-            for other in others:
-                common = third & known[other] & of_others[other]
-                if common.any():
-                    means = y[judge, common].mean(), y[other, common].mean()
-                    matched.append((y[other, model], *means))
+                compared[SAME_QUESTIONS].append((mine, y[judge, third].mean()))
+            matched = [
+                (y[other, model], y[judge, common].mean(), y[other, common].mean())
+                for other in others
+                if (common := third & known[other] & of_others[other]).any()
+            ]
             if matched:
-                add(BOTH, mine, *np.mean(matched, axis=0))
-    shares = {
-        baseline: values[:, 0] / values[:, 1]
-        for baseline, values in sums.items()
-        if values[:, 1].all()
-    }
+                compared[BOTH].append((mine, *np.mean(matched, axis=0)))
+    shares = {baseline: np.mean(values, axis=0) for baseline, values in compared.items() if values}
+    if own and theirs:
+        shares[OTHER_ANSWERS] = np.mean(own), np.mean(theirs)
     signs = np.array([1, -1, -1, 1])
     with np.errstate(divide="ignore"):
         return {baseline: float(signs[: len(of)] @ np.log(of)) for baseline, of in shares.items()}

@@ -156,12 +156,10 @@ def test_split_raters_are_instrumental_variables_of_each_rater_in_turn():
     expected = IV2SLS(np.tile(y, RATERS), regressors, instruments).fit().params
     assert_allclose(result.estimate, expected, rtol=1e-8)
     residual = np.tile(y, RATERS) - regressors @ expected
-    scores = [
-        (instruments * residual[:, None])[np.tile(prompt, RATERS) == p].sum(axis=0)
-        for p in range(60)
-    ]
+    scores = np.zeros((60, x.shape[1]))
+    np.add.at(scores, np.tile(prompt, RATERS), instruments * residual[:, None])
     inverse, (n, k) = np.linalg.inv(instruments.T @ regressors), x.shape
-    spread = inverse @ sum(np.outer(s, s) for s in scores) @ inverse.T * 60 / 59 * (n - 1) / (n - k)
+    spread = inverse @ scores.T @ scores @ inverse.T * 60 / 59 * (n - 1) / (n - k)
     assert_allclose(result.std_error, np.sqrt(np.diag(spread)), rtol=1e-7)
     assert len(terms) == k
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
 from scipy.stats import nct, norm, t
-from test_mixed import Twin, approx_central
+from test_mixed import Twin
 
 from designs_on_rows import (
     carried_terms,
@@ -239,16 +239,11 @@ def dense(plan, judge):
     twin = Twin(fit, fit.table.sampling)
     cell = np.flatnonzero(fit.table.is_self)[plan.judges.index(judge)]
     row = twin.against_others(fit.parameters, cell)
+    variance, _ = fit.errors(row[None]).of(np.ones(1))  # which test_mixed tests
     v = twin.covariance(fit.parameters)
-    moved = approx_central(lambda at: twin.against_others(at, cell), fit.parameters, 1e-4)
-    spread = np.linalg.inv(fit.information)
-    variance, df = fit.errors(row[None]).of(np.ones(1))
-    assert variance == pytest.approx(
-        row @ v @ row + np.einsum("pq,pa,ab,qb->", spread, moved, v, moved), rel=1e-6
-    )
     gradient = row @ twin.derivatives(fit.parameters) @ row
+    spread = np.linalg.inv(fit.information)
     satterthwaite = max(1.0, 2 * (row @ v @ row) ** 2 / (gradient @ spread @ gradient))
-    assert df == pytest.approx(min(satterthwaite, fit.table.additive.df), rel=1e-6)
     return row, variance - row**2 @ fit.table.sampling, satterthwaite
 
 

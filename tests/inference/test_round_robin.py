@@ -4,7 +4,7 @@ plans says.
 
 import numpy as np
 import pytest
-from numpy.random import default_rng
+from test_panel import world
 
 from conftest import CONFIG
 from picked_rows import fields, keyed, where
@@ -21,7 +21,6 @@ from recuse.inference.round_robin import (
     plan_rows,
     round_robin_rows,
 )
-from recuse.validation.world import MonteCarloWorld
 
 # (M, J)
 RELATED = np.array(
@@ -67,18 +66,6 @@ class Ratings:
         self.parts.append((rating - self.levels[:, None]).mean(axis=1))
 
 
-def drawn_world(**dials):
-    settings = {
-        "dimensions": 2,
-        "prompts": 120,
-        "intercept": [0.1, 0.0],
-        "slope": 1.0,
-        "noise": 0.2,
-        "families": [2, 1, 1, 1],
-    }
-    return MonteCarloWorld(**settings | dials).draw(default_rng(5))
-
-
 @pytest.mark.parametrize(
     "dials", [{}, {"judge_shock": 0.2, "preference": 0.1, "completion_shock": 0.1}]
 )
@@ -86,7 +73,7 @@ def test_the_variance_that_a_plan_adds_is_that_of_drawn_plans(dials):
     """2,000 plans on the same ratings: their scores are those by all judges, give or take what is
     predicted.
     """
-    study = drawn_world(**dials)
+    study = world(prompts=120, **dials)
     judges = linked_judges(study)
     related = judges.crossing.related
     levels = judges.levels + judges.means(judges.levels)[:, None]

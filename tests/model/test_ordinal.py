@@ -352,7 +352,7 @@ def test_linear_program_is_over_what_the_rows_of_a_judge_do_not_fix(monkeypatch)
         return recession(gains)
 
     monkeypatch.setattr("recuse.model.ordinal.recession", spied)
-    cells = on_a_scale_of_hundred(3, per_cell=30)
+    cells = on_a_scale_of_hundred()
     self_rows = own_rows(cells, "b")
     highest = with_ratings(cells, self_rows, 100)
     places, fit = fitted(highest)

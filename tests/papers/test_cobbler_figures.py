@@ -17,7 +17,6 @@ from drawings import (
     texts,
     x_values,
 )
-from recuse.papers.cobbler import RBO, VALID
 from recuse.papers.cobbler_figures import (
     NAMES,
     NOTHING,
@@ -33,25 +32,22 @@ JUDGES = [f"Judge {letter}" for letter in "ABCDEFGHIJKLMNO"]
 SIZES = [">100B", ">40B", "<10B"]
 
 
-def biases(judges=JUDGES, *, names=tuple(CLOSED_FORM), origin="computed", sizes=None, human=False):
+def biases():
     """A table of shares, no two of them equal."""
-    rows = []
-    for number, (judge, bias) in enumerate(itertools.product(judges, names)):
-        share = (0.05 + 0.9 * (7 * number % 101) / 101) * 0.7
-        size = sizes[judges.index(judge) % len(sizes)] if sizes else None
-        rows.append({"judge": judge, "size": size, "bias": bias, "origin": origin, "share": share})
-    for number, bias in enumerate(["order_first", "salience", "bandwagon"] if human else []):
-        share = 0.3 + 0.1 * number
-        rows.append(
-            {"judge": "Human", "bias": bias, "origin": "released shares", "share": share}
-            | ends(share)
-        )
-    table = pd.DataFrame(rows, columns=COGNITIVE_BIASES)
+    table = pd.DataFrame(itertools.product(JUDGES, CLOSED_FORM), columns=["judge", "bias"])
+    number = np.arange(len(table))
+    table["share"] = (0.05 + 0.9 * (7 * number % 101) / 101) * 0.7
+    table["size"] = np.array(SIZES)[number // len(CLOSED_FORM) % 3]
+    humans = pd.DataFrame({"bias": ["order_first", "salience", "bandwagon"], "judge": "Human"})
+    humans = humans.assign(share=[0.3, 0.4, 0.5], ci_low=[0.25, 0.35, 0.45], ci_high=0.54)
+    table = pd.concat(
+        [table.assign(origin="computed"), humans.assign(origin="released shares")]
+    ).reindex(columns=COGNITIVE_BIASES)
     return table.assign(study="s", random=table["bias"].map(CLOSED_FORM))
 
 
-def ends(share):
-    return {"ci_low": share - 0.05, "ci_high": share + 0.04}
+TABLE = biases()
+OF_JUDGES = TABLE[TABLE["judge"] != "Human"]
 
 
 def jitter(table, seed=1):
@@ -69,9 +65,8 @@ def marks(figure, gid):
 
 
 def test_a_point_for_each_judge_and_bias_and_a_line_for_each_threshold():
-    table = biases(human=True)
-    figure = jitter(table)
-    judges = table[table["judge"] != "Human"]
+    figure = jitter(TABLE)
+    judges = OF_JUDGES
     assert sorted(x for x, _ in marks(figure, "judge")) == sorted(judges["share"])
     assert [x for x, _ in marks(figure, "random")] == list(CLOSED_FORM.values())
     axes = figure.axes[0]
@@ -81,25 +76,22 @@ def test_a_point_for_each_judge_and_bias_and_a_line_for_each_threshold():
         within = [x for x, y in marks(figure, "judge") if low < y < high]
         assert sorted(within) == sorted(judges.loc[judges["bias"] == bias, "share"])
     assert [x for x, _ in marks(figure, "human")] == pytest.approx([0.3, 0.4, 0.5])
-    assert artists(figure, "interval")[0].get_xdata() == pytest.approx([0.25, 0.34])
+    assert artists(figure, "interval")[0].get_xdata() == pytest.approx([0.25, 0.54])
     assert "humans, mean of the released shares" in texts(figure)
     assert "humans: 90 % bootstrap interval over instructions" in prose(figure)
-    above = judges.assign(above=judges["share"] > judges["random"]).groupby("bias")["above"].sum()
-    excess = (judges["share"] - judges["random"]).groupby(judges["bias"]).mean()
-    strongest = (
-        f"“{NAMES[excess.idxmax()]}”: it exceeds random choices in {above[excess.idxmax()]} of 15"
-        " judges"
-    )
-    assert strongest in prose(figure)
+    excess = (judges["share"] - judges["random"]).groupby(judges["bias"])
+    strongest = excess.mean().idxmax()
+    count = (excess.get_group(strongest) > 0).sum()
+    sentence = f"“{NAMES[strongest]}”: it exceeds random choices in {count} of 15 judges"
+    assert sentence in prose(figure)
 
 
 def test_biases_without_a_share_are_said():
-    table = biases(JUDGES[:3])
-    table.loc[
-        (table["bias"] == "bandwagon")
-        | ((table["bias"] == "salience") & (table["judge"] == "Judge A")),
-        "share",
-    ] = np.nan
+    table = OF_JUDGES[OF_JUDGES["judge"].isin(JUDGES[:3])].assign(size=None)
+    is_empty = (table["bias"] == "bandwagon") | (
+        (table["bias"] == "salience") & (table["judge"] == "Judge A")
+    )
+    table["share"] = table["share"].mask(is_empty)
     text = (
         "Without a share, as all comparisons are left out, by number of judges: Salience (1);"
         " Bandwagon (3)."
@@ -118,15 +110,9 @@ def test_biases_without_a_share_are_said():
 
 
 def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices():
-    table = biases(human=True)
-    figure = bias_profile(table, subject())
-    judges = table[table["judge"] != "Human"]
+    figure = bias_profile(TABLE, subject())
     random = np.array(list(CLOSED_FORM.values()))
-    wide = (
-        judges.pivot(index="judge", columns="bias", values="share")
-        .loc[JUDGES, list(CLOSED_FORM)]
-        .to_numpy()
-    )
+    wide = OF_JUDGES["share"].to_numpy().reshape(len(JUDGES), 9)
     shown = [text.get_text() for text in figure.axes[0].texts]
     assert shown == [f"{share:.2f}" for share in [*wide.ravel(), 0.3, 0.4, 0.5, *random]]
     cells = figure.axes[0].collections[0]
@@ -142,9 +128,8 @@ def test_the_profile_has_every_share_and_a_shade_for_what_exceeds_random_choices
 
 
 def test_parts_of_a_bar_are_mean_shares_over_the_number_of_biases():
-    table = biases(sizes=SIZES, human=True)
-    figure = bias_by_size(table, subject())
-    judges = table[table["judge"] != "Human"]
+    figure = bias_by_size(TABLE, subject())
+    judges = OF_JUDGES
     for bias in CLOSED_FORM:
         widths = [bar.get_width() for bar in artists(figure, bias)]
         means = judges[judges["bias"] == bias].groupby("size")["share"].mean().reindex(SIZES)
@@ -164,32 +149,28 @@ STATISTICS = (
 )
 
 
-def overlaps(shown=SHOWN, judges=JUDGES, listing=0.5):
-    rows = []
-    for systems, form, ties, _ in shown:
-        values = {statistic: listing + 0.05 * number for number, statistic in enumerate(STATISTICS)}
-        table = [(statistic, None, value) for statistic, value in values.items()]
-        table += [
-            ("judges_with_annotators", judge, 0.2 + 0.03 * number)
-            for number, judge in enumerate(judges)
-        ]
-        # The other way round: with the annotators together the last judge is the best.
-        table += [
-            ("judges_with_annotators_together", judge, 0.7 - 0.02 * number)
-            for number, judge in enumerate(judges)
-        ]
-        table += [("judges_with_annotators", judge, 0.99) for judge in ["other form"]]
-        for statistic, judge, value in table:
-            kind = "no such form" if judge == "other form" else form
-            rows.append(
-                ("s", statistic, kind, systems, ties, judge, value, None, 50, None, None, None)
-            )
-    return pd.DataFrame(rows, columns=RBO)
+def overlaps(shown=SHOWN):
+    steps = np.arange(len(JUDGES))
+    single = pd.DataFrame({"judge": JUDGES, "value": 0.2 + 0.03 * steps})
+    # The other way round: with the annotators together the last judge is the best.
+    together = pd.DataFrame({"judge": JUDGES, "value": 0.7 - 0.02 * steps})
+    other = {"judge": ["other form"], "value": 0.99, "form": "no such form"}
+    parts = [
+        pd.DataFrame({"statistic": STATISTICS, "value": 0.5 + 0.05 * np.arange(5)}),
+        pd.concat([single, pd.DataFrame(other)]).assign(statistic="judges_with_annotators"),
+        together.assign(statistic="judges_with_annotators_together"),
+    ]
+    table = pd.concat(parts)
+    return pd.concat(
+        table.assign(systems=systems, form=table["form"].fillna(form), ties=ties)
+        for systems, form, ties, _ in shown
+    )
 
 
 def valid():
-    rows = [("s", "Judge A", prompt, 100, 25, 0.25, None, None) for *_, prompt in SHOWN]
-    return pd.DataFrame(rows, columns=VALID)
+    return pd.DataFrame(
+        {"judge": "Judge A", "prompt": [prompt for *_, prompt in SHOWN], "rate": 0.25}
+    )
 
 
 @pytest.mark.parametrize("shown", [SHOWN, SHOWN[:1]])

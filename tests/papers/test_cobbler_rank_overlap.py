@@ -5,8 +5,10 @@ released rankings of CoBBLEr.
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.random import default_rng
+from numpy.testing import assert_allclose
 
 from picked_rows import fields
 from recuse.papers.cobbler import (
@@ -19,6 +21,7 @@ from recuse.papers.cobbler import (
     released_overlap,
     wins_of_judge,
 )
+from text_tables import lines
 from verdict_files import released
 
 # Two rankings, p, and what version 0.1.3 of the package rbo gives: rbo(p=p) and rbo(p=p, ext=True),
@@ -30,24 +33,11 @@ OF_PACKAGE = """
 0 7 4 6 2 5 1 3 | 0 3 2 1 6 5 4 7 | 0.5 | 0.7220610119047619 | 0.7259672619047619
 0 | 0 | 0.9 | 0.1 | 1.0
 """
-COMMON = [
-    *(
-        "GPT-4",
-        "ChatGPT",
-        "InstructGPT",
-        "LLaMA",
-        "Cohere",
-        "Falcon",
-        "Alpaca",
-        "Vicuna",
-        "OpenAssist",
-        "Baize",
-        "Koala",
-    ),
-    *("WizardLM", "MPT"),
-]
-JUDGES_OF_15 = [*COMMON, "DollyV2", "RedPajama"]
-JUDGES_OF_13 = [*COMMON, "LLaMAv2", "Mistral", "OLMo"]
+JUDGES = """
+GPT-4 ChatGPT InstructGPT LLaMA Cohere Falcon Alpaca Vicuna OpenAssist Baize Koala WizardLM MPT DollyV2 RedPajama
+GPT-4 ChatGPT InstructGPT LLaMA Cohere Falcon Alpaca Vicuna OpenAssist Baize Koala WizardLM MPT LLaMAv2 Mistral OLMo
+"""
+SETTING = ["systems", "form", "ties"]
 SAMPLING = {"confidence": 0.9, "seed": 5}
 
 
@@ -95,94 +85,63 @@ def test_equal_wins_keep_the_order_of_columns():
 
 @pytest.fixture(scope="module")
 def overlaps():
+    """The rows by statistic, setting and judge; the judge is empty where there is none."""
     folder, _ = released("cobbler")
-    return released_overlap(str(folder), **SAMPLING)
-
-
-def one(rows, statistic, systems, form, ties, judge=None):
-    results = [
-        row
-        for row in rows
-        if (row["statistic"], row["systems"], row["form"], row["ties"], row.get("judge"))
-        == (statistic, systems, form, ties, judge)
-    ]
-    assert len(results) == 1
-    return results[0]
+    table = pd.DataFrame(released_overlap(str(folder), **SAMPLING)).fillna({"judge": ""})
+    table = table.set_index(["statistic", *SETTING, "judge"]).sort_index()
+    assert table.index.is_unique
+    return table
 
 
 @pytest.mark.mirror
-def test_aggregate_overlap_of_the_paper(overlaps):
-    row = one(overlaps, "aggregate", 15, "truncated", LISTED)
-    assert row["value"] == pytest.approx(0.49630142557117646, abs=1e-12)
-    assert "as_coded" not in row
-    assert row["rankings"] == 50
+def test_overlaps_of_the_paper(overlaps):
+    aggregate = overlaps.loc["aggregate", 15, "truncated", LISTED, ""]
+    assert aggregate["value"] == pytest.approx(0.49630142557117646, abs=1e-12)
+    assert np.isnan(aggregate["as_coded"])
+    assert aggregate["rankings"] == 50
+    judges = overlaps.loc["judges_with_annotators", 13, "extrapolated", BY_NAME, ""]
+    assert judges["as_coded"] == pytest.approx(0.4375625, abs=1e-12)
+    assert judges["value"] == pytest.approx(0.4375728872920215, abs=1e-12)
+    assert judges["rankings"] == 16 * 6 * 50
+    for ties in (LISTED, BY_NAME):  # the annotators' rankings have none
+        first = overlaps.loc["inter_annotator", 15, "truncated", ties, ""]
+        assert first["as_coded"] == pytest.approx(7.168 / 15, abs=1e-12)
+        assert first["rankings"] == 15 * 50
+        again = overlaps.loc["inter_annotator", 13, "extrapolated", ties, ""]
+        assert again["as_coded"] == pytest.approx(8.054 / 15, abs=1e-12)
 
 
 @pytest.mark.mirror
-def test_overlap_of_sixteen_judges_with_six_annotators(overlaps):
-    row = one(overlaps, "judges_with_annotators", 13, "extrapolated", BY_NAME)
-    assert row["as_coded"] == pytest.approx(0.4375625, abs=1e-12)
-    assert row["value"] == pytest.approx(0.4375728872920215, abs=1e-12)
-    assert row["rankings"] == 16 * 6 * 50
-
-
-@pytest.mark.mirror
-@pytest.mark.parametrize("ties", [LISTED, BY_NAME])
-def test_overlap_of_the_annotators_whose_rankings_have_no_ties(overlaps, ties):
-    first = one(overlaps, "inter_annotator", 15, "truncated", ties)
-    assert first["as_coded"] == pytest.approx(7.168 / 15, abs=1e-12)
-    assert first["rankings"] == 15 * 50
-    assert one(overlaps, "inter_annotator", 13, "extrapolated", ties)["as_coded"] == pytest.approx(
-        8.054 / 15, abs=1e-12
-    )
-
-
-@pytest.mark.mirror
-@pytest.mark.parametrize("ties", [LISTED, BY_NAME])
-def test_a_list_that_sees_no_answer_does_no_worse_than_any_judge(overlaps, ties):
-    assert one(overlaps, "listing_order", 13, "extrapolated", ties)["value"] == pytest.approx(
-        0.5805882501244714, abs=1e-12
-    )
-    for systems, form in itertools.product((15, 13), ("truncated", "extrapolated")):
-        listing = one(overlaps, "listing_order", systems, form, ties)
-        assert listing["rankings"] == 300
-        judges = JUDGES_OF_15 if systems == 15 else JUDGES_OF_13
-        values = [
-            one(overlaps, "judges_with_annotators", systems, form, ties, judge)["value"]
-            for judge in judges
-        ]
-        assert max(values) < listing["value"]
-        assert one(overlaps, "judges_with_annotators", systems, form, ties)[
-            "value"
-        ] == pytest.approx(np.mean(values), abs=1e-12)
-    dolly = one(overlaps, "judges_with_annotators", 15, "truncated", LISTED, "DollyV2")["value"]
+def test_a_list_that_sees_no_answer_does_no_worse_than_any_judge(overlaps):
+    listing = overlaps.loc["listing_order"].droplevel("judge")
+    assert (listing["rankings"] == 300).all()
+    newer = listing.loc[13, "extrapolated"]["value"]
+    assert newer.to_list() == pytest.approx([0.5805882501244714] * 2, abs=1e-12)
+    rows = overlaps.loc["judges_with_annotators", "value"]
+    judges = rows.drop("", level="judge").groupby(SETTING)
+    assert len(judges) == 8
+    for (systems, *_), own in judges:
+        assert set(own.index.get_level_values("judge")) == set(lines(JUDGES)[systems == 13])
+    assert (judges.max() < listing["value"]).all()
+    assert_allclose(rows.xs("", level="judge"), judges.mean(), rtol=0, atol=1e-12)
     # One valid verdict: the list, but for that one
+    dolly = rows[15, "truncated", LISTED, "DollyV2"]
     assert dolly == pytest.approx(0.5238264250123538, abs=1e-12)
 
 
 @pytest.mark.mirror
 def test_with_the_annotators_together_some_judges_do_better_than_the_list(overlaps):
-    better = {}
-    for systems, form, ties in itertools.product(
-        (15, 13), ("truncated", "extrapolated"), (LISTED, BY_NAME)
-    ):
-        listing = one(overlaps, "listing_order_with_annotators_together", systems, form, ties)
-        assert listing["rankings"] == 50
-        judges = JUDGES_OF_15 if systems == 15 else JUDGES_OF_13
-        rows = [
-            one(overlaps, "judges_with_annotators_together", systems, form, ties, judge)
-            for judge in judges
-        ]
-        better[systems, form, ties] = [
-            row["judge"] for row in rows if row["value"] > listing["value"] + 1e-12
-        ]
-        for row in rows:
-            assert row["above_list"] == pytest.approx(row["value"] - listing["value"], abs=1e-12)
-            assert not row["ci_low"] > 0  # none can be distinguished from the list
-    assert all(
-        judges == (["ChatGPT"] if key[0] == 15 else ["ChatGPT", "Mistral"])
-        for key, judges in better.items()
-    )
+    listing = overlaps.loc["listing_order_with_annotators_together"].droplevel("judge")
+    assert (listing["rankings"] == 50).all()
+    judges = overlaps.loc["judges_with_annotators_together"].drop("", level="judge")
+    values = judges["value"].unstack("judge")
+    above = values.sub(listing["value"], axis=0).stack().dropna().sort_index()
+    assert_allclose(judges["above_list"], above, rtol=0, atol=1e-12)
+    assert len(above) == 4 * (15 + 16)
+    for (systems, *_), own in above[above > 1e-12].groupby(SETTING):
+        better = ["ChatGPT"] if systems == 15 else ["ChatGPT", "Mistral"]
+        assert own.index.get_level_values("judge").to_list() == better
+    assert not (judges["ci_low"] > 0).any()  # none can be distinguished from the list
 
 
 @pytest.mark.mirror
@@ -193,23 +152,22 @@ def test_intervals_of_what_a_judge_is_above_the_list(overlaps):
     folder, _ = released("cobbler")
     of_humans = f"{folder}/{BATCHES}/human_annotations"
     annotators = [read_wins(f"{of_humans}/annot_{number}.json") for number in range(1, 7)]
-    judge = wins_of_judge(folder, "model_annotations", "chatgpt")[list(annotators[0])].to_numpy()
+    judge = wins_of_judge(folder, "model_annotations", "chatgpt")[list(annotators[0])]
+    # (rankers, instructions, systems)
+    own, *humans = np.argsort([-wins.to_numpy() for wins in (judge, *annotators)], kind="stable")
     differences = []
-    for number, wins in enumerate(judge):
-        humans = [
-            np.argsort(-annotator.iloc[number], kind="stable").tolist() for annotator in annotators
-        ]
-        own = np.argsort(-wins, kind="stable").tolist()
+    for instruction, ranking in enumerate(own.tolist()):
         overlaps_of = [
-            [by_definition(r, h, 0.8, extrapolated=False) for h in humans]
-            for r in (own, list(range(15)))
+            [by_definition(r, human[instruction], 0.8, extrapolated=False) for human in humans]
+            for r in (ranking, range(15))
         ]
         differences.append(np.subtract(*np.mean(overlaps_of, axis=1)))
-    row = one(overlaps, "judges_with_annotators", 15, "truncated", LISTED, "ChatGPT")
+    rows = overlaps.loc["judges_with_annotators", 15, "truncated", LISTED]
+    row = rows.loc["ChatGPT"]
     assert row["above_list"] == pytest.approx(np.mean(differences), abs=1e-12)
     draw = default_rng(1).integers(50, size=(20_000, 50))
     ends = np.quantile(np.array(differences)[draw].mean(axis=1), [0.05, 0.95])
     assert fields(row, "ci_low ci_high") == pytest.approx(ends, abs=0.001)
     assert row["ci_low"] < 0 < row["ci_high"]
-    dolly = one(overlaps, "judges_with_annotators", 15, "truncated", LISTED, "DollyV2")
+    dolly = rows.loc["DollyV2"]
     assert -1e-4 < dolly["ci_low"] < dolly["above_list"] < 0 <= dolly["ci_high"]

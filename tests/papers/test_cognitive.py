@@ -5,11 +5,14 @@ choices.
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.random import default_rng
+from numpy.testing import assert_allclose
+from pandas.testing import assert_frame_equal
 
-from picked_rows import fields, keyed
-from random_comparisons import SETTINGS, compared, write
+from picked_rows import fields, keyed, where
+from random_comparisons import SETTINGS, compared, own_rows, write
 from recuse.base.tables import read_table
 from recuse.papers.cognitive import (
     CLOSED_FORM,
@@ -19,8 +22,7 @@ from recuse.papers.cognitive import (
     judges_without_answers,
 )
 
-MODELS = "GPT-4", "Koala", "LLaMA"
-KEY = "experiment", "condition", "judge", "item", "model_a", "model_b", "order"
+KEY = ["experiment", "judge", "bias"]
 TESTS = {  # in which conditions each bias is looked for
     **dict.fromkeys(["order_first", "order_last", "egocentric_order", "salience"], ("", "order")),
     **dict.fromkeys(["compassion_first", "compassion_last", "egocentric_comp"], ("compassion",)),
@@ -29,188 +31,133 @@ TESTS = {  # in which conditions each bias is looked for
 }
 
 
-def verdict(
-    judge,
-    item,
-    models,
-    order,
-    outcome,
-    *,
-    condition="order",
-    lengths=(None, None),
-    favoured=None,
-    **settings,
-):
-    names = (
-        "judge",
-        "item",
-        "model_a",
-        "model_b",
-        "order",
-        "outcome",
-        "length_a",
-        "length_b",
-        "condition",
-        "favoured",
-    )
-    values = (judge, item, *models, order, outcome, *lengths, condition, favoured)
-    return (
-        dict(zip(names, values, strict=True))
-        | {"experiment": "", "human": None, "vote": 1}
-        | settings
-    )
+def verdict(judge, item, models, order, outcome, **more):
+    names = {"judge": judge, "item": item, "model_a": models[0], "model_b": models[1]}
+    return {"condition": "order", **names, "order": order, "outcome": outcome, **more}
 
 
-def both(judge, item, outcomes, *, models=("x", "y"), favoured=(None, None), **settings):
+def both(judge, item, outcomes, *, models=("x", "y"), favoured=(None, None), **more):
     """The two verdicts of one comparison; `outcomes` and `favoured` of the order ab, then of ba."""
-    of_order = zip(("ab", "ba"), outcomes, favoured, strict=True)
     return [
-        verdict(judge, item, models, order, outcome, favoured=answer, **settings)
-        for order, outcome, answer in of_order
+        verdict(judge, item, models, order, outcome, favoured=answer, **more)
+        for order, outcome, answer in zip(("ab", "ba"), outcomes, favoured, strict=True)
     ]
 
 
-def drawn(seed, *, questions=8):
-    """Verdicts of a model, a judge that wrote no answer, and one that makes nothing but errors; all
-    may be missing.
+def drawn(seed):
+    """Verdicts of two judges with answers of their own and of one that has none and makes nothing
+    but errors, in two experiments; all may be missing.
     """
     draw = default_rng(seed)
     rows = []
     conditions = ("", "order", "compassion", "bandwagon", "attentional", "control")
-    places = [(condition, "") for condition in conditions] + [
-        ("order", "again"),
-        ("bandwagon", "again"),
-    ]
-    pairs = list(itertools.combinations(MODELS, 2))
-    for (condition, experiment), item, models in itertools.product(places, range(questions), pairs):
-        lengths = [None if draw.random() < 0.1 else float(draw.integers(1, 4)) for _ in "ab"]
-        for judge, order in itertools.product(("GPT-4", "nobody", "mute"), ("ab", "ba")):
-            outcome = (
-                "error"
-                if judge == "mute"
-                else str(draw.choice(["a", "b", "tie", "error"], p=[0.4, 0.4, 0.1, 0.1]))
-            )
+    for number, condition in enumerate(conditions):
+        for row in where(own_rows(10 * seed + number), condition="one"):
             stated = condition in ("bandwagon", "attentional") and draw.random() < 0.9
-            favoured = str(draw.choice(["a", "b"])) if stated else None
-            if draw.random() < 0.9:
-                settings = {
-                    "condition": condition,
-                    "lengths": lengths,
-                    "favoured": favoured,
-                    "experiment": experiment,
-                }
-                rows.append(verdict(judge, f"q{item}", models, order, outcome, **settings))
+            answer = draw.choice(["a", "b"]) if stated else None
+            of_order = {f"favoured_{row['order']}": answer}  # for `shown`
+            rows.append({**row, "condition": condition, "favoured": answer, **of_order})
     return rows
 
 
-LEFT_OUT = "left out"
-
-
-def shown(bias, pair, favoured):
-    """None if a comparison does not concern a bias, LEFT_OUT if it is uninformative, else whether
+def shown(bias, pair):
+    """None if a comparison does not concern a bias, "left out" if it is uninformative, else whether
     it is biased.
     """
-    ab = pair.get("ab")
-    ba = pair.get("ba")
-    if ab is None or ba is None:
-        own = pair["judge"] in fields(pair, "model_a model_b")
-        return (
-            None if bias == "salience" or (bias.startswith("egocentric") and not own) else LEFT_OUT
-        )
-    places = {"a": "first", "b": "last"}.get(ab), {"a": "last", "b": "first"}.get(ba)
-    if bias.endswith(("_first", "_last")):
-        return places == (bias.split("_")[1],) * 2
-    answer = ab if ab == ba and ab in "ab" else None
-    if bias.startswith("egocentric"):
-        own = [side for side in "ab" if pair[f"model_{side}"] == pair["judge"]]
-        return answer == own[0] if own else None
+    ab, ba = pair.get("ab"), pair.get("ba")
+    answer = ab if ab == ba and ab in ("a", "b") else None
     if bias == "salience":
         a, b = fields(pair, "length_a length_b")
         if answer is None:
             return None
-        return LEFT_OUT if a is None or b is None or a == b else answer == ("a" if a > b else "b")
-    return LEFT_OUT if None in favoured else (ab, ba) == favoured
+        return "left out" if a is None or b is None or a == b else (answer == "a") == (a > b)
+    own = [side for side in "ab" if pair[f"model_{side}"] == pair["judge"]]
+    if bias.startswith("egocentric") and not own:
+        return None
+    if ab is None or ba is None:
+        return "left out"
+    if bias.startswith("egocentric"):
+        return answer in own
+    if bias.endswith(("_first", "_last")):
+        return (ab, ba) == (("a", "b") if bias.endswith("_first") else ("b", "a"))
+    favoured = pair["favoured_ab"], pair["favoured_ba"]
+    return "left out" if None in favoured else (ab, ba) == favoured
 
 
 def by_hand(rows):
-    """By experiment, judge and bias: question and what `shown` says of each comparison; whether
-    verdicts are valid.
-    """
-    statements = {tuple(row[name] for name in KEY): row["favoured"] for row in rows}
-    results = {}
-    valid = {}
-    for pair, (bias, conditions) in itertools.product(compared(rows), TESTS.items()):
-        if pair["condition"] in conditions:
-            favoured = tuple(
-                statements.get((*(pair[name] for name in KEY[:-1]), order))
-                for order in ("ab", "ba")
-            )
-            result = shown(bias, pair, favoured)
-            key = pair["experiment"], pair["judge"], bias
-            valid.setdefault(key, []).extend(
-                pair[order] != "error" for order in ("ab", "ba") if order in pair
-            )
-            if result is not None:
-                results.setdefault(key, []).append((pair["item"], result))
-    return results, valid
-
-
-def table(rows, folder, **settings):
-    return list(
-        cognitive_biases(write(rows, folder / "comparisons.parquet"), **{**SETTINGS, **settings})
+    """What `shown` says of each comparison, and its verdicts, by experiment, judge and bias."""
+    table = pd.DataFrame(
+        (
+            pair["experiment"],
+            pair["judge"],
+            bias,
+            str(shown(bias, pair)),
+            [pair[order] for order in ("ab", "ba") if order in pair],
+        )
+        for pair, (bias, conditions) in itertools.product(compared(rows), TESTS.items())
+        if pair["condition"] in conditions
     )
+    keys = [table[place].rename(name) for place, name in enumerate(KEY)]
+    counts = pd.crosstab(keys, table[3])
+    results = pd.DataFrame(
+        {
+            "biased": counts["True"],
+            "n": counts["True"] + counts["False"],
+            "left_out": counts["left out"],
+            "valid": (table[4].explode() != "error").groupby(keys).mean(),
+        }
+    )
+    return results[results["n"] + results["left_out"] > 0]
 
 
-def shares(rows, folder):
-    return {
-        fields(row, "judge bias"): fields(row, "biased n left_out") for row in table(rows, folder)
-    }
+def table(rows, folder):
+    return list(cognitive_biases(write(rows, folder / "comparisons.parquet"), **SETTINGS))
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_share_is_that_of_a_loop_over_comparisons(tmp_path, seed):
     rows = drawn(seed)
-    results, (expected, valid) = table(rows, tmp_path), by_hand(rows)
-    order = list(CLOSED_FORM)
+    results = table(rows, tmp_path)
     keys = [fields(row, "experiment judge bias") for row in results]
-    assert keys == sorted(expected, key=lambda key: (*key[:2], order.index(key[2])))
-    for key, row in zip(keys, results, strict=True):
-        counted = [result for _, result in expected[key] if result != LEFT_OUT]
-        assert fields(row, "biased n") == (sum(counted), len(counted))
-        assert row["left_out"] == len(expected[key]) - len(counted)
-        assert row["share"] == sum(counted) / len(counted)
-        assert row["valid"] == sum(valid[key]) / len(valid[key])
+    assert keys == sorted(keys, key=lambda key: (*key[:2], list(CLOSED_FORM).index(key[2])))
+    computed = pd.DataFrame(results).set_index(KEY).sort_index()
+    expected = by_hand(rows)
+    assert_frame_equal(computed[expected.columns], expected, check_names=False)
+    assert_allclose(computed["share"], expected["biased"] / expected["n"], rtol=1e-12)
+    for row in results:
         assert row["random"] == (0.5 if row["bias"] == "salience" else 0.25)
         assert 0 <= row["chance"] <= row["random"]
         assert row["above_random"] == ("yes" if row["share"] > row["chance"] else "no")
         assert row["origin"] == "computed"
-    assert all(
-        any(row["left_out"] for row in results if row["bias"] == bias) for bias in CLOSED_FORM
-    )
-    present = {judge: {bias for _, other, bias in keys if other == judge} for _, judge, _ in keys}
-    assert present["GPT-4"] == set(CLOSED_FORM)
-    assert present["nobody"] == set(CLOSED_FORM) - {"egocentric_order", "egocentric_comp"}
-    assert present["mute"] == present["nobody"] - {"salience"}
-    assert all(row["share"] == row["valid"] == 0 for row in results if row["judge"] == "mute")
+    assert computed["left_out"].groupby("bias").sum().min() > 0
+    biases = {judge: set(bias) for judge, bias in computed.reset_index().groupby("judge")["bias"]}
+    assert biases["Careful"] == biases["Hasty"] == set(CLOSED_FORM)
+    assert biases["Blind"] == set(CLOSED_FORM) - {"egocentric_order", "egocentric_comp", "salience"}
+    assert (computed.xs("Blind", level="judge")[["share", "valid"]] == 0).all(axis=None)
 
 
 def test_what_counts_for_which_bias(tmp_path):
-    own = {"models": ("GPT-4", "Koala")}
+    longer = {"length_a": 3.0, "length_b": 2.0}
+    equal = {"length_a": 2.0, "length_b": 2.0}
+    own = {"models": ("GPT-4", "Koala"), **longer}
     rows = [
-        *both("GPT-4", "1", ("a", "a"), lengths=(3.0, 2.0), **own),  # its own, the longer
-        *both("GPT-4", "2", ("a", "b"), lengths=(3.0, 2.0), **own),  # the first place twice
-        *both("GPT-4", "3", ("b", "a"), lengths=(3.0, 2.0), **own),  # the last place twice
-        *both("GPT-4", "4", ("error", "a"), lengths=(3.0, 2.0), **own),  # counts, but shows nothing
+        *both("GPT-4", "1", ("a", "a"), **own),  # its own, the longer
+        *both("GPT-4", "2", ("a", "b"), **own),  # the first place twice
+        *both("GPT-4", "3", ("b", "a"), **own),  # the last place twice
+        *both("GPT-4", "4", ("error", "a"), **own),  # counts, but shows nothing
         # As does this; no answer is chosen
-        *both("GPT-4", "5", ("tie", "tie"), lengths=(3.0, 2.0), **own),
+        *both("GPT-4", "5", ("tie", "tie"), **own),
         # Of others, of equal length
-        *both("GPT-4", "6", ("b", "b"), lengths=(2.0, 2.0), condition=""),
+        *both("GPT-4", "6", ("b", "b"), condition="", **equal),
         # One order alone does not count
-        verdict("GPT-4", "7", ("GPT-4", "Koala"), "ab", "a", lengths=(3.0, 2.0)),
+        verdict("GPT-4", "7", ("GPT-4", "Koala"), "ab", "a", **longer),
         # Its own, of unknown length
         *both("GPT-4", "8", ("b", "b"), models=("Koala", "GPT-4"), vote=2),
     ]
-    assert shares(rows, tmp_path) == {
+    counts = {
+        fields(row, "judge bias"): fields(row, "biased n left_out") for row in table(rows, tmp_path)
+    }
+    assert counts == {
         ("GPT-4", "order_first"): (1, 7, 1),
         ("GPT-4", "order_last"): (1, 7, 1),
         ("GPT-4", "egocentric_order"): (2, 6, 1),

@@ -153,20 +153,26 @@ def twin(world, tmp_path_factory):
     return twin_in(folder)
 
 
-@pytest.fixture(scope="session")
-def published_folder():
-    """The folder of the published files in a local mirror; the test is skipped, with the reason,
-    where there is none.
+def mirrored(source):
+    """The folder of a source's published files in a local mirror; without it the test is skipped,
+    with the reason.
     """
-    source = CONFIG["sources"]["play_favorites"]
-    mirror = os.environ.get("RECUSE_MIRROR", "")
-    folder = Path(mirror, source["repository"], source["commit"], "data")
+    settings, mirror = CONFIG["sources"][source], os.environ.get("RECUSE_MIRROR", "")
+    folder = Path(mirror, settings["repository"], settings["commit"])
     if not mirror or not folder.is_dir():
         pytest.skip(
             "needs the published files: set RECUSE_MIRROR to a folder"
             " <owner>/<repository>/<commit>/<path>"
         )
     return folder
+
+
+@pytest.fixture(scope="session")
+def published_folder():
+    """The folder of the published files in a local mirror; the test is skipped, with the reason,
+    where there is none.
+    """
+    return mirrored("play_favorites") / "data"
 
 
 @pytest.fixture(scope="session")

@@ -15,16 +15,9 @@ from recuse.pairwise.questions import percentile_intervals
 POOLS = {"one and two": ["one", "two"]}
 SETTINGS = {"confidence": 0.9, "seed": 7}
 TYPES = dict.fromkeys(COMPARISONS, "varchar") | {
-    "length_a": "double",
-    "length_b": "double",
-    "vote": "integer",
-}
-TYPES |= {
-    "humans_a": "integer",
-    "humans_b": "integer",
-    "humans_tie": "integer",
-    "right_a": "boolean",
-    "right_b": "boolean",
+    **dict.fromkeys(("length_a", "length_b"), "double"),
+    **dict.fromkeys(("vote", "humans_a", "humans_b", "humans_tie"), "integer"),
+    **dict.fromkeys(("right_a", "right_b"), "boolean"),
 }
 
 DEFAULTS = {"condition": "", "experiment": "", "vote": 1}

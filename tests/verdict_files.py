@@ -1,14 +1,11 @@
 """Runs of the loaders of comparisons, and the released files that they are held against."""
 
-import csv
-import os
 import shutil
-from pathlib import Path
 
 import duckdb
 import pytest
 
-from conftest import CONFIG, DATA
+from conftest import CONFIG, DATA, mirrored
 from picked_rows import column
 from recuse.base.errors import DataError
 from recuse.base.tables import read_table
@@ -50,16 +47,9 @@ def released(source):
     """Folder in a local mirror and paths of a source's released files; without them the test is
     skipped, with the reason.
     """
-    settings = CONFIG["sources"][source]
-    mirror = os.environ.get("RECUSE_MIRROR", "")
-    folder = Path(mirror, settings["repository"], settings["commit"])
-    if not mirror or not folder.is_dir():
-        pytest.skip(
-            "needs the published files: set RECUSE_MIRROR to a folder"
-            " <owner>/<repository>/<commit>/<path>"
-        )
-    with open(DATA / "sources" / settings["manifest"], newline="", encoding="utf-8") as table:
-        return folder, column(csv.DictReader(table), "path")
+    folder = mirrored(source)
+    manifest = CONFIG["sources"][source]["manifest"]
+    return folder, column(read_table(DATA / "sources" / manifest), "path")
 
 
 def run_released(source, folder):

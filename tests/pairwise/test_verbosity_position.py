@@ -73,13 +73,10 @@ def test_a_judge_that_always_takes_the_first_has_exact_intervals(tmp_path):
 
 
 def row_from(statistic, low, high):
-    value = {"value": (low + high) / 2, "ci_low": low, "ci_high": high, "n": 100}
     return {
-        "judge": "m",
-        "condition": "",
-        "experiment": "",
+        **{"judge": "m", "condition": "", "experiment": "", "n": 100},
+        **{"value": (low + high) / 2, "ci_low": low, "ci_high": high},
         "statistic": f"single_order_{statistic}",
-        **value,
     }
 
 

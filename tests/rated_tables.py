@@ -4,8 +4,12 @@ as.
 
 import csv
 import random
+import re
+from fnmatch import fnmatchcase
+from itertools import zip_longest
 
 import duckdb
+import pandas as pd
 import pytest
 
 from conftest import CONFIG, built
@@ -60,6 +64,30 @@ def rated(
                         )
                     )
     return rows
+
+
+def meets(condition, rows):
+    """Whether each row meets a condition on its columns, as pandas reads it; `p` is the number of
+    its prompt, and `j` and `m` are the places of its judge and its model in FIVE.
+    """
+    table = pd.DataFrame(rows)
+    places = {
+        short: pd.Categorical(table[name], FIVE).codes
+        for short, name in (("j", "judge"), ("m", "model"))
+    }
+    return table.assign(p=table["prompt_id"].str[1:].astype(int), **places).eval(condition)
+
+
+def rows_where(condition, rows):
+    return [row for row, is_met in zip(rows, meets(condition, rows), strict=True) if is_met]
+
+
+def changed(condition, rows, **values):
+    """The rows, with these values in those that meet a condition."""
+    return [
+        row | values if is_met else row
+        for row, is_met in zip(rows, meets(condition, rows), strict=True)
+    ]
 
 
 def unscored(**settings):
@@ -165,3 +193,25 @@ def by_subject(findings):
     table = {(finding.topic, finding.subject): finding for finding in findings}
     assert len(table) == len(findings)
     return table
+
+
+def subjects(findings, topic):
+    """What the findings of a topic are about."""
+    return [subject for each, subject in findings if each == topic]
+
+
+def expect(findings, table):
+    """The findings have what each line of a table says: topic, subject, level, value, words and
+    advice. An asterisk is any text, and so is a blank; a line that begins with a bar goes on.
+    """
+    for line in re.split(r"\n\s*(?!\s|\|)", table.strip()):
+        topic, about, *wanted = map(str.strip, line.split("|"))
+        found = [
+            findings[topic, each] for each in subjects(findings, topic) if fnmatchcase(each, about)
+        ]
+        assert found, line
+        for each in found:
+            value = "none" if each.value is None else f"{each.value:.9g}"
+            shown = (each.level, value, each.words, each.advice)
+            for text, pattern in zip_longest(shown, wanted, fillvalue=""):
+                assert fnmatchcase(text, pattern or "*"), (line, text)

@@ -62,10 +62,20 @@ def test_nothing_to_do_when_all_is_merely_touched(project):
     assert planned(project) == {}
 
 
+def test_edited_library_module_reruns_what_uses_it(project, edit):
+    """Which modules a script uses is tested in test_rules, for every script. Of all but one here,
+    the rules are made: the rules rerun what these change of them.
+    """
+    modules = "papers/fetch catalogue/figures validation/compare config/studies"
+    for module in (*modules.split(), "papers/scorecard_figure"):
+        edit(f"workflow/lib/recuse/{module}.py", "\n# changed\n")
+    assert planned(project) == after("figures_rest", of=["smoke"])
+
+
 @pytest.mark.parametrize(
     ("file", "jobs", "studies"),
     [
-        ("lib/recuse/papers/scorecard_figure.py", ["figures_rest"], ["smoke"]),
+        ("lib/recuse/data/ratings.py", ["ratings", "describe"], STUDIES),
         ("report/figures.j2", DRAWN, BOTH),
         ("report/check.txt.j2", ["describe"], BOTH),
         *also_long(
@@ -80,28 +90,8 @@ def test_an_edited_file_reruns_the_jobs_of_studies_that_read_it(project, edit, f
 
 
 @pytest.mark.parametrize(
-    ("modules", "jobs"),
-    [
-        ("data/ratings", after("ratings", "describe")),
-        # No job reads them; what the rules are made from reruns what it changes of them.
-        ("papers/fetch catalogue/figures validation/compare config/studies", {}),
-    ],
-)
-def test_edited_library_module_reruns_what_uses_it(project, edit, modules, jobs):
-    """Which modules a script uses is tested in test_rules, for every script."""
-    for module in modules.split():
-        edit(f"workflow/lib/recuse/{module}.py", "\n# changed\n")
-    assert planned(project) == jobs
-
-
-@pytest.mark.parametrize(
     ("setting", "jobs"),
     [
-        (
-            "mirror: elsewhere\nmemory_limit: 1GB\n"
-            "studies: {another: {title: t, files: a.csv, scales: {A: [0, 1]}}}\n",
-            {},
-        ),
         ("specs: {main: {covariance: HC1}}\n", after(*FITTED)),
         # All that draws, of the simulated studies all there is.
         ("seed: 1\n", after("simulate") | after("fit", "slices", "conclusions")),
@@ -145,7 +135,10 @@ def test_report_alone_is_written_again_for_its_own_parts_and_captions(project, e
 def test_report_is_written_again_where_it_tells_of_a_setting_or_of_what_is_made_again(
     project, overlay
 ):
-    overlay("studies: {smoke: {title: renamed}}\nmirror: elsewhere\n")
+    """Other places, limits and studies rerun nothing."""
+    another = "another: {title: t, files: a.csv, scales: {A: [0, 1]}}"
+    studies = f"studies: {{smoke: {{title: renamed}}, {another}}}"
+    overlay(f"{studies}\nmirror: elsewhere\nmemory_limit: 1GB\n")
     drawn = after("compare_with_paper", *DRAWN, of=["smoke"])
     assert planned(project, configs=[OVERLAY], aside=()) == {**drawn, "page": 1}
 

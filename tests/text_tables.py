@@ -3,6 +3,8 @@
 import csv
 import re
 
+import pandas as pd
+
 
 def cases(text):
     """The cases of a text: each is a line, and an indented line below it."""
@@ -23,3 +25,8 @@ def words(rows):
 def csv_rows(text):
     """The rows of a CSV text as dicts."""
     return list(csv.DictReader(text.strip().splitlines()))
+
+
+def csv_frame(text):
+    """The rows of a CSV text as a frame of texts."""
+    return pd.DataFrame(csv_rows(text))

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from compare_with_paper import judge
 
 from conftest import DATA, ROOT
 from drawings import artists, row_names, subject, texts, x_values
 from picked_rows import fields, where
-from recuse.base.tables import read_table, write_table
+from recuse.base.tables import read_table
 from recuse.data.describe import CORRELATIONS, MEAN_SCORES
 from recuse.model.estimates import ESTIMATES
 from recuse.papers.scorecard import SCORECARD
@@ -17,6 +18,7 @@ from recuse.papers.scorecard_page import deviations_by_figure
 from recuse.papers.values import ORDER, read_published
 from recuse.plot.style import read_figure_table
 from report_pages import Elements
+from text_tables import csv_frame
 
 TEMPLATE = ROOT / "workflow" / "report" / "scorecard.html.j2"
 LABEL = "A <b>study</b> & more"
@@ -45,27 +47,17 @@ def outputs(tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("scorecard")
     paper = read_published(DATA)
-    estimates = [
-        {**row, "study": "s"}
-        for row in paper["estimates"]
-        if row["figure"] != "Figure 7" or row["spec"] != "main"
-    ]
-    for row in estimates:
-        if (
-            row["spec"] == "by_dataset"
-            and row["slice"] == "cnn"
-            and row["term"] in ("GPT-4o", "Claude v2", "Mistral 7B")
-        ):
-            row["estimate"] = str(
-                float(row["estimate"]) + (1e-5 if row["term"] == "GPT-4o" else -1e-3)
-            )
+    estimates = pd.DataFrame(paper["estimates"])
+    is_known = (estimates["figure"] != "Figure 7") | (estimates["spec"] != "main")
+    shifts = estimates["term"].map({"GPT-4o": 1e-5, "Claude v2": -1e-3, "Mistral 7B": -1e-3})
+    is_moved = (estimates["spec"] == "by_dataset") & (estimates["slice"] == "cnn")
+    moved = estimates["estimate"].astype(float) + shifts.where(is_moved).fillna(0)
     for name, columns, rows in (
-        ("estimates", ESTIMATES, estimates),
-        ("mean_scores", MEAN_SCORES, paper["mean_scores"]),
-        ("correlations", CORRELATIONS, []),
+        ("estimates", ESTIMATES, estimates.assign(study="s", estimate=moved)[is_known]),
+        ("mean_scores", MEAN_SCORES, pd.DataFrame(paper["mean_scores"])),
+        ("correlations", CORRELATIONS, pd.DataFrame()),
     ):
-        kept = [{column: row[column] for column in columns if column in row} for row in rows]
-        write_table(folder / f"{name}.csv", columns, kept)
+        rows.reindex(columns=columns).to_csv(folder / f"{name}.csv", index=False)
     made = {"claims": "claims.csv", "scorecard": "scorecard.csv", "page": "page.html"}
     made = {name: str(folder / file) for name, file in made.items()}
     judge(**judged_in(folder), helm=[], outputs=made)
@@ -91,22 +83,17 @@ def test_the_tables_are_written(outputs):
 
 def test_a_users_ratings_of_helm_are_judged_and_named(outputs, tmp_path):
     """A user's copy has two tables: estimates and mean scores."""
-    names = ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
+    names = ["Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability"]
     model = "GPT-4 (0314)"
-    mean = {"study": "h", "judge": model, "model": model, "mean": 0.9, "n": 9}
-    means = [{**mean, "dimension": name} for name in names]
-    biases = (
-        ("self_bias", model, 0.03),
-        ("self_bias", "Claude v1.3", 0.02),
-        ("family_bias", "GPT", -0.01),
-    )
-    estimates = [
-        {"study": "h", "spec": "main", "quantity": quantity, "term": term}
-        | {"estimate": value, "std_error": 0.001, "ci_low": value - 0.002, "ci_high": value + 0.002}
-        for quantity, term, value in biases
-    ]
-    write_table(tmp_path / "mean_scores.csv", MEAN_SCORES, means)
-    write_table(tmp_path / "main.csv", ESTIMATES, estimates)
+    means = pd.DataFrame({"dimension": names, "judge": model, "model": model, "mean": 0.9, "n": 9})
+    estimates = csv_frame("""
+spec,slice,quantity,term,estimate,std_error,ci_low,ci_high
+main,,self_bias,GPT-4 (0314),0.03,0.001,0.028,0.032
+main,,self_bias,Claude v1.3,0.02,0.001,0.018,0.022
+main,,family_bias,GPT,-0.01,0.001,-0.012,-0.008
+""")
+    means.to_csv(tmp_path / "mean_scores.csv", index=False)
+    estimates.to_csv(tmp_path / "main.csv", index=False)
     made = {name: str(tmp_path / f"{name}.out") for name in ("claims", "scorecard", "page")}
     judge(
         **judged_in(Path(outputs["page"]).parent),

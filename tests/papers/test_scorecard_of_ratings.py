@@ -1,13 +1,15 @@
 """The scorecard: what matches, what differs and by how much, and what there is no data for."""
 
 import math
-from collections import Counter
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from conftest import CONFIG, DATA
-from picked_rows import column, fields, keyed, only, where
+from picked_rows import column, fields, keyed, where
+from planted_comparisons import as_texts
 from recuse.base.errors import DataError
 from recuse.data.describe import correlations, mean_scores
 from recuse.data.registry import HUMAN
@@ -37,35 +39,34 @@ KEYS = {
 }
 
 
+NAMES = {
+    "estimates": ["spec", "slice", "quantity", "term"],
+    "mean_scores": ["slice", "term", "model"],
+    "correlations": ["slice", "term", "quantity"],
+}
+
+
 def values(results, kind="published"):
-    return list(scorecard(PAPER, results, [], study="s", kind=kind))
+    return pd.DataFrame(scorecard(PAPER, results, [], study="s", kind=kind))
 
 
-def with_value(results, table, key, value):
-    return replace(results, **{table: {**getattr(results, table), key: value}})
+def with_value(table, key, value):
+    """The paper's results with another value."""
+    return replace(THEIRS, **{table: {**getattr(THEIRS, table), key: value}})
 
 
-def is_repeated(row):
+def is_repeated(rows):
     """Figures 7, 9 and 10 show the values of Figure 3 again, read off a second time."""
-    return row.get("spec") == "main" and row["figure"] != "Figure 3"
+    return (rows["spec"] == "main") & (rows["figure"] != "Figure 3")
 
 
 def row_from(rows, table, key):
-    wanted = {
-        "estimates": dict(zip(("spec", "slice", "quantity", "term"), key, strict=False)),
-        "mean_scores": dict(zip(("slice", "term", "model"), key, strict=False)),
-        "correlations": dict(zip(("slice", "term", "quantity"), key, strict=False)),
-    }[table]
-    return next(row for row in rows if all(row.get(name) == text for name, text in wanted.items()))
+    return rows[(rows[NAMES[table]] == list(key)).all(axis=1)].iloc[0]
 
 
 def row_with(table, key, value, kind="published"):
     """The row of a value of which the study has another than the paper."""
-    return row_from(values(with_value(THEIRS, table, key, value), kind), table, key)
-
-
-def as_text(rows):
-    return [{name: str(value) for name, value in row.items()} for row in rows]
+    return row_from(values(with_value(table, key, value), kind), table, key)
 
 
 def results_from(study, names):
@@ -76,27 +77,26 @@ def results_from(study, names):
     ]
     cells = study.cells()
     return Results.from_tables(
-        estimates=as_text(rows),
-        mean_scores=as_text(mean_scores(cells)),
-        correlations=as_text(correlations(cells, confidence=0.9)),
+        estimates=as_texts(rows),
+        mean_scores=as_texts(mean_scores(cells)),
+        correlations=as_texts(correlations(cells, confidence=0.9)),
     )
 
 
 def test_published_values_are_all_there_and_match_themselves():
     rows = values(THEIRS)
-    assert Counter(row["item"] for row in rows) == NUMBERS
-    assert {row["figure"] for row in rows} == set(ORDER)
-    repeated = [row for row in rows if is_repeated(row)]
+    assert rows["item"].value_counts().to_dict() == NUMBERS
+    assert set(rows["figure"]) == set(ORDER)
+    repeated = rows[is_repeated(rows)]
     assert len(repeated) == 13 + 13 + 9
-    first = [row for row in rows if not is_repeated(row)]
-    assert {fields(row, "verdict deviation cause") for row in first} == {(MATCH, 0.0, "")}
+    first = rows[~is_repeated(rows)]
+    assert (first[["verdict", "deviation", "cause"]] == [MATCH, 0.0, ""]).all(axis=None)
     # Here both sides are read off a drawing: within the sum of their tolerances, the larger of
     # which is Figure 3's.
-    largest = max(row["tolerance"] for row in rows if row["figure"] == "Figure 3")
-    assert all(
-        abs(row["deviation"]) * row["tolerance"] < largest + row["tolerance"] for row in repeated
-    )
-    assert len({tuple(row.get(name) for name in SCORECARD[1:9]) for row in rows}) == len(rows)
+    largest = rows.loc[rows["figure"] == "Figure 3", "tolerance"].max()
+    size = repeated["deviation"].abs() * repeated["tolerance"]
+    assert (size < largest + repeated["tolerance"]).all()
+    assert not rows.reindex(columns=SCORECARD[1:9]).duplicated().any()
 
 
 def test_repeated_values_have_the_errors_of_figure_3():
@@ -118,14 +118,13 @@ def test_two_tolerances_away_differs(table, side):
     before = row_from(values(THEIRS), table, key)
     for size, verdict in ((0.9, MATCH), (2, DIFFERS)):
         moved = replace(known, value=known.value + side * size * before["tolerance"])
-        rows = values(with_value(THEIRS, table, key, moved))
+        rows = values(with_value(table, key, moved))
         after = row_from(rows, table, key)
         assert after["deviation"] == pytest.approx(side * size, rel=1e-6)
         assert after["verdict"] == verdict
         assert after["cause"] == ("unknown" if verdict == DIFFERS else "")
-        assert sum(row["verdict"] == DIFFERS for row in rows if not is_repeated(row)) == (
-            verdict == DIFFERS
-        )
+        differing = (rows["verdict"] == DIFFERS) & ~is_repeated(rows)
+        assert differing.sum() == (verdict == DIFFERS)
     assert row_with(table, key, moved, "user")["cause"].startswith("other ratings")
 
 
@@ -149,23 +148,16 @@ def test_an_end_of_the_interval_may_decide():
 
 def test_tolerances():
     rows = values(THEIRS)
-    resolution = next(
-        float(row["resolution"]) for row in PAPER["estimates"] if row["spec"] == "by_dimension"
-    )
-    assert row_from(rows, "estimates", KEYS["estimates"])["tolerance"] == pytest.approx(
-        1.3 * resolution
-    )
-    assert row_from(rows, "mean_scores", KEYS["mean_scores"])["tolerance"] == pytest.approx(
-        0.005, abs=2e-9
-    )
-    ordinal = {
-        float(row["resolution"]) for row in PAPER["estimates"] if row["figure"] == "Figure 8"
-    }
-    tolerances = {row["tolerance"] for row in rows if row["figure"] == "Figure 8"}
-    assert sorted(tolerances) == pytest.approx(
-        [2e-3 + 1.3 * resolution for resolution in sorted(ordinal)], rel=1e-12
-    )
-    assert max(tolerances) < 2.21e-3
+    estimates = pd.DataFrame(PAPER["estimates"])
+    resolution = estimates["resolution"].astype(float)
+    tolerance = row_from(rows, "estimates", KEYS["estimates"])["tolerance"]
+    assert tolerance == pytest.approx(1.3 * resolution[estimates["spec"] == "by_dimension"].iloc[0])
+    tolerance = row_from(rows, "mean_scores", KEYS["mean_scores"])["tolerance"]
+    assert tolerance == pytest.approx(0.005, abs=2e-9)
+    tolerances = rows.loc[rows["figure"] == "Figure 8", "tolerance"]
+    ordinal = 2e-3 + 1.3 * resolution[estimates["figure"] == "Figure 8"]
+    assert tolerances.to_list() == pytest.approx(ordinal.to_list(), rel=1e-12)
+    assert tolerances.max() < 2.21e-3
 
 
 def test_simulated_ratings_may_miss_by_chance():
@@ -192,7 +184,7 @@ def test_error_of_a_mean_is_the_largest_possible():
 
 def test_causes_that_are_known():
     key = ("Faithfulness", "Claude 3 Sonnet", "Llama 3 8B")
-    rows = values(with_value(THEIRS, "mean_scores", key, Value(0.965)))
+    rows = values(with_value("mean_scores", key, Value(0.965)))
     row = row_from(rows, "mean_scores", key)
     assert fields(row, "published verdict cause") == (0.97, MATCH, EXACT_HALF)
     key = ("ordinal_as_coded", "Faithfulness", "self_bias", "GPT-4o")
@@ -205,26 +197,20 @@ def test_causes_that_are_known():
 
 def test_a_pooled_value_is_absent_where_a_dimension_is():
     two = ("", "Faithfulness", "Logical correctness")
-    rows = values(
-        replace(
-            THEIRS,
-            mean_scores={key: value for key, value in THEIRS.mean_scores.items() if key[0] in two},
-        )
-    )
-    causes = Counter(row["cause"] for row in rows if row["verdict"] == ABSENT)
+    means = {key: value for key, value in THEIRS.mean_scores.items() if key[0] in two}
+    rows = values(replace(THEIRS, mean_scores=means))
+    absent = rows[rows["verdict"] == ABSENT]
+    causes = absent["cause"].value_counts()
     assert causes["the study has no ratings of Helpfulness"] == 9 + 9 + 90 + 27
     assert causes["pools the paper's six dimensions; the study has 2"] == 361 - 108 + 90
-    assert Counter(row["verdict"] for row in rows)[MATCH] == 18 + 18 + 180 + 54
-    assert not any("ours" in row for row in rows if row["verdict"] == ABSENT)
+    assert (rows["verdict"] == MATCH).sum() == 18 + 18 + 180 + 54
+    assert absent["ours"].isna().all()
 
 
 def test_other_models_are_other_data():
     for judge, model in (("GPT-4o", "a tenth model"), ("a tenth judge", "GPT-4o")):
-        means = {**THEIRS.mean_scores, ("Faithfulness", judge, model): Value(0.5)}
-        rows = values(replace(THEIRS, mean_scores=means))
-        assert {row["cause"] for row in rows} == {
-            "the study has other judges or models than the paper"
-        }
+        rows = values(with_value("mean_scores", ("Faithfulness", judge, model), Value(0.5)))
+        assert set(rows["cause"]) == {"the study has other judges or models than the paper"}
 
 
 def test_claims_are_rows():
@@ -265,8 +251,8 @@ def test_a_figure_that_no_spec_made_is_named(tmp_path):
 @pytest.mark.mirror
 def test_the_published_ratings_give_the_published_values(published):
     rows = values(results_from(published, {"main", "by_dimension", "ordinal_as_coded"}))
-    counts = Counter(fields(row, "figure verdict") for row in rows if row["verdict"] != ABSENT)
-    assert counts == {
+    judged = rows[rows["verdict"] != ABSENT]
+    assert judged[["figure", "verdict"]].value_counts().to_dict() == {
         ("Figure 4", MATCH): 18,
         ("Figure 5", MATCH): 18,
         ("Pearson", MATCH): 18,
@@ -275,9 +261,8 @@ def test_the_published_ratings_give_the_published_values(published):
         ("Figure 8", MATCH): 17,
         ("Figure 8", DIFFERS): 1,
     }
-    halves = where(rows, cause=EXACT_HALF)
-    assert len(halves) == 9
-    differing = only(rows, verdict=DIFFERS)
+    assert (rows["cause"] == EXACT_HALF).sum() == 9
+    ((_, differing),) = rows[rows["verdict"] == DIFFERS].iterrows()
     assert fields(differing, "slice term") == ("Logical correctness", "Claude 3 Sonnet")
     ends = (
         "; the upper end of the interval decides, 0.0024 off: the estimate, 0.0016 off, would match"
@@ -288,19 +273,19 @@ def test_the_published_ratings_give_the_published_values(published):
 
 def test_the_twin_is_compared_throughout(twin):
     rows = values(results_from(twin, {"main", "by_dimension"}), "simulated")
-    expected = [
-        row
-        for row in rows
-        if row["cause"].startswith("simulated: Equation 1 is expected to estimate this value")
-    ]
-    assert Counter(row["figure"] for row in expected) == {
+    is_expected = rows["cause"].str.startswith(
+        "simulated: Equation 1 is expected to estimate this value"
+    )
+    expected = rows[is_expected]
+    assert expected["figure"].value_counts().to_dict() == {
         "Figure 4": 54,
         "Figure 3": 4,
         "Figure 7": 4,
         "Figure 9": 4,
         "Figure 10": 2,
     }
-    assert sum(row["verdict"] == MATCH for row in expected) >= 60
-    assert all(math.isfinite(row["deviation"]) for row in rows if row["verdict"] != ABSENT)
-    absent = Counter(row["spec"] for row in rows if row["verdict"] == ABSENT)
-    assert set(absent) == {row["spec"] for row in PAPER["estimates"]} - {"main", "by_dimension"}
+    assert (expected["verdict"] == MATCH).sum() >= 60
+    is_absent = rows["verdict"] == ABSENT
+    assert np.isfinite(rows.loc[~is_absent, "deviation"]).all()
+    specs = {row["spec"] for row in PAPER["estimates"]}
+    assert set(rows.loc[is_absent, "spec"]) == specs - {"main", "by_dimension"}

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.random import default_rng
+from numpy.testing import assert_allclose
 
 from recuse.base.database import connect
 from recuse.inference.calibration import FOLDS, calibrated, calibration_rows
@@ -43,6 +44,11 @@ def made(rows, tmp_path_factory):
     return connection.execute(query).df(), list(calibration_rows(connection, query))
 
 
+def by_line(scored, rows):
+    """Ratings of rows on the human scale, by the line through scored rows."""
+    return np.polyval(np.polyfit(scored["rating_unit"], scored["gt_unit"], 1), rows["rating_unit"])
+
+
 def test_a_line_is_fitted_to_the_other_folds(made, rows):
     table, _ = made
     of_judge = table[(table["judge"] == "A") & (table["dimension"] == "Tone")]
@@ -51,14 +57,10 @@ def test_a_line_is_fitted_to_the_other_folds(made, rows):
     for number in range(FOLDS):
         others = scored[fold != number]
         own = scored[fold == number]
-        slope, intercept = np.polyfit(others["rating_unit"], others["gt_unit"], 1)
-        expected = intercept + slope * own["rating_unit"]
-        assert own["human_scale_unit"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
+        assert_allclose(own["human_scale_unit"], by_line(others, own), rtol=0, atol=1e-12)
         assert set(own["mean_unit"].round(12)) == {round(others["gt_unit"].mean(), 12)}
-    slope, intercept = np.polyfit(scored["rating_unit"], scored["gt_unit"], 1)
     rest = of_judge[of_judge["gt_unit"].isna()]
-    expected = intercept + slope * rest["rating_unit"]
-    assert rest["human_scale_unit"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
+    assert_allclose(rest["human_scale_unit"], by_line(scored, rest), rtol=0, atol=1e-12)
 
 
 def test_fewer_than_ten_prompts_give_no_line(made):

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm, t
 from test_mixed import cells_from
 
-from picked_rows import column, keyed, only, where
+from picked_rows import column, fields, keyed, only, where
 from recuse.base.reasons import Reason, because, code
 from recuse.inference.idiosyncrasy import (
     LEAST_DF,
@@ -83,12 +83,8 @@ def test_what_the_cells_do_not_identify_has_a_reason():
         "no own": kept(cells, ~(own & (cells.judge == "m1"))),
         "judge": kept(cells, (cells.judge != "m1") | ~unrelated),
         "model": kept(cells, (cells.model != "m1") | ~unrelated),
-        "one family": kept(
-            cells, np.isin(cells.judge, NAMES[:3]) & np.isin(cells.model, NAMES[:3])
-        ),
-        "two families": kept(
-            cells, np.isin(cells.judge, NAMES[:5]) & np.isin(cells.model, NAMES[:5])
-        ),
+        "one family": grid(3, 3),
+        "two families": grid(5, 5),
     }
     tests = {
         name: {bias.term: bias.reason for bias in Idiosyncrasy({}, each).tests()}
@@ -338,9 +334,8 @@ def test_the_pooled_mean_of_a_study_is_with_all_and_without_each(slices, gaps):
             mean = sum(row["weight"] * terms[row["left_out"]]["estimate"] for row in parts)
             assert whole["estimate"] == pytest.approx(mean, abs=1e-12)
             if quantity == "self_bias":
-                assert {
-                    key: terms[ALL_JUDGES][key] for key in ("estimate", "std_error", "p_value")
-                } == {key: whole[key] for key in ("estimate", "std_error", "p_value")}
+                names = "estimate std_error p_value"
+                assert fields(terms[ALL_JUDGES], names) == fields(whole, names)
 
 
 def test_a_slice_with_the_cells_of_another_is_not_fitted_again(twin, slices):

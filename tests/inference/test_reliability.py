@@ -2,14 +2,14 @@
 planted one; from alpha.
 """
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.random import default_rng
 
 from conftest import DATA
-from picked_rows import where
-from recuse.base.database import write_parquet
+from picked_rows import only
 from recuse.base.reasons import Reason, because
 from recuse.data.raters import rater_agreement
 from recuse.inference.reliability import (
@@ -28,20 +28,12 @@ TARGETS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9]
 
 
 def of(scores):
-    return one_way(
-        *(
-            np.array([f(row) for row in scores])
-            for f in (len, sum, lambda row: sum(x * x for x in row))
-        )
-    )
+    return one_way(*np.transpose([(len(row), sum(row), np.dot(row, row)) for row in scores]))
 
 
 def test_published_example():
     result = of(TARGETS)
-    assert (result.single, result.mean) == (
-        pytest.approx(0.17, abs=0.005),
-        pytest.approx(0.44, abs=0.005),
-    )
+    assert (result.single, result.mean) == pytest.approx((0.17, 0.44), abs=0.005)
     assert (result.raters, result.origin) == (4, OF_RATERS)
 
 
@@ -80,12 +72,9 @@ def test_raters_of_a_study_without_the_gold_team(tmp_path):
     ]
     names = ("model", "dimension", "dataset", "prompt_id", "team", "rater", "rating")
     path = str(tmp_path / "raters.parquet")
-    frame = pd.DataFrame(rows, columns=names)
-    write_parquet({name: column.to_numpy() for name, column in frame.items()}, path)
+    duckdb.from_df(pd.DataFrame(rows, columns=names)).write_parquet(path)
     assert reliability_of_raters(path) == {"Tone": of(TARGETS)}
-    (alpha,) = [
-        row["value"] for row in where(rater_agreement(path), statistic=ALPHA, dimension="Tone")
-    ]
+    alpha = only(rater_agreement(path), statistic=ALPHA, dimension="Tone")["value"]
     # Both are 1 - MSW / (variance of all scores), alpha's with the N - 1 of its degrees of freedom.
     scores = np.array(TARGETS)
     assert alpha == pytest.approx(1 - scores.var(axis=1, ddof=1).mean() / scores.var(ddof=1))

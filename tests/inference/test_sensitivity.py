@@ -4,11 +4,13 @@ length as benchmark.
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 from designs_on_rows import factors_on_rows, regressors_on_rows, term_places
-from picked_rows import keyed, only
+from picked_rows import only
 from recuse.base.tables import write_table
 from recuse.data.selection import with_normalised_length
 from recuse.inference.sensitivity import (
@@ -75,38 +77,37 @@ def test_benchmark_is_that_of_sensemakr():
     assert as_strong_as(Strength(0.5, 0.1)) is None
 
 
+def indexed(rows):
+    return pd.DataFrame(rows).set_index(["slice", "quantity", "term"])
+
+
 def test_table_of_a_study(twin, tmp_path):
     spec = LENGTH.changed(slice="dimension", whole=True)
-    rows = keyed(sensitivity_rows(spec, twin, confidence=0.9), "slice quantity term")
+    found = list(sensitivity_rows(spec, twin, confidence=0.9))
+    rows = indexed(found)
     classical, by_prompt = (
-        keyed(
-            estimate(spec.changed(covariance=covariance), twin, confidence=0.9).estimates,
-            "slice quantity term",
-        )
-        for covariance in ("classical", "CR1")
+        indexed(estimate(spec.changed(covariance=name), twin, confidence=0.9).estimates)
+        for name in ("classical", "CR1")
     )
-    assert len(rows) == sum(
-        row["quantity"] in ("self_bias", "family_bias") for row in classical.values()
-    )
-    for key, row in rows.items():
-        assert row["classical_std_error"] == pytest.approx(classical[key]["std_error"], rel=1e-9)
-        assert row["std_error"] == pytest.approx(by_prompt[key]["std_error"], rel=1e-9)
-        bias = (
-            bias_in_errors(Strength(*[row["robustness_value"]] * 2), row["df"])
-            * row["classical_std_error"]
-        )
-        assert bias == pytest.approx(abs(row["estimate"]), rel=1e-9)
-        value = row["robustness_value_significance"]
-        clear = abs(row["estimate"]) - quantile(0.9, by_prompt[key]["df"]) * row["std_error"]
-        bias = bias_in_errors(Strength(value, value), row["df"]) * row["classical_std_error"]
-        assert bias == pytest.approx(max(0.0, clear), rel=1e-9)
-        assert (value > 0) == (by_prompt[key]["p_value"] < 0.1)
-        wider = [
-            by_prompt[key][end] + sign * row["bias_as_length"]
-            for end, sign in (("ci_low", -1), ("ci_high", 1))
-        ]
-        assert [row["as_length_ci_low"], row["as_length_ci_high"]] == pytest.approx(wider, rel=1e-9)
-    write_table(tmp_path / "sensitivity.csv", SENSITIVITY, rows.values())
+    biases = classical.index.isin(["self_bias", "family_bias"], level="quantity")
+    assert sorted(rows.index) == sorted(classical.index[biases])
+    by_prompt = by_prompt.loc[rows.index]
+    error = rows["classical_std_error"]
+    assert_allclose(error, classical["std_error"][rows.index], rtol=1e-9)
+    assert_allclose(rows["std_error"], by_prompt["std_error"], rtol=1e-9)
+    distance = rows["estimate"].abs()
+    half = [quantile(0.9, df) for df in by_prompt["df"]] * rows["std_error"]
+    clear = (distance - half).clip(lower=0)
+    significant = rows["robustness_value_significance"]
+    for values, bias in ((rows["robustness_value"], distance), (significant, clear)):
+        shares = zip(values, rows["df"], strict=True)
+        errors = [bias_in_errors(Strength(value, value), df) for value, df in shares]
+        assert_allclose(errors * error, bias, rtol=1e-9)
+    assert_array_equal(significant > 0, by_prompt["p_value"] < 0.1)
+    for end, sign in (("ci_low", -1), ("ci_high", 1)):
+        wider = by_prompt[end] + sign * rows["bias_as_length"]
+        assert_allclose(rows[f"as_length_{end}"], wider, rtol=1e-9)
+    write_table(tmp_path / "sensitivity.csv", SENSITIVITY, found)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from conftest import CONFIG
 from designs_on_rows import largest_difference
-from picked_rows import fields, keyed, where
+from picked_rows import column, fields, keyed, where
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.base.errors import DataError
 from recuse.inference.idiosyncrasy import LEAST_PROMPTS, idiosyncrasies, idiosyncrasy_rows
@@ -51,6 +51,10 @@ def dummies(rows, *names):
     return pd.get_dummies(level).to_numpy(float)
 
 
+def on_unit_scale(rows):
+    return (np.array(column(rows, "rating")) - 1) / 4
+
+
 def test_two_ratings_of_a_prompt_need_two_occasions(rows, tmp_path):
     with pytest.raises(DataError, match="are already in"):
         study_of_rows(tmp_path, [{**row, "occasion": ""} for row in rows])
@@ -65,15 +69,9 @@ def test_a_completion_is_of_one_occasion(rows, study):
         [families[row["judge"]] == families[row["model"]] == family for family in ours]
         for row in rows
     ]
-    design = np.hstack(
-        [
-            np.array(same, dtype=float),
-            dummies(rows, "judge"),
-            dummies(rows, "model", "prompt_id", "occasion"),
-        ]
-    )
-    rating = np.array([(row["rating"] - 1) / 4 for row in rows])
-    expected = np.linalg.lstsq(design, rating, rcond=None)[0]
+    answers = dummies(rows, "model", "prompt_id", "occasion")
+    design = np.hstack([same, dummies(rows, "judge"), answers])
+    expected = np.linalg.lstsq(design, on_unit_scale(rows))[0]
     assert_allclose([*ours.values()], expected[: len(ours)], atol=1e-10)
     specs = [Spec.of(name, **WITHIN, covariance=name) for name in ("CR1", "CR1_judge", "two_way")]
     assert largest_difference(specs, study) < 1e-9
@@ -86,8 +84,8 @@ def test_cell_means_within_completions_are_those_of_dummies(rows, study):
     design = np.hstack(
         [dummies(rows, "judge", "model"), dummies(rows, "model", "prompt_id", "occasion")]
     )
-    rating = np.array([(row["rating"] - 1) / 4 for row in rows])
-    expected = np.linalg.lstsq(design, rating, rcond=None)[0][: len(pairs)]
+    rating = on_unit_scale(rows)
+    expected = np.linalg.lstsq(design, rating)[0][: len(pairs)]
     for model in SIX:  # gaps between the judges of a model, and the mean of all its ratings
         of_model = cells.model == model
         gaps = (cells.mean - expected)[of_model]

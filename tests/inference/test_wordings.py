@@ -3,6 +3,7 @@ that lack some ratings.
 """
 
 import math
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
@@ -87,11 +88,8 @@ def test_errors_over_wordings_are_those_of_fits_by_statsmodels(rows, study, tmp_
     whole = by_statsmodels(tmp_path / "whole", rows)
     parts = [by_statsmodels(tmp_path / name, where(rows, wording=name)) for name in WORDINGS]
     for term in FIVE:
-        of_term = [part[term] for part in parts]
-        estimates, errors, n = (
-            np.array([getattr(each, name) for each in of_term])
-            for name in ("estimate", "std_error", "n_term")
-        )
+        numbers = attrgetter("estimate", "std_error", "n_term")
+        estimates, errors, n = np.transpose([numbers(part[term]) for part in parts])
         variances, variance = errors**2, whole[term].std_error ** 2
         q = n / n.sum()
         noise = max(0, (q @ variances - variance) / (1 - q @ q))

@@ -62,11 +62,8 @@ def refits(spec, study, replicates):
         y = part["rating_unit"].to_numpy()
         prompt = part["prompt"].to_numpy()
         drawn = times_drawn(study.prompts, spec.errors.bootstrap)[:replicates]
-        estimates = []
-        for times in drawn:
-            resampled = np.repeat(np.arange(len(y)), times.astype(int)[prompt])
-            estimates.append(np.linalg.lstsq(x[resampled], y[resampled], rcond=None)[0])
-        yield label, np.array(estimates)
+        resamples = [np.repeat(np.arange(len(y)), times.astype(int)[prompt]) for times in drawn]
+        yield label, np.array([np.linalg.lstsq(x[rows], y[rows])[0] for rows in resamples])
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -205,14 +202,14 @@ def rows_from(study, spec):
         *columns, y = data.to_numpy().T
         first = min(term.term for term in terms if term.quantity == "slope")
         kept = [
-            place
-            for place, term in enumerate(terms)
-            if np.ptp(columns[place]) > 1e-12
+            (column, term)
+            for column, term in zip(columns, terms, strict=True)
+            if np.ptp(column) > 1e-12
             and term.quantity != "dimension"
             and (term.quantity not in ("intercept", "slope") or term.term != first)
         ]
-        x = np.stack([columns[place] for place in kept], axis=1)
-        terms = [terms[place] for place in kept]
+        columns, terms = zip(*kept, strict=True)
+        x = np.stack(columns, axis=1)
     return x, terms, y, cluster
 
 

@@ -50,8 +50,7 @@ def test_biases_are_those_of_the_naive_twin(frame):
     rows = rows.assign(
         judge_family=rows["judge"].map(family), model_family=rows["model"].map(family)
     )
-    panel = rows.groupby(["prompt", "dimension", "model"], observed=True)["rating_unit"]
-    panel = panel.transform("mean")
+    panel = rows.groupby(["prompt", "dimension", "model"])["rating_unit"].transform("mean")
     scored = rows["gt_unit"].notna()
     terms, b, h = naive_fit(rows[scored], rows["gt_unit"][scored])
     _, b_s, s = naive_fit(rows[scored], panel[scored])

@@ -19,6 +19,7 @@ from drawings import (
     texts,
     x_values,
 )
+from recuse.data.registry import HUMAN
 from recuse.pairwise.verbosity import VERBOSITY
 from recuse.plot.colours import BLUE, FAINT
 from recuse.plot.length import (
@@ -26,6 +27,7 @@ from recuse.plot.length import (
     LEAST_BINS,
     NO_BINS,
     OPEN,
+    TALLEST,
     alignment_curves_figure,
     score_curves_figure,
 )
@@ -134,7 +136,8 @@ def test_curves_have_a_panel_for_each_judge_and_condition_and_gaps_at_small_bins
     both["mean"] = np.linspace(-0.5, 0.5, len(both))
     both.loc[both["judge"] == "K", "order"] = "single"
     single = both.query("judge == 'J'").assign(order="single", mean=0.9)  # not drawn: J has both
-    figure = score_curves_figure(pd.concat([single, both]), subject())
+    table = pd.concat([single, both]).sort_values("bin_low", ascending=False, kind="stable")
+    figure = score_curves_figure(table, subject())
     assert panel_titles(figure) == ["J", "J", "K"]
     headings = [axes.texts[0].get_text() for axes in figure.axes]
     assert headings == ["One n = 79", "Two n = 79", "One and two n = 79"]
@@ -183,15 +186,25 @@ def test_experiments_have_panels_of_their_own_and_the_note_tells_what_is_left_ou
 
 
 def test_alignment_curves_tell_the_counts():
-    table = length_table(agreement=0.5, ci_low=0.4, ci_high=0.6)
+    table = length_table(agreement=[0.2, 0.5, 0.2, 0.9, 0.6] * 3, ci_low=0.4, ci_high=0.6)
     figure = alignment_curves_figure(table, subject(), confidence=0.9)
+    words = "Judges agree with 74 % of the humans' choices of a longer answer, 40 % of a shorter"
+    assert words in prose(figure)
     for axes in figure.axes:
         heights = np.array([bar.get_height() for bar in axes.patches])
-        assert_allclose(heights / heights.max(), [0.25, 1, 0.25, 9 / 40, 0.25])
+        assert_allclose(heights / TALLEST, [0.25, 1, 0.25, 9 / 40, 0.25])
         assert_allclose(drawn_ends(axes), [[0.4, 0.6]] * 4)
     none_longer = table.assign(n=table["n"].where(table["bin_high"] <= 0, 0))
     figure = alignment_curves_figure(none_longer, subject(), confidence=0.9)
     assert "Judges agree with an unknown share of the humans' choices of a longer" in prose(figure)
+
+
+def test_scores_of_longer_answers_are_compared_with_those_of_shorter_ones():
+    of_judges, of_humans = [0.0, -0.3, 0.0, 0.5, 0.5], [0.0, 0.0, 0.0, 0.1, 0.1]
+    table = length_table(order="single", std_dev=0.1, mean=of_judges * 2 + of_humans)
+    figure = score_curves_figure(table.replace({"judge": {"K": HUMAN}}), subject())
+    words = "Longer answers score +0.70 with the judges and +0.10 with the humans"
+    assert words in prose(figure)
 
 
 def test_position_is_filled_where_the_interval_excludes_one_half():

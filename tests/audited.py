@@ -1,12 +1,14 @@
 """Plans of audits of a judge, with answers that have typical words, and how they are run."""
 
-import csv
+from itertools import product
 from pathlib import Path
 
+import pandas as pd
 import yaml
 
 from recuse.audit.inputs import read_audit
 from recuse.audit.run import audit
+from recuse.base.tables import read_table
 from recuse.config.load import load
 
 SEED = 42
@@ -15,21 +17,18 @@ MODELS = ("judge", "other")
 
 def write_tables(prompts):
     """Prompts and answers in this folder; the columns after `text` are restated answers."""
-    with open("prompts.csv", "w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["prompt", "text"])
-        rows.writerows([f"p{number}", f"Question {number}?"] for number in range(prompts))
-    with open("answers.csv", "w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["prompt", "model", "text", "longer", "other_words", "wrong", "she"])
-        for number in range(prompts):
-            for place, model in enumerate(MODELS):
-                quality = 0.35 + 0.05 * ((number + 3 * place) % 5)
-                text = f"Reply {number} of {model}, quality {quality:.2f}."
-                text += " Verily." if model == "judge" else ""
-                again = text.replace("Verily.", "Said otherwise.")
-                others = f"{text} To go on.", again, f"{text} It is 4.", f"{text} As women do."
-                rows.writerow([f"p{number}", model, text, *others])
+    asked = [(f"p{number}", f"Question {number}?") for number in range(prompts)]
+    pd.DataFrame(asked, columns=["prompt", "text"]).to_csv("prompts.csv", index=False)
+    rows = []
+    for number, (place, model) in product(range(prompts), enumerate(MODELS)):
+        quality = 0.35 + 0.05 * ((number + 3 * place) % 5)
+        text = f"Reply {number} of {model}, quality {quality:.2f}."
+        text += " Verily." if model == "judge" else ""
+        again = text.replace("Verily.", "Said otherwise.")
+        others = f"{text} To go on.", again, f"{text} It is 4.", f"{text} As women do."
+        rows.append((f"p{number}", model, text, *others))
+    columns = ["prompt", "model", "text", "longer", "other_words", "wrong", "she"]
+    pd.DataFrame(rows, columns=columns).to_csv("answers.csv", index=False)
 
 
 def plan_settings(mock, treatments, **settings):
@@ -57,5 +56,4 @@ def run(plan, **options):
     """Run an audit, and return its observations as the table has them."""
     for _ in audit(plan, **options):
         pass
-    with open(f"results/audits/{plan.study}/observations.csv", encoding="utf-8") as file:
-        return [*csv.DictReader(file)]
+    return read_table(f"results/audits/{plan.study}/observations.csv")

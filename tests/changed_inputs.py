@@ -50,9 +50,13 @@ class Walk:
         """Write the present files, settings and code into a folder."""
         for name, variant in self.files.items():
             (folder / name).write_text(rows(name, variant), "utf-8")
-        for path, version in self.code.items():
-            (folder / path).write_text(self.sources[path] + f"# {version}\n", "utf-8")
+        for path in CODE:
+            self.write_code(folder, path)
         self.write_settings(folder)
+
+    def write_code(self, folder, path):
+        """Write the present version of a module."""
+        (folder / path).write_text(self.sources[path] + f"# {self.code[path]}\n", "utf-8")
 
     def write_settings(self, folder):
         """Write the configuration."""
@@ -68,16 +72,8 @@ class Walk:
 
     def change(self):
         """Change something, at random; returns what."""
-        kinds = (
-            self.replace,
-            self.replace,
-            self.set,
-            self.edit_code,
-            self.touch,
-            self.remove,
-            self.forget,
-        )
-        return self.draw.choice(kinds)()
+        kinds = "replace replace set edit_code touch remove forget"
+        return getattr(self, self.draw.choice(kinds.split()))()
 
     def replace(self):
         """Other rows in a file, of the same size and often of the same or another time, in its
@@ -104,17 +100,12 @@ class Walk:
         """Another version of a module, of any time."""
         path = self.draw.choice(CODE)
         self.code[path] = self.draw.randint(0, 1)
-        (self.folder / path).write_text(self.sources[path] + f"# {self.code[path]}\n", "utf-8")
-        time = self.draw.choice(PAST)
-        os.utime(self.folder / path, (time, time))
-        return f"{path} edited"
+        self.write_code(self.folder, path)
+        return f"{path} edited, {self.touch([path])}"
 
-    def touch(self):
+    def touch(self, paths=(JUDGED, HUMAN, *CODE)):
         """Another time of a file of data or of code."""
-        path, time = (
-            self.draw.choice([JUDGED, HUMAN, *CODE]),
-            self.draw.choice(PAST),
-        )
+        path, time = self.draw.choice(paths), self.draw.choice(PAST)
         os.utime(self.folder / path, (time, time))
         return f"{path} touched ({time})"
 

@@ -3,9 +3,7 @@ self-preference.
 """
 
 import math
-from collections import defaultdict
 
-import numpy as np
 import pandas as pd
 import pytest
 from numpy.random import default_rng
@@ -29,18 +27,15 @@ def assert_recovered(found, planted):
     """Assert that means over studies are within 4 standard errors of what is planted, and 90 %
     intervals in their place; found: (key, row of the table) of every study.
     """
-    estimates, inside = defaultdict(list), defaultdict(list)
-    for key, row in found:
-        estimates[key].append(row["estimate"])
-        inside[key].append(row["ci_low"] <= planted[key] <= row["ci_high"])
-    assert estimates.keys() == planted.keys()
-    for key, values in estimates.items():
-        error = np.std(values) / math.sqrt(len(values))
-        assert abs(np.mean(values) - planted[key]) < 4 * error, key
+    rows = pd.DataFrame([{**row, "key": key, "planted": planted[key]} for key, row in found])
+    rows["inside"] = rows["planted"].between(rows["ci_low"], rows["ci_high"])
+    for key, each in rows.groupby("key"):
+        error = each["estimate"].std(ddof=0) / math.sqrt(len(each))
+        assert abs(each["estimate"].mean() - planted[key]) < 4 * error, key
         # Fewer has a probability of 0.1 %
-        assert sum(inside[key]) >= binom.ppf(0.001, len(values), 0.9), key
-    every = np.concatenate(list(inside.values()))
-    assert np.mean(every) == pytest.approx(0.9, abs=3 * math.sqrt(0.09 / len(every)))
+        assert each["inside"].sum() >= binom.ppf(0.001, len(each), 0.9), key
+    assert set(rows["key"]) == set(planted)
+    assert rows["inside"].mean() == pytest.approx(0.9, abs=3 * math.sqrt(0.09 / len(rows)))
 
 
 def write_verdicts(path, world=PAIRS, *, seed=1):

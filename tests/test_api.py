@@ -462,6 +462,7 @@ def test_scales_by_dimension():
 
 
 def test_values_of_numpy_and_pandas(ratings):
+    """Also a number that marks failures, and what power is asked about."""
     settings = {
         "scale": None,
         "scales": {"quality": np.array([1.0, 10.0])},
@@ -473,6 +474,14 @@ def test_values_of_numpy_and_pandas(ratings):
     }
     check_same(ratings_of_example(**settings), ratings)
     assert plain((np.int64(1), np.float32(10))) == [1, 10]
+    with_22 = JUDGED.assign(score=JUDGED["score"].replace("ERROR", "22"))
+    assert len(ratings_of_example(with_22, HUMAN, missing=np.int64(22))) == len(ratings)
+    asked = (
+        {"prompts": [200], "copies": [1]},
+        {"prompts": np.array([200]), "copies": pd.Series([1])},
+    )
+    of_lists, of_arrays = (recuse.power(ratings, **each).frame for each in asked)
+    pd.testing.assert_frame_equal(of_lists, of_arrays)
 
 
 def test_scores_of_any_digits_and_decimal_commas(ratings):
@@ -485,15 +494,6 @@ def test_scores_of_any_digits_and_decimal_commas(ratings):
     points = halves.assign(first=halves["first"].str.replace(",", "."))
     made = ratings_of_example(JUDGED, halves, decimal=",")
     check_same(made, ratings_of_example(JUDGED, points))
-
-
-def test_numbers_of_numpy_mark_failures_and_ask_for_power(ratings):
-    with_two = JUDGED.assign(score=JUDGED["score"].replace("ERROR", "22"))
-    assert len(ratings_of_example(with_two, HUMAN, missing=np.int64(22))) == len(ratings)
-    expected = recuse.power(ratings, prompts=[200], copies=[1]).frame
-    pd.testing.assert_frame_equal(
-        recuse.power(ratings, prompts=np.array([200]), copies=pd.Series([1])).frame, expected
-    )
 
 
 def test_no_column_for_the_dimension():
@@ -533,7 +533,6 @@ def test_tables_as_people_have_them(ratings):
     pd.testing.assert_frame_equal(recuse.fit(made).frame, recuse.fit(ratings).frame)
     counts = made.imported.set_index("kind")["n"]
     failed = (JUDGED["score"] == "ERROR").sum()
-    assert counts[counts.index.str.startswith("repeated rating")].sum() == len(JUDGED) - failed
     assert (counts["rows"], counts["value 'ERROR'"]) == (2 * len(JUDGED), 2 * failed)
     with pytest.raises(recuse.DataError, match=r"pass repeats='mean', 'first' or 'last'"):
         ratings_of_example(twice, HUMAN, **named, values={"ten": 10})
@@ -563,22 +562,35 @@ def test_what_an_import_says_is_a_warning():
         ratings_of_example()
 
 
-def test_wrong_arguments_of_the_others(ratings, verdicts):
-    with pytest.raises(recuse.ConfigError, match=r"did you mean 'clustered'"):
-        recuse.fit(ratings, "cluster")
-    with pytest.raises(recuse.ConfigError, match=r"^covariance: should be 'HC0'"):
-        recuse.fit(ratings, covariance="CR7")
-    with pytest.raises(recuse.ConfigError, match=r"^self_bias: should be above 0, found -1$"):
-        recuse.power(ratings, self_bias=-1)
-    with pytest.raises(
-        recuse.ConfigError, match=r"figure: 'pie' is none of the figures of these data"
-    ):
-        recuse.plot(ratings, "pie")
+# A function and arguments after the ratings, and below them the error
+WRONG_CALLS = """
+fit {spec: cluster}
+    did you mean 'clustered'
+fit {covariance: CR7}
+    ^covariance: should be 'HC0'
+power {self_bias: -1}
+    ^self_bias: should be above 0, found -1$
+plot {figure: pie}
+    figure: 'pie' is none of the figures of these data
+"""
+
+
+@pytest.mark.parametrize(("call", "message"), cases(WRONG_CALLS))
+def test_wrong_arguments_of_the_others(ratings, call, message):
+    name, _, arguments = call.partition(" ")
+    with pytest.raises(recuse.ConfigError, match=message):
+        getattr(recuse, name)(ratings, **yaml.safe_load(arguments))
+
+
+def test_what_is_for_ratings_refuses_pairs(verdicts):
     with pytest.raises(
         recuse.DataError, match=r"fit: found Pairs; it is for what recuse.ratings\(...\) returns"
     ):
         recuse.fit(verdicts)
-    with pytest.raises(AttributeError, match=r"no attribute 'rating'"):
+
+
+def test_a_name_that_there_is_not_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'rating'"):
         _ = recuse.rating
 
 

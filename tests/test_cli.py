@@ -246,6 +246,7 @@ FAULTS |= {
     "found twice, under two spellings": [*ROWS, ROWS[0].replace("gpt-4o", "GPT-4o")],
     "too few fields": [*ROWS[:7], "gpt-4o,gpt-4o", *ROWS[8:]],
     "no rows": [],
+    "no complete row": [swapped(row, rating="") for row in ROWS],
 }
 
 
@@ -265,14 +266,6 @@ def test_faults_of_several_files(fit, expected):
     renamed = HEADER.replace("gt", "human")
     for other in (write("b.csv", []), write("c.csv", ROWS[70:], renamed), "none.csv"):
         assert fit(one, other) == (1, None, expected(RatingsFile(one), RatingsFile(other)))
-
-
-@pytest.mark.parametrize("spec", ["main", "length_control"])
-def test_no_complete_row(spec, fit):
-    path = write("ratings.csv", [swapped(row, rating="") for row in ROWS])
-    status, table, error = fit(path, spec=spec)
-    assert (status, table) == (1, None)
-    assert error.startswith(f"error: {path}: no complete row: ")
 
 
 SMOKE = ROOT / "tests" / "smoke"

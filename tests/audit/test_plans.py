@@ -243,8 +243,8 @@ REFUSED = r"""
 
 
 def test_a_prompt_that_stands_twice_is_refused(mock):
-    with open("prompts.csv", "a", encoding="utf-8", newline="") as file:
-        file.write("again,Question 3?\r\n")
+    with open("prompts.csv", "a", encoding="utf-8") as file:
+        file.write("again,Question 3?\n")
     with pytest.raises(DataError, match="found the text of prompt 'p3' again as prompt 'again'"):
         written_plan(mock, ["distraction"])
 

@@ -1,8 +1,12 @@
 """A world that config declares: it plants what config says, and the specs recover it."""
 
+from collections import Counter
+
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
+from test_recovery import recovered_from
 
 from conftest import built
 from picked_rows import fields, keyed, where
@@ -11,10 +15,8 @@ from recuse.base.errors import ConfigError
 from recuse.data.files import RatingsFile
 from recuse.data.ratings import StudyFiles
 from recuse.data.registry import Registry
-from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.simulate.ratings import planted, simulate
-from recuse.simulate.recovery import recovery
 from recuse.simulate.world import declared_world
 from text_tables import cases
 
@@ -84,20 +86,15 @@ def test_judges_models_and_scale(ratings):
     assert list(ratings) == ["judge", "model", "gt", "dataset", "prompt_id", "rating", "dimension"]
     assert ratings["rating"].size == 5 * 2 * 4 * 160
     assert set(ratings["judge"]) == {"GPT-4 0314", "Claude v1.3"}
-    assert list(dict.fromkeys(ratings["model"])) == [
-        "Claude v1.3",
-        "GPT-3.5 0613",
-        "GPT-4 0314",
-        "Command",
-    ]
+    models = ["Claude v1.3", "GPT-3.5 0613", "GPT-4 0314", "Command"]
+    assert list(dict.fromkeys(ratings["model"])) == models
     assert (ratings["rating"].min(), ratings["rating"].max()) == (1, 5)
     assert set(np.round((ratings["gt"] * 3) % 1, 2)) <= {0.0, 1.0}
     assert ratings["gt"].min() >= 1
     assert set(ratings["dataset"]) == {"helm-instruct"}
-    for model, quality in SETTINGS["quality"].items():
-        assert ratings["gt"][ratings["model"] == model].mean() == pytest.approx(
-            1 + 4 * quality, abs=0.02
-        )
+    means = pd.DataFrame(ratings).groupby("model")["gt"].mean().to_dict()
+    expected = {model: 1 + 4 * quality for model, quality in SETTINGS["quality"].items()}
+    assert means == pytest.approx(expected, abs=0.02)
 
 
 def test_specs_recover_what_they_are_expected_to(ratings, tmp_path):
@@ -144,23 +141,15 @@ def recovered(ratings, plan, folder):
         "helm",
         StudyFiles([RatingsFile(str(folder / "raw.parquet"))], SCALES, types, models),
     )
-    specs = [Spec.of("main"), Spec.of("by_dimension", slice="dimension")]
-    results = {
-        s.name: [
-            {k: str(v) for k, v in row.items()} for row in estimate(s, study, confidence=0.9)[0]
-        ]
-        for s in specs
-    }
-    return list(recovery(specs, study, plan, results))
+    return recovered_from(
+        study, plan, [Spec.of("main"), Spec.of("by_dimension", slice="dimension")]
+    )
 
 
 def test_datasets_share_the_prompts():
-    several = simulate(
-        declared(task_types={"qa": ["a", "b"], "code": ["c"]}), prompts=12, seed=0
-    ).ratings
-    assert {name: (several["dataset"] == name).sum() for name in "abc"} == dict.fromkeys(
-        "abc", 5 * 2 * 4 * 4
-    )
+    types = {"qa": ["a", "b"], "code": ["c"]}
+    several = simulate(declared(task_types=types), prompts=12, seed=0).ratings
+    assert Counter(several["dataset"]) == dict.fromkeys("abc", 5 * 2 * 4 * 4)
     assert set(simulate(declared(task_types={}), prompts=12, seed=0).ratings["dataset"]) == {
         "simulated"
     }

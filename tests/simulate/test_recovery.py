@@ -6,6 +6,7 @@ from test_simulate import expectation
 
 from conftest import CONFIG, twin_in
 from picked_rows import column, fields, keyed, where
+from planted_comparisons import as_texts
 from recuse.base.database import write_parquet
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
@@ -26,15 +27,18 @@ def recovered(world, plan, folder, *, prompts, seed, specs, lengths=True):
         del ratings["pred_length"]
     write_parquet(ratings, str(folder / "raw.parquet"))
     study = twin_in(folder)
-    estimates = {
-        spec.name: [as_texts(row) for row in estimate(spec, study, confidence=0.9)[0]]
-        for spec in specs
-    }
+    return recovered_from(study, plan, specs)
+
+
+def recovered_from(study, plan, specs):
+    """Rows of the table of recovery of a study."""
+    estimates = {spec.name: estimated(spec, study) for spec in specs}
     return list(recovery(specs, study, plan, estimates))
 
 
-def as_texts(row):
-    return {key: str(value) for key, value in row.items()}
+def estimated(spec, study):
+    """Estimates as they are read from a file."""
+    return as_texts(estimate(spec, study, confidence=0.9).estimates)
 
 
 def test_every_coefficient_within_four_standard_errors_of_its_expectation(world, plan, tmp_path):
@@ -98,14 +102,13 @@ def test_intervals_cover_as_often_as_they_say(world, plan, tmp_path, request):
 
 def test_plan_that_lacks_a_term_is_an_error(twin, plan):
     spec = Spec.of("main")
-    rows = [as_texts(row) for row in estimate(spec, twin, confidence=0.9)[0]]
     shorter = [row for row in plan if row["term"] != "GPT-4o"]
     with pytest.raises(KeyError, match="GPT-4o"):
-        list(recovery([spec], twin, shorter, {"main": rows}))
+        recovered_from(twin, shorter, [spec])
 
 
 def test_estimate_without_standard_error_has_no_row(twin, plan):
-    rows = [as_texts(row) for row in estimate(Spec.of("main"), twin, confidence=0.9).estimates]
+    rows = estimated(Spec.of("main"), twin)
     rows[3] |= {"std_error": "0.0", "ci_low": "", "ci_high": "", "p_value": ""}
     results = list(recovery([Spec.of("main")], twin, plan, {"main": rows}))
     assert len(results) == len(rows) - 1

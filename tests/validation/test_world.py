@@ -56,12 +56,9 @@ def test_without_noise_a_rating_is_the_sum_of_what_is_planted():
     world, draw = drawn(noise=1e-12, self_bias=[0.07, 0, 0.07, 0, 0.07], family_bias=0.03)
     rest = draw.rating - 0.3 - 0.5 * draw.reference[:, :, None]
     biases = rest.mean(axis=(0, 1))  # (J, M)
-    own = [0.07, 0.0, 0.07, 0.0, 0.07]
+    expected = np.diag([0.07, 0.0, 0.07, 0.0, 0.07])
     # Of the first and the third family; the second has one model
-    same_family = [0.03, 0.03, 0.0, 0.03, 0.03]
-    expected = np.diag(own)
-    for one, other in ((0, 1), (3, 4)):
-        expected[one, other] = expected[other, one] = same_family[one]
+    expected[[0, 1, 3, 4], [1, 0, 4, 3]] = 0.03
     assert biases == pytest.approx(expected, abs=1e-9)
     assert world.planted["self_bias"]["Model 1"] == 0.07
     assert world.planted["family_bias"] == {"Family 1": 0.03, "Family 3": 0.03}
@@ -177,13 +174,13 @@ def test_judges_are_models_of_as_many_families_as_can_be():
         == {}
     )
     values = leanings(draws=1, judges=3, self_bias=[0.1, 0.2, 0.3], family_bias=0.05)[0]
-    own = {(0, 0): 0.1, (1, 3): 0.2, (2, 5): 0.3} | dict.fromkeys(
-        [(0, 1), (0, 2), (1, 4), (2, 6)], 0.05
+    expected = np.zeros((3, 9))
+    expected[0, :3], expected[1, 3:5], expected[2, 5:7] = (
+        (0.1, 0.05, 0.05),
+        (0.2, 0.05),
+        (0.3, 0.05),
     )
-    assert values == pytest.approx(
-        np.array([[own.get((judge, model), 0.0) for model in range(9)] for judge in range(3)]),
-        abs=1e-9,
-    )
+    assert values == pytest.approx(expected, abs=1e-9)
 
 
 def test_preferences_have_their_spread():

@@ -3,6 +3,7 @@ judged as pinned here.
 """
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -24,15 +25,12 @@ from recuse.papers.claims import (
 from recuse.papers.claims import CLAIMS as COLUMNS
 from recuse.papers.results import Results, Value
 from recuse.papers.values import DIMENSIONS, JUDGES, read_published
+from text_tables import csv_rows
 
 OVERTURNED = ROOT / "tests" / "golden" / "overturned_claims.csv"
 CLAIMS = read_claims(DATA / "play_favorites_claims.csv")
-GPT = "GPT-4o"
-SONNET = "Claude 3.5 Sonnet"
-LLAMA_8B = "Llama 3 8B"
+(CONSISTENT,) = (claim for claim in CLAIMS if claim.name == "mostly_consistent")
 CODED = "length_control_as_coded"
-WEAK = "weak_models_dropped_as_coded"
-REFERENCE = "llm_reference_as_coded"
 # What the paper's own numbers contradict, and the number that does it.
 CONTRADICTED = {
     "rho_above_0_4": "against: Helpfulness: highest 0.384 (GPT-4o)",
@@ -63,45 +61,57 @@ UNPUBLISHED = {
 }
 
 
+# Claims on numbers that contradict them or are not published hold with these instead.
+MENDED = """
+table,key,value,half
+agreement,/full_agreement,0.81,
+correlations,Helpfulness/GPT-4o/spearman,0.45,
+estimates,by_dimension/Logical correctness/self_bias/Llama 3 8B,-0.03,0.002
+estimates,by_dimension/Conciseness/self_bias/GPT-4o,0.001,0.002
+estimates,by_dimension/Conciseness/self_bias/Claude 3.5 Sonnet,0.001,0.002
+estimates,by_dataset/cnn/self_bias/GPT-4o,0.001,0.002
+estimates,by_dataset/cnn/self_bias/Claude 3.5 Sonnet,0.001,0.002
+estimates,ordinal_as_coded/Helpfulness/self_bias/GPT-3.5 Turbo,0.2,0.002
+estimates,weak_models_dropped_as_coded//self_bias/Claude v2,-0.0001,0.002
+estimates,weak_models_dropped_as_coded//self_bias/Mistral Large,0.003,0.002
+estimates,main//self_bias/GPT-4 (0314),0.03,0.002
+estimates,main//self_bias/Claude v1.3,0.02,0.002
+mean_scores,Harmlessness/GPT-4 (0314)/GPT-4 (0314),0.9,
+mean_scores,Understandability/GPT-4 (0314)/GPT-4 (0314),0.9,
+"""
+
+
 def interval(value, half=0.002):
     return Value(value, half / 1.645, value - half, value + half)
 
 
-def own(spec, slice_, term, value, *, half=0.002, quantity="self_bias"):
-    return {("estimates", (spec, slice_, quantity, term)): interval(value, half)}
+def self_bias(judge, value, *, spec="main", half=0.002):
+    return {("estimates", (spec, "", "self_bias", judge)): interval(value, half)}
 
 
-def spearman(dimension, judge, value):
-    return {("correlations", (dimension, judge, "spearman")): Value(value)}
-
-
-def raters(dimension, statistic, value):
-    return {("agreement", (dimension, statistic)): Value(value)}
-
-
-def mean(dimension, judge, model, value):
-    return {("mean_scores", (dimension, judge, model)): Value(value)}
-
-
-def changed(results, *changes):
-    """`results` with other values at the given (table, key)."""
-    tables = {
-        name: dict(getattr(results, name))
-        for name in ("estimates", "mean_scores", "correlations", "agreement")
+def numbers(rows):
+    """Rows of numbers and half the widths of their intervals as values by table and key."""
+    return {
+        (row["table"], tuple(row["key"].split("/"))): (
+            interval(float(row["value"]), float(row["half"]))
+            if row["half"]
+            else Value(float(row["value"]))
+        )
+        for row in rows
     }
-    for change in changes:
-        for (table, key), value in change.items():
-            tables[table][key] = value
+
+
+def changed(results, values):
+    """`results` with other values at the given (table, key)."""
+    tables = {name: dict(known) for name, known in vars(results).items()}
+    for (table, key), value in values.items():
+        tables[table][key] = value
     return Results(**tables)
-
-
-def claims_from_tables(paper):
-    return Results.from_tables(**paper)
 
 
 @pytest.fixture(scope="module")
 def paper():
-    return claims_from_tables(read_published(DATA))
+    return Results.from_tables(**read_published(DATA))
 
 
 @pytest.fixture(scope="module")
@@ -109,49 +119,23 @@ def ideal(paper):
     """The published values, with what contradicts a claim mended and what is unpublished made up,
     so that all claims hold.
     """
-    unpublished = [own(CODED, "", judge, 0.001, quantity="length") for judge in JUDGES]
-    unpublished += [
-        own("length_alone", d, judge, 0.001, quantity="length")
-        for d in ("", *DIMENSIONS)
-        for judge in JUDGES
-    ]
-    for (spec, slice_, quantity, term), value in paper.estimates.items():
-        if slice_ == "" and spec == "main":
-            unpublished.append({("estimates", ("gam", "", quantity, term)): value})
-            unpublished.append({("estimates", (CODED, "", quantity, term)): value})
-            unpublished.append(
-                {("estimates", ("length_control_global", "", quantity, term)): value}
-            )
-    helm = [
-        own("main", "", judge, value)
-        for judge, value in (("GPT-4 (0314)", 0.03), ("Claude v1.3", 0.02))
-    ]
-    helm += [
-        mean(dimension, "GPT-4 (0314)", "GPT-4 (0314)", 0.9)
-        for dimension in ("Harmlessness", "Understandability")
-    ]
-    mended = [
-        raters("", "full_agreement", 0.81),
-        spearman("Helpfulness", GPT, 0.45),
-        own("by_dimension", "Logical correctness", LLAMA_8B, -0.03),
-        *(own("by_dimension", "Conciseness", judge, 0.001) for judge in (GPT, SONNET)),
-        *(own("by_dataset", "cnn", judge, 0.001) for judge in (GPT, SONNET)),
-        own("ordinal_as_coded", "Helpfulness", "GPT-3.5 Turbo", 0.2),
-        own(WEAK, "", "Claude v2", -0.0001),
-        own(WEAK, "", "Mistral Large", 0.003),
-    ]
-    return changed(paper, *unpublished, *helm, *mended)
+    values = numbers(csv_rows(MENDED))
+    slices = [(CODED, ""), ("length_alone", ""), *(("length_alone", d) for d in DIMENSIONS)]
+    for slice_, judge in product(slices, JUDGES):
+        values["estimates", (*slice_, "length", judge)] = interval(0.001)
+    for (spec, slice_, *term), value in paper.estimates.items():
+        if (spec, slice_) == ("main", ""):
+            for other in ("gam", CODED, "length_control_global"):
+                values["estimates", (other, "", *term)] = value
+    return changed(paper, values)
 
 
 def overturning():
     """For each claim, and in the order of its parts, numbers that overturn that part alone."""
     claims = {}
     for row in read_table(OVERTURNED):
-        value = float(row["value"])
-        known = interval(value, float(row["half"])) if row["half"] else Value(value)
-        parts = claims.setdefault(row["claim"], {})
-        parts.setdefault(row["part"], {})[row["table"], tuple(row["key"].split("/"))] = known
-    return {claim: list(parts.values()) for claim, parts in claims.items()}
+        claims.setdefault(row["claim"], {}).setdefault(row["part"], []).append(row)
+    return {claim: [*map(numbers, parts.values())] for claim, parts in claims.items()}
 
 
 def parts_against(claim, results):
@@ -206,16 +190,9 @@ def test_what_is_missing_is_data_absent(ideal):
         claim.name for claim in CLAIMS if claim_verdict(claim, without)[0] != ABSENT
     } == of_means
     for judge in JUDGES:  # any one judge's estimates may be missing
-        fewer = replace(
-            ideal,
-            estimates={key: value for key, value in ideal.estimates.items() if key[3] != judge},
-        )
-        assert (
-            claim_verdict(
-                next(claim for claim in CLAIMS if claim.name == "mostly_consistent"), fewer
-            )[0]
-            == ABSENT
-        )
+        estimates = {key: value for key, value in ideal.estimates.items() if key[3] != judge}
+        fewer = replace(ideal, estimates=estimates)
+        assert claim_verdict(CONSISTENT, fewer)[0] == ABSENT
 
 
 def test_a_pooled_claim_is_absent_where_a_dimension_is(ideal):
@@ -230,30 +207,26 @@ def test_a_pooled_claim_is_absent_where_a_dimension_is(ideal):
 
 
 def test_a_bias_that_is_unclear_has_no_sign_to_keep(ideal):
-    claim = next(claim for claim in CLAIMS if claim.name == "mostly_consistent")
     # All judges but Claude v2; without Llama 3 8B and Mistral 7B
     clear = 8
     clear_and_not_weak = 6
     references = 3
     number = clear + clear_and_not_weak + references * clear
-    assert claim_verdict(claim, ideal)[1] == f"{number} of {number}"
-    assert (
-        claim_verdict(claim, changed(ideal, own(CODED, "", "Claude v2", 0.05)))[1]
-        == f"{number} of {number}"
-    )
-    unclear = [own("main", "", judge, 0.01, half=0.02) for judge in JUDGES]
-    assert claim_verdict(claim, changed(ideal, *unclear)) == (ABSENT, NOTHING_LEFT)
-
-
-def helm_from(ideal, *changes):
-    return replace(changed(ideal, *changes), correlations={}, agreement={})
+    unclear = {}
+    for judge in JUDGES:
+        unclear |= self_bias(judge, 0.01, half=0.02)
+    assert claim_verdict(CONSISTENT, ideal)[1] == f"{number} of {number}"
+    other = changed(ideal, self_bias("Claude v2", 0.05, spec=CODED))
+    assert claim_verdict(CONSISTENT, other)[1] == f"{number} of {number}"
+    assert claim_verdict(CONSISTENT, changed(ideal, unclear)) == (ABSENT, NOTHING_LEFT)
 
 
 def test_claims_on_helm_are_judged_on_its_own_ratings(ideal, paper):
     """For every study: never on its own numbers or those of a placeholder."""
     names = [claim.name for claim in CLAIMS if claim.section == "C.2"]
     assert names == ["helm_positive", "helm_gpt_4_larger", "helm_gpt_family"]
-    smaller = helm_from(ideal, own("main", "", "GPT-4 (0314)", 0.01))
+    smaller = changed(ideal, self_bias("GPT-4 (0314)", 0.01))
+    smaller = replace(smaller, correlations={}, agreement={})
     for study in (ideal, paper):
         rows = keyed(
             judged_claims(CLAIMS, "s", study, paper, kind="published", helm=smaller), "claim"
@@ -273,7 +246,7 @@ def test_an_estimate_without_interval_is_no_evidence():
         "spec": "main",
         "slice": "",
         "quantity": "self_bias",
-        "term": GPT,
+        "term": "GPT-4o",
         "estimate": "0.1",
         "ci_low": "",
     }

@@ -1,21 +1,50 @@
-"""A collection in a process of its own: `python collecting.py settings.json`; prints its
-outcome.
-"""
+"""Collections: requests, a server that answers them, and ledgers of what it answered."""
 
-import json
-import resource
-import sys
+from functools import partial
 
+import pytest
+
+from mock_server import Mock
+from recuse.collect import batches, client
 from recuse.collect.ledger import Ledger, LedgerEntry
 from recuse.collect.requests import Endpoint, Price, Request
 from recuse.collect.run import collect
 
+KEY = "sk-Wahrlich-geheim+0815/="
 # No test asks these judges.
 HERE = "http://127.0.0.1:9/v1"
 JUDGES = {
     "gpt": {"model": "gpt-x", "base_url": HERE},
     "claude": {"model": "claude-y", "base_url": HERE},
 }
+
+
+@pytest.fixture
+def mock(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("MOCK_KEY", KEY)
+    monkeypatch.setattr(client, "LARGEST", 1 << 17)
+    monkeypatch.setattr(batches, "FIRST_WAIT", 0.01)
+    with Mock() as server:
+        yield server
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Ask requests; the answers are in the ledger `run.path`."""
+    path = tmp_path / "ledger.jsonl"
+    run = partial(ask, path)
+    run.path = path
+    return run
+
+
+def ask(path, requests, **options):
+    with Ledger(path) as ledger:
+        return collect(requests, ledger, **{"wait": 0.01, "poll": 0.01} | options)
+
+
+def assert_outcome(outcome, **expected):
+    assert {name: getattr(outcome, name) for name in expected} == expected
 
 
 def plan(url, number, *, judge="judge", mode="text", body=None, **settings):
@@ -39,20 +68,3 @@ def entry_of_request(request, response, **others):
         response=response,
         **usual | others,
     )
-
-
-def main(file):
-    with open(file, encoding="utf-8") as text:
-        settings = json.load(text)
-    options = settings.pop("options", {})
-    path = settings.pop("ledger")
-    if "file_size" in options:  # bytes that a file may have
-        resource.setrlimit(resource.RLIMIT_FSIZE, (options["file_size"], options.pop("file_size")))
-    with Ledger(path) as ledger:
-        print("open", flush=True)
-        outcome = collect(plan(**settings), ledger, wait=0.01, **options)
-    print(json.dumps(vars(outcome) | {"missing": outcome.missing}))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

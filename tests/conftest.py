@@ -25,7 +25,8 @@ from recuse.simulate.ratings import planted, simulate
 from recuse.steps.ratings import normalise_study
 
 register(PRODUCTS)
-pytest_plugins = ["file_server", "rated_tables", "smaller_inputs", "verdict_files", "workflow_runs"]
+pytest_plugins = ["collecting", "file_server", "rated_tables", "smaller_inputs"]
+pytest_plugins += ["verdict_files", "workflow_runs"]
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "workflow" / "data"
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))

@@ -15,16 +15,6 @@ import struct
 import threading
 from collections import Counter
 
-FAULTS = (
-    "rate limit",
-    "server error",
-    "stall",
-    "drip",
-    "bad JSON",
-    "another model",
-    "huge",
-    "reset",
-)
 REASONS = {  # what each is for who asks
     "rate limit": "rate limit",
     "server error": "server error",
@@ -35,6 +25,7 @@ REASONS = {  # what each is for who asks
     "huge": "too large",
     "reset": "connection",
 }
+FAULTS = tuple(REASONS)
 
 
 def digest(text):
@@ -63,7 +54,6 @@ class Mock:
         self.always = None  # a fault of every request
         self.redirect, self.location = 307, ""  # status of a redirect, and where it leads
         self.raw = None  # function of the request's body: the bytes of the response to it
-        self.huge = 9 << 20  # bytes
         self.finish = "stop"
         self.refusal = None
         self.batch_after, self.batch_share, self.batch_status = 1, 1.0, "completed"
@@ -194,7 +184,7 @@ class Mock:
                 writer, self.completion(body) | {"model": f"{body['model']}-mini"}
             )
         if fault == "huge":
-            return await self._send(writer, 200, b'{"choices": "' + b"x" * self.huge + b'"}')
+            return await self._send(writer, 200, b'{"choices": "' + b"x" * (1 << 18) + b'"}')
         if fault == "reset":
             writer.get_extra_info("socket").setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)

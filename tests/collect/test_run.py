@@ -3,46 +3,19 @@ import io
 import json
 import re
 import sys
+import traceback
 from contextlib import redirect_stderr
 from dataclasses import replace
 
 import pytest
 
-from collecting import plan
+from collecting import HERE, KEY, ask, assert_outcome, plan
 from mock_server import FAULTS, REASONS, Mock
 from recuse.base.errors import ConfigError
-from recuse.collect import client
 from recuse.collect.collection import GIVEN_UP
 from recuse.collect.cost import worst_cost
-from recuse.collect.ledger import Ledger, answers_in, read_ledger
+from recuse.collect.ledger import answers_in, read_ledger
 from recuse.collect.progress import progress, progress_line
-from recuse.collect.run import collect
-
-KEY = "sk-Wahrlich-geheim+0815/="
-
-
-@pytest.fixture(autouse=True)
-def _environment(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("MOCK_KEY", KEY)
-    monkeypatch.setattr(client, "LARGEST", 1 << 17)
-
-
-@pytest.fixture
-def mock():
-    with Mock() as server:
-        server.huge = 1 << 18
-        yield server
-
-
-@pytest.fixture
-def run(tmp_path):
-    def call(requests, name="ledger.jsonl", **options):
-        with Ledger(tmp_path / name) as ledger:
-            return collect(requests, ledger, **{"wait": 0.01} | options)
-
-    call.path = tmp_path / "ledger.jsonl"
-    return call
 
 
 def contents(path):
@@ -55,25 +28,13 @@ def contents(path):
 
 def test_what_is_answered_is_not_asked_again_and_a_changed_request_is(run, mock):
     first = run(plan(mock.url, 6) + plan(mock.url, 6))
+    assert_outcome(first, total=6, before=0, answered=6, missing=0, stopped="done")
     second = run(plan(mock.url, 10))
-    assert (first.total, first.before, first.answered, first.missing, first.stopped) == (
-        6,
-        0,
-        6,
-        0,
-        "done",
-    )
-    assert (second.total, second.before, second.answered, second.asked, second.missing) == (
-        10,
-        6,
-        4,
-        4,
-        0,
-    )
+    assert_outcome(second, total=10, before=6, answered=4, asked=4, missing=0)
     assert set(mock.seen.values()) == {1}
     assert mock.done == {"answered": 10}
     changed = run(plan(mock.url, 10, body={"temperature": 0.5}))
-    assert (changed.before, changed.answered) == (0, 10)
+    assert_outcome(changed, before=0, answered=10)
     assert len(contents(run.path)) == 20
 
 
@@ -118,9 +79,9 @@ def test_a_server_that_answers_nothing_is_not_asked_for_ever(run, mock):
 
 
 def test_nobody_listening_is_said(run):
-    outcome = run(plan("http://127.0.0.1:9/v1", 1, attempts=2))
-    assert outcome.failed == {"connection": 2}
-    assert outcome.uncounted == 0  # nothing was sent, nothing can have been charged
+    outcome = run(plan(HERE, 1, attempts=2))
+    # Nothing was sent, nothing can have been charged
+    assert_outcome(outcome, failed={"connection": 2}, uncounted=0)
 
 
 @pytest.mark.parametrize(
@@ -146,35 +107,31 @@ def test_a_judge_without_log_probabilities_is_not_asked_for_them_twice(run, mock
     assert run(plan(mock.url, 3, mode="logprobs", body=body)).answered == 3
     mock.logprobs = False
     outcome = run(plan(mock.url, 40, mode="logprobs", body=body, concurrency=1))
-    assert (outcome.asked, outcome.failed, outcome.stopped) == (1, {"no logprobs": 1}, "endpoint")
+    assert_outcome(outcome, asked=1, failed={"no logprobs": 1}, stopped="endpoint")
     assert "gives no log probabilities; choose another mode for this judge" in outcome.messages[0]
 
 
 @pytest.mark.parametrize(
-    ("model", "is_it"),
-    [
-        ("mock-1", True),
-        ("mock-1-2026-01-31", True),
-        ("Mock-1:latest", True),
-        ("mock-1-002", True),
-        ("declared", True),
-        (None, True),
-        ("mock-1-mini", False),
-        ("mock-1.5", False),
-        ("mock-10", False),
-        ("mock-1-5", False),
-        ("mock", False),
-    ],
+    "model", [None, *["mock-1", "mock-1-2026-01-31", "Mock-1:latest", "mock-1-002", "declared"]]
 )
-def test_only_a_snapshot_of_the_model_answers_for_it(run, mock, model, is_it):
+def test_a_snapshot_of_the_model_answers_for_it(run, mock, model):
+    assert run_as(model, run, mock).answered == 1
+
+
+@pytest.mark.parametrize("model", ["mock-1-mini", "mock-1.5", "mock-10", "mock-1-5", "mock"])
+def test_another_model_does_not_answer_for_it(run, mock, model):
+    assert_outcome(run_as(model, run, mock), answered=0, failed={"another model": 1})
+
+
+def run_as(model, run, mock):
     completion = mock.completion
     mock.completion = lambda body: completion(body) | {"model": model}
-    outcome = run(plan(mock.url, 1, attempts=1, returned=["declared"]))
-    assert outcome.answered == is_it
-    assert is_it or outcome.failed == {"another model": 1}
+    return run(plan(mock.url, 1, attempts=1, returned=["declared"]))
 
 
-def test_what_follows_from_an_answer_is_asked_at_once_and_once_also_by_a_later_run(run, mock):
+def test_what_follows_from_an_answer_is_asked_at_once_and_once_also_by_a_later_run(
+    run, mock, tmp_path
+):
     def follow(request, response):
         if request.repairs or response["choices"][0]["message"]["content"] in "123":
             return None
@@ -182,15 +139,16 @@ def test_what_follows_from_an_answer_is_asked_at_once_and_once_also_by_a_later_r
         return replace(request, messages=[*request.messages, said], repairs=request.key)
 
     requests = plan(mock.url, 12, concurrency=1)
-    alone = run(requests)
+    run(requests)
     repaired = sum(content not in "123" for content in contents(run.path).values())
     assert 0 < repaired < 12
     later = run(requests, follow=follow)
-    assert (later.total, later.before, later.answered) == (12 + repaired, 12, repaired)
+    assert_outcome(later, total=12 + repaired, before=12, answered=repaired)
     assert run(requests, follow=follow).asked == 0
     assert set(mock.seen.values()) == {1}
     mock.log.clear()
-    assert run(requests, "other.jsonl", follow=follow).answered == alone.answered + repaired
+    other = ask(tmp_path / "other.jsonl", requests, follow=follow)
+    assert other.answered == 12 + repaired
     places = [place for place, text in enumerate(mock.log) if text.startswith("repair")]
     assert [mock.log[place] for place in places] == [
         f"repair {mock.log[place - 1]}" for place in places
@@ -219,38 +177,32 @@ def test_a_budget_is_never_passed_and_is_used_to_within_a_request(run, mock):
     assert run(requests, budget=1.0).missing == 0
 
 
-@pytest.mark.parametrize(
-    "usage",
-    [
-        *(
-            [1],
-            "text",
-            7,
-            None,
-            {},
-            {"prompt_tokens": 13},
-            {"prompt_tokens": "13", "completion_tokens": "1"},
-        ),
-        *(
-            {"prompt_tokens": 10**400, "completion_tokens": 1},
-            {"prompt_tokens": 1e300, "completion_tokens": 1e300},
-        ),
-        *(
-            {"prompt_tokens": -(10**6), "completion_tokens": 1},
-            {"prompt_tokens": 13, "completion_tokens": -(10**6)},
-        ),
-        *(
-            {"prompt_tokens": True, "completion_tokens": False},
-            {"prompt_tokens": 0, "completion_tokens": 0},
-        ),
-    ],
-)
+# One a line; HUGE is 10**400.
+USAGES = """
+[1]
+"text"
+7
+null
+{}
+{"prompt_tokens": 13}
+{"prompt_tokens": "13", "completion_tokens": "1"}
+{"prompt_tokens": HUGE, "completion_tokens": 1}
+{"prompt_tokens": 1e300, "completion_tokens": 1e300}
+{"prompt_tokens": -1000000, "completion_tokens": 1}
+{"prompt_tokens": 13, "completion_tokens": -1000000}
+{"prompt_tokens": true, "completion_tokens": false}
+{"prompt_tokens": 0, "completion_tokens": 0}
+"""
+
+
+@pytest.mark.parametrize("usage", USAGES.strip().splitlines())
 def test_counts_that_cannot_be_true_count_at_the_worst_and_lose_no_answer(run, mock, usage):
     completion = mock.completion
+    usage = json.loads(usage.replace("HUGE", "1" + 400 * "0"))
     mock.completion = lambda body: completion(body) | {"usage": usage}
     worst = worst_cost(*plan(mock.url, 1))
     outcome = run(plan(mock.url, 40), budget=10.5 * worst)
-    assert (outcome.answered, outcome.uncounted, outcome.stopped) == (10, 10, "budget")
+    assert_outcome(outcome, answered=10, uncounted=10, stopped="budget")
     assert answers_in(run.path).spent == pytest.approx(10 * worst)
     assert run(plan(mock.url, 228), budget=10.5 * worst).asked == 0
 
@@ -262,7 +214,7 @@ def test_a_redirect_is_not_followed_and_stops_its_server(run, mock, status):
         mock.always, mock.location = "redirect", f"{other.url}/chat/completions"
         outcome = run(plan(mock.url, 40, key="MOCK_KEY"))
         assert not other.seen
-    assert (outcome.answered, outcome.stopped) == (0, "endpoint")
+    assert_outcome(outcome, answered=0, stopped="endpoint")
     assert outcome.failed["redirected"] <= 8
     assert f"the server redirects to {mock.location}" in outcome.messages[0]
 
@@ -289,7 +241,7 @@ def test_log_probabilities_that_cannot_be_true_are_no_answer_now_or_in_an_old_le
 
     mock.completion = changed
     outcome = run(plan(mock.url, 1, mode="logprobs", body=body))
-    assert (outcome.asked, outcome.failed) == (1, {"invalid response": 1})
+    assert_outcome(outcome, asked=1, failed={"invalid response": 1})
     content = run.path.read_text()
     # What earlier versions stored
     run.path.write_text(re.sub(r'"error": \{[^}]*\}', '"error": null', content))
@@ -322,7 +274,7 @@ def test_a_server_that_wants_a_long_pause_is_left_to_a_later_run(run, mock):
     assert "asks to wait 2 h" in outcome.messages[0]
 
 
-def test_no_key_is_in_ledger_messages_or_standard_error(run, mock):
+def test_no_key_is_in_ledger_messages_standard_error_or_traceback(run, mock):
     shown = io.StringIO()
     outcomes = []
     for fault in ("server error", "bad JSON", "bad request", "unauthorized", "quota", None):
@@ -332,6 +284,9 @@ def test_no_key_is_in_ledger_messages_or_standard_error(run, mock):
             outcomes.append(run(plan(mock.url, 2, key="MOCK_KEY", attempts=2), progress=show))
     assert mock.keys == {f"Bearer {KEY}"}
     assert outcomes[-1].answered == 2
+    with pytest.raises(TypeError) as caught:
+        run(plan(mock.url, 1, key="MOCK_KEY", body={"max_tokens": "many"}), budget=1.0)
+    shown.writelines(traceback.format_exception(caught.value))
     stored = run.path.read_bytes()
     assert stored.count(b"[MOCK_KEY]") > 4  # the server said the key each time
     everything = stored + repr(outcomes).encode() + shown.getvalue().encode()

@@ -3,12 +3,13 @@ it is asked twice.
 """
 
 import json
+from functools import partial
 
 import pytest
 
 from mock_server import Mock
 from recuse.base.tables import read_table
-from workflow_runs import build, copy_project, snakemake
+from workflow_runs import assert_success, copy_project, snakemake
 
 pytestmark = pytest.mark.workflow
 TARGETS = ("results/ours/tables/imported.csv", "results/ours/tables/collected.csv")
@@ -49,13 +50,15 @@ def test_from_prompts_and_answers_to_ratings_by_the_workflow(tmp_path, run_comma
     with Mock() as mock:
         number = write_plan(folder, mock)
         mock.always = "server error"
-        failed = snakemake(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"], MOCK_KEY=SECRET)
+        run = partial(snakemake, folder, "--cores", "1", *TARGETS, configs=["plan.yaml"])
+        failed = run(MOCK_KEY=SECRET)
         assert failed.returncode == 1
         assert "requests in a row got no answer" in failed.stderr
         lines = (folder / "ours.ledger.jsonl").read_text().splitlines()
         assert lines
         mock.always, mock.plan, mock.share = None, ["bad request"], 0.3
-        partly = build(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"], MOCK_KEY=SECRET)
+        partly = run(MOCK_KEY=SECRET)
+        assert_success(partly)
         missing = sum(int(row["not_answered"]) for row in read_table(folder / TARGETS[1]))
         assert 0 < missing < number
         mock.share = 0
@@ -63,13 +66,14 @@ def test_from_prompts_and_answers_to_ratings_by_the_workflow(tmp_path, run_comma
             patch.setenv("MOCK_KEY", SECRET)
             assert run_command("collect", "plan.yaml")[0] == 0
     # No server and no key: nothing is left to ask
-    done = build(folder, "--cores", "1", *TARGETS, configs=["plan.yaml"])
+    done = run()
+    assert_success(done)
     (imported, *_) = read_table(folder / TARGETS[0])
     assert (imported["kind"], int(imported["n"])) == ("rows", number)
     assert sum(int(row["ratings"]) for row in read_table(folder / TARGETS[1])) == number
     ledger = (folder / "ours.ledger.jsonl").read_text()
     assert ledger.splitlines()[: len(lines)] == lines
-    again = snakemake(folder, "-n", *TARGETS, configs=["plan.yaml"])
+    again = run("-n")
     assert "Nothing to be done" in again.stdout + again.stderr
     for path in [*folder.rglob("*")]:
         assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path

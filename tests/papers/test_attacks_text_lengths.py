@@ -9,24 +9,16 @@ from picked_rows import fields, keyed
 from recuse.papers.attacks import LEVELS, PERTURBATIONS, length_confound
 from verdict_files import released
 
-SAMPLING = {"confidence": 0.9, "seed": 3}
-FAST = {"confidence": 0.9, "seed": 1}
 
-
-@pytest.fixture(scope="module")
-def texts():
-    """The folder of the published texts in a local mirror."""
-    folder, _ = released("judgement_bias")
-    return folder
-
-
-def lines(path):
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+def changes(folder):
+    results = length_confound(folder, confidence=0.9, seed=3)
+    return keyed(results, "perturbation level unit answers")
 
 
 @pytest.mark.mirror
-def test_known_values_of_the_published_texts(texts):
-    results = keyed(length_confound(texts, **SAMPLING), "perturbation level unit answers")
+def test_known_values_of_the_published_texts():
+    folder, _ = released("judgement_bias")
+    results = changes(folder)
     for perturbation, change, longer in (
         ("factual_error", -0.0079, 40),
         ("reference", 0.5496, 142),
@@ -43,14 +35,8 @@ def test_known_values_of_the_published_texts(texts):
     reference = results["reference", "", "words", "perturbed"]
     normal = 1.645 * 0.3383 / np.sqrt(142)  # standard deviation over the questions
     assert reference["ci_high"] - reference["relative_change"] == pytest.approx(normal, rel=0.05)
-    assert [results["gender", level, "words", "both"]["n"] // 2 for level in LEVELS] == [
-        25,
-        22,
-        22,
-        25,
-        26,
-        22,
-    ]
+    levels = [results["gender", level, "words", "both"]["n"] // 2 for level in LEVELS]
+    assert levels == [25, 22, 22, 25, 26, 22]
 
 
 def question(name, first, second, **more):
@@ -65,30 +51,21 @@ def question(name, first, second, **more):
 def folder(tmp_path):
     """Two questions in the form of the published files."""
     (tmp_path / "data").mkdir()
-    write(
-        tmp_path,
-        "raw",
-        [
-            question("q_0", "a b", "c d e f", level="Applying"),
-            question("q_1", "a", "b", level="Creating"),
-        ],
-    )
+    applying = question("q_0", "a b", "c d e f", level="Applying")
+    write(tmp_path, "raw", applying, question("q_1", "a", "b", level="Creating"))
     for name in PERTURBATIONS:
-        write(
-            tmp_path,
-            name,
-            [question(f"q_1-{name}", "a", "b b"), question(f"q_0-{name}", "a b c", "c d e f")],
-        )
+        first = question(f"q_1-{name}", "a", "b b")
+        write(tmp_path, name, first, question(f"q_0-{name}", "a b c", "c d e f"))
     return tmp_path
 
 
-def write(folder, name, rows):
-    text = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows)
+def write(folder, name, *rows):
+    text = "\n".join(map(json.dumps, rows))
     (folder / "data" / f"{name}.json").write_text(text, "utf-8")
 
 
 def test_a_small_folder_by_hand(folder):
-    results = keyed(length_confound(folder, **FAST), "perturbation level unit answers")
+    results = changes(folder)
     words = results["gender", "", "words", "perturbed"]
     assert fields(words, "relative_change longer n") == (0.75, 1.0, 2)  # 1/2 and 1
     assert fields(words, "ci_low ci_high") == (0.5, 1.0)
@@ -105,12 +82,9 @@ def test_a_small_folder_by_hand(folder):
 
 def test_questions_whose_answers_a_perturbation_leaves_alone_are_not_resampled(folder):
     """One question of two is perturbed: there is nothing to resample it with."""
-    write(
-        folder,
-        "gender",
-        [question("q_1-gender", "a", "b b"), question("q_0-gender", "a b", "c d e f")],
-    )
-    results = keyed(length_confound(folder, **FAST), "perturbation level unit answers")
+    as_it_was = question("q_0-gender", "a b", "c d e f")
+    write(folder, "gender", question("q_1-gender", "a", "b b"), as_it_was)
+    results = changes(folder)
     one = results["gender", "", "words", "perturbed"]
     assert fields(one, "relative_change n") == (1.0, 1)
     assert np.isnan([one["ci_low"], one["ci_high"]]).all()

@@ -7,7 +7,7 @@ import pytest
 from cobbler import tabulate
 from numpy.random import default_rng
 
-from picked_rows import keyed, where
+from picked_rows import fields, keyed, where
 from recuse.base.tables import read_table
 from recuse.papers.cobbler import BATCHES, RBO, VALID
 from recuse.papers.cognitive import CLOSED_FORM, COGNITIVE_BIASES
@@ -46,23 +46,11 @@ def test_shares_of_the_judges_are_those_of_the_released_table(tables):
     assert len(quoted) == 135
     assert [row["bias"] for row in quoted[:9]] == list(CLOSED_FORM)
     by = keyed(quoted, "judge bias")
-    gpt4 = by["GPT-4", "attentional"]
-    assert (
-        gpt4
-        | {
-            "share": "0.006857142857",
-            "valid": "0.9977142857",
-            "size": ">100B",
-            "above_random": "no",
-        }
-        == gpt4
-    )
-    assert by["Baize", "order_last"]["share"] == "0.9224761905"
-    assert by["Baize", "order_last"]["above_random"] == "yes"
+    expected = ("0.006857142857", "0.9977142857", ">100B", "no")
+    assert fields(by["GPT-4", "attentional"], "share valid size above_random") == expected
+    assert fields(by["Baize", "order_last"], "share above_random") == ("0.9224761905", "yes")
     assert by["Koala", "salience"]["valid"] == ""
-    assert all(
-        row[column] == "" for row in quoted for column in ("ci_low", "ci_high", "biased", "n")
-    )
+    assert {fields(row, "ci_low ci_high biased n") for row in quoted} == {("", "", "", "")}
     assert len({row["judge"] for row in quoted}) == 15
 
 
@@ -77,35 +65,24 @@ def test_human_shares_are_means_with_intervals_over_instructions(tables):
     draw = default_rng(1)
     resampled = means[draw.integers(25, size=(20_000, 25))].mean(axis=1)
     for bias, expected in HUMAN.items():
-        share, low, high = (float(human[bias][column]) for column in ("share", "ci_low", "ci_high"))
+        row = human[bias]
+        share, low, high = map(float, fields(row, "share ci_low ci_high"))
         assert share == pytest.approx(expected, abs=1e-12)
         assert low < share < high
-        assert human[bias]["origin"] == "released shares"
-    ends = [float(human["bandwagon"][column]) for column in ("ci_low", "ci_high")]
+        assert row["origin"] == "released shares"
+        is_above = bias in ("salience", "bandwagon", "attentional")
+        assert row["above_random"] == ("yes" if is_above else "no")
+    ends = [*map(float, fields(human["bandwagon"], "ci_low ci_high"))]
     assert ends == pytest.approx(np.quantile(resampled, [0.05, 0.95]), abs=0.004)
-    assert {bias for bias in HUMAN if human[bias]["above_random"] == "yes"} == {
-        "salience",
-        "bandwagon",
-        "attentional",
-    }
 
 
 def test_valid_rates_and_where_they_differ_from_the_quoted_ones(tables):
     rows = keyed(tables["valid_rates"], "judge prompt")
-    assert (
-        rows["GPT-4", "order"] | {"comparisons": "5250", "valid": "5192", "agrees": "yes"}
-        == rows["GPT-4", "order"]
-    )
+    names = "comparisons valid"
+    assert fields(rows["GPT-4", "order"], names) == ("5250", "5192")
     assert float(rows["GPT-4", "order"]["rate"]) == 5192 / 5250
-    assert (
-        rows["LLaMAv2", "model_annotations"]
-        | {"comparisons": "6000", "valid": "1920", "agrees": "yes"}
-        == (rows["LLaMAv2", "model_annotations"])
-    )
-    assert (
-        rows["DollyV2", "compassion"] | {"comparisons": "3045", "valid": "1", "quoted": ""}
-        == rows["DollyV2", "compassion"]
-    )
+    assert fields(rows["LLaMAv2", "model_annotations"], names) == ("6000", "1920")
+    assert fields(rows["DollyV2", "compassion"], f"{names} quoted") == ("3045", "1", "")
     differ = {key for key, row in rows.items() if row["agrees"] == "no"}
     assert differ == {("InstructGPT", "compassion"), ("Vicuna", "model_annotations")}
     assert sum(row["agrees"] == "yes" for row in rows.values()) == 80

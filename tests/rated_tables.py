@@ -71,11 +71,9 @@ def meets(condition, rows):
     its prompt, and `j` and `m` are the places of its judge and its model in FIVE.
     """
     table = pd.DataFrame(rows)
-    places = {
-        short: pd.Categorical(table[name], FIVE).codes
-        for short, name in (("j", "judge"), ("m", "model"))
-    }
-    return table.assign(p=table["prompt_id"].str[1:].astype(int), **places).eval(condition)
+    judge, model = (pd.Index(FIVE).get_indexer(table[name]) for name in ("judge", "model"))
+    prompt = table["prompt_id"].str[1:].astype(int)
+    return table.assign(p=prompt, j=judge, m=model).eval(condition)
 
 
 def rows_where(condition, rows):
@@ -202,7 +200,7 @@ def subjects(findings, topic):
 
 def expect(findings, table):
     """The findings have what each line of a table says: topic, subject, level, value, words and
-    advice. An asterisk is any text, and so is a blank; a line that begins with a bar goes on.
+    advice, as patterns of fnmatch. A blank is any text; a line that begins with a bar goes on.
     """
     for line in re.split(r"\n\s*(?!\s|\|)", table.strip()):
         topic, about, *wanted = map(str.strip, line.split("|"))

@@ -1,17 +1,13 @@
-"""Position statistics against means over random comparisons, and their figure."""
+"""Position statistics against means over random comparisons."""
 
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from drawings import x_values
 from picked_rows import fields, keyed
 from random_comparisons import POOLS, SETTINGS, labelled, own_rows, write
 from recuse.pairwise.questions import open_pairs
 from recuse.pairwise.verbosity import POSITION, SINGLE_STATISTICS, STATISTICS, position
-from recuse.plot.colours import Palette
-from recuse.plot.style import Subject
-from recuse.plot.verbosity import position_figure as draw_position
 
 
 def naive(rows):
@@ -70,23 +66,3 @@ def test_a_judge_that_always_takes_the_first_has_exact_intervals(tmp_path):
     for row in rows.values():
         ends = binomtest(int(3 * row["value"]), 3).proportion_ci(0.9, "exact")
         assert [row["ci_low"], row["ci_high"]] == pytest.approx([ends.low, ends.high], abs=1e-12)
-
-
-def row_from(statistic, low, high):
-    return {
-        **{"judge": "m", "condition": "", "experiment": "", "n": 100},
-        **{"value": (low + high) / 2, "ci_low": low, "ci_high": high},
-        "statistic": f"single_order_{statistic}",
-    }
-
-
-def test_the_figure_of_position_draws_single_orders_where_there_are_no_others():
-    table = pd.DataFrame([row_from("first", 0.6, 0.7), row_from("own", 0.45, 0.55)])
-    figure = draw_position(table, Subject("s", "user", Palette({}, {}), ""), confidence=0.9)
-    points = [line for axes in figure.axes for line in axes.lines if line.get_gid() == "point"]
-    assert x_values(points) == [pytest.approx(0.65), pytest.approx(0.5)]
-    message = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
-    assert "only if it was drawn at random" in message
-    assert ["n = 100" in [text.get_text() for text in axes.texts] for axes in figure.axes] == [
-        True
-    ] * 2

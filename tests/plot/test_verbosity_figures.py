@@ -222,3 +222,18 @@ def test_position_is_filled_where_the_interval_excludes_one_half():
     assert "ties only" in texts(figure)
     assert "n = 90 to 100" in texts(figure)
     assert 0.5 in x_values(preference.lines)
+
+
+SINGLE = """
+judge,statistic,value,ci_low,ci_high,n
+Bard,single_order_first,0.65,0.6,0.7,100
+Bard,single_order_own,0.5,0.45,0.55,100
+"""
+
+
+def test_position_shows_single_orders_where_there_are_no_others():
+    table = pd.read_csv(StringIO(SINGLE)).assign(condition=np.nan, experiment=np.nan)
+    figure = position_figure(table, subject(), confidence=0.9)
+    assert x_values(artists(figure, "point")) == [0.65, 0.5]
+    assert "only if it was drawn at random" in prose(figure)
+    assert texts(figure).count("n = 100") == 2

@@ -37,11 +37,10 @@ def test_money_is_by_price_and_half_in_a_batch():
 
 def test_the_ratio_that_a_ledger_shows_gives_its_tokens_back():
     asked = request()
-    usages = [
-        {"prompt_tokens": 56, "completion_tokens": 1},
-        {"prompt_tokens": 96, "completion_tokens": 1},
+    entries = [
+        entry_of_request(asked, {"usage": {"prompt_tokens": tokens, "completion_tokens": 1}})
+        for tokens in (56, 96)
     ]
-    entries = [entry_of_request(asked, {"usage": usage}) for usage in usages]
     entries.append(entry_of_request(asked, {}, judge="b"))
     ratios = characters_per_token(entries)
     assert ratios == {("judge", False): pytest.approx(400 / 120)}

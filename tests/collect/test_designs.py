@@ -2,8 +2,10 @@
 
 import random
 from collections import Counter
-from itertools import product
+from itertools import chain, product
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from rated_tables import FIVE
@@ -38,10 +40,9 @@ def test_answers_have_k_judges_and_judges_the_same_number_of_ratings_in_each_str
         answers = Counter((prompt, model) for _, prompt, model in ratings)
         assert answers == dict.fromkeys(product(PROMPTS, of_models), k)
         assert {(name, prompt, name) for name in of_judges[:both] for prompt in PROMPTS} <= ratings
+        loads = Counter((STRATA[prompt], judge) for judge, prompt, _ in ratings)
         for stratum in ("short", "long"):
-            loads = Counter(dict.fromkeys(of_judges, 0))
-            loads.update(judge for judge, prompt, _ in ratings if STRATA[prompt] == stratum)
-            assert max(loads.values()) - min(loads.values()) <= 1
+            assert np.ptp([loads[stratum, judge] for judge in of_judges]) <= 1
 
 
 def test_loads_are_also_even_where_few_answers_are_left_to_make_them_so():
@@ -53,24 +54,18 @@ def test_loads_are_also_even_where_few_answers_are_left_to_make_them_so():
 
 def test_judges_rate_others_models_and_meet_each_other_about_equally_often():
     ratings = assigned(range(300), FIVE, FIVE, 3, seed=4)
-    others = Counter((judge, model) for judge, _, model in ratings if judge != model)
+    frame = pd.DataFrame(ratings, columns=["judge", "prompt", "model"])
+    others = frame.query("judge != model").groupby(["judge", "model"]).size()
     assert len(others) == 20
-    assert max(others.values()) - min(others.values()) <= 3
-    by_answer = {}
-    for judge, prompt, model in ratings:
-        by_answer.setdefault((prompt, model), set()).add(judge)
-    together = Counter(
-        pair
-        for raters in by_answer.values()
-        for pair in product(raters, raters)
-        if pair[0] < pair[1]
-    )
+    assert np.ptp(others) <= 3
+    pairs = frame.merge(frame, on=["prompt", "model"]).query("judge_x < judge_y")
+    together = pairs.groupby(["judge_x", "judge_y"]).size()
     assert len(together) == 10
-    assert max(together.values()) < 1.05 * min(together.values())
+    assert together.max() < 1.05 * together.min()
 
 
 def test_a_design_hangs_on_names_and_seed_alone():
-    shuffled = random.Random(0).sample(PROMPTS, len(PROMPTS))
+    shuffled = random.Random(0).sample(PROMPTS, 30)
     one = assigned(PROMPTS, FIVE, FIVE, 3, 2, STRATA)
     assert assigned(shuffled, FIVE[::-1], FIVE[2:] + FIVE[:2], 3, 2, STRATA) == one
     assert assigned(PROMPTS, FIVE, FIVE, 3, 3, STRATA) != one
@@ -96,15 +91,11 @@ def test_a_number_of_judges_that_says_nothing_is_refused(judges, words):
 
 def test_waves_are_parts_of_one_order_each_with_the_shares_of_the_strata():
     parts = waves(PROMPTS, first=10, growth=1.5, most=28, seed=5, strata=STRATA)
-    assert [len(part) for part in parts] == [10, 5, 8, 5]
-    asked = [prompt for part in parts for prompt in part]
+    assert [*map(len, parts)] == [10, 5, 8, 5]
+    asked = [*chain(*parts)]
     assert asked == in_random_order(PROMPTS, 5, STRATA)[:28]
     for size in (10, 15, 23, 28):
         assert abs(sum(STRATA[prompt] == "short" for prompt in asked[:size]) - 0.3 * size) < 1
-    assert [len(part) for part in waves(PROMPTS, first=1, growth=1.01, most=4, seed=5)] == [
-        1,
-        1,
-        1,
-        1,
-    ]
-    assert [len(part) for part in waves(PROMPTS, first=30, growth=2, most=30, seed=5)] == [30]
+    slow = waves(PROMPTS, first=1, growth=1.01, most=4, seed=5)
+    assert [*map(len, slow)] == [1, 1, 1, 1]
+    assert [*map(len, waves(PROMPTS, first=30, growth=2, most=30, seed=5))] == [30]

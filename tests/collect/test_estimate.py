@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from collecting import entry_of_request
+from collecting import assert_outcome, entry_of_request
 from recuse.collect.cost import tokens_in, worst_cost
 from recuse.collect.estimate import (
     ANSWER,
@@ -48,14 +48,12 @@ def test_without_a_ledger_tokens_money_and_time_are_by_stated_defaults():
     (each,) = estimates([*PLAN, PLAN[0]], [])
     into = sum(map(tokens_in, PLAN))
     out = 10 * 2 * RATING[SCHEMA]
-    assert (each.judge, each.requests, each.answered, each.left) == ("one", 10, 0, 10)
-    assert (each.tokens_in, each.tokens_out) == (into, out)
+    assert_outcome(each, judge="one", requests=10, answered=0, left=10, learnt=False)
+    assert_outcome(each, tokens_in=into, tokens_out=out)
     assert each.money == pytest.approx((2 * into + 10 * out) / 1e6)
     assert each.most == pytest.approx(sum(map(worst_cost, PLAN)))
-    assert each.minutes == pytest.approx(
-        10 * (SECONDS + 2 * RATING[SCHEMA] / TOKENS_PER_SECOND) / 4 / 60
-    )
-    assert not each.learnt
+    seconds = 10 * SECONDS + out / TOKENS_PER_SECOND
+    assert each.minutes == pytest.approx(seconds / 4 / 60)
 
 
 @pytest.mark.parametrize(
@@ -71,11 +69,10 @@ def test_defaults_are_those_of_the_mode_and_no_more_than_allowed(criteria, mode,
 def test_answers_in_the_ledger_are_not_asked_again_and_tell_what_others_take():
     done = [entry(PLAN[0], out=10, seconds=2.0), entry(PLAN[1], out=30, seconds=4.0)]
     (each,) = estimates(PLAN, done)
-    assert (each.requests, each.answered, each.left) == (10, 2, 8)
-    assert each.tokens_out == 8 * 20
-    assert each.tokens_in == sum(map(tokens_in, PLAN[2:]))
+    into = sum(map(tokens_in, PLAN[2:]))
+    assert_outcome(each, requests=10, answered=2, left=8, learnt=True)
+    assert_outcome(each, tokens_in=into, tokens_out=8 * 20)
     assert each.minutes == pytest.approx(8 * 3.0 / 4 / 60)
-    assert each.learnt
     (dearer,) = estimates(PLAN, [entry(PLAN[0], into=2 * tokens_in(PLAN[0]))])
     assert dearer.tokens_in > 1.5 * each.tokens_in / 8 * 9
 
@@ -87,8 +84,7 @@ def test_answers_of_another_mode_number_of_criteria_or_judge_tell_nothing():
         request(0, replace(JUDGE, name="two", model="model-2")),
     ]
     (each,) = estimates(PLAN, [entry(other, out=90) for other in others])
-    assert each.tokens_out == 10 * 2 * RATING[SCHEMA]
-    assert not each.learnt
+    assert_outcome(each, tokens_out=10 * 2 * RATING[SCHEMA], learnt=False)
 
 
 def test_the_slowest_limit_decides():
@@ -107,23 +103,20 @@ def test_the_slowest_limit_decides():
 def test_all_judges_answer_at_once_and_what_is_unknown_of_one_is_unknown_of_all():
     other = replace(JUDGE, name="two", requests_per_minute=1.0)
     of_judges = estimates([*PLAN, *(request(number, other) for number in range(5))], [])
-    whole = total(of_judges)
-    assert (whole.requests, whole.left) == (15, 15)
-    assert whole.money == pytest.approx(sum(each.money for each in of_judges))
-    assert whole.minutes == 5
+    money = pytest.approx(sum(each.money for each in of_judges))
+    assert_outcome(total(of_judges), requests=15, left=15, money=money, minutes=5)
     unpriced = replace(other, name="three", price=None)
     of_judges = estimates([*PLAN, request(0, unpriced)], [])
-    whole = total(of_judges)
-    assert (whole.money, whole.most) == (None, None)
+    assert_outcome(total(of_judges), money=None, most=None)
     assert "an unknown sum" in cost_page(of_judges, PLAN[0])
 
 
 @pytest.mark.parametrize(("judges", "rows"), [(1, 1), (3, 4), (8, 9), (40, 9)])
 def test_the_page_has_25_lines_whatever_the_plan(judges, rows):
-    endpoints = [
-        replace(JUDGE, name=f"judge {number}", model=f"m{number}") for number in range(judges)
+    plan = [
+        request(0, replace(JUDGE, name=f"judge {number}"), text="line\n" * 50)
+        for number in range(judges)
     ]
-    plan = [request(0, endpoint, text="line\n" * 50) for endpoint in endpoints]
     lines = cost_page(estimates(plan, []), plan[0], spent=1.0, notes=["note"] * 6).splitlines()
     assert len(lines) == 25
     assert lines[-1].endswith(" lines more")

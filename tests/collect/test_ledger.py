@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from collecting import plan
+from collecting import assert_outcome, plan
 from conftest import CONFIG, ROOT
 from recuse.base.errors import ConfigError, DataError, DiskError
 from recuse.base.log import listening
@@ -26,9 +26,7 @@ ASKED = {
 }
 
 
-def entry(key, *, error=None, cost=0.5, text="four", attempt=1, at_most=None):
-    response = {"choices": [{"message": {"content": text}}]}
-    reason = error and {"reason": error, "message": "so it was"}
+def entry(key, *, error=None, text="four", cost=0.5, attempt=1, at_most=None):
     return LedgerEntry(
         key=key,
         judge="judge",
@@ -37,8 +35,8 @@ def entry(key, *, error=None, cost=0.5, text="four", attempt=1, at_most=None):
         started="2026-05-01T10:00:00Z",
         seconds=0.2,
         attempt=attempt,
-        response=response,
-        error=reason,
+        response={"choices": [{"message": {"content": text}}]},
+        error=error and {"reason": error, "message": "so it was"},
         cost=cost,
         at_most=at_most,
     )
@@ -79,13 +77,8 @@ def test_the_last_usable_response_is_the_answer_to_a_request(path):
 
 def test_money_is_summed_and_an_unknown_cost_counts_at_the_most_that_it_may_be(path):
     unknown = entry("b", error="timeout", cost=None, at_most=0.125)
-    fill(
-        path,
-        entry("a", error="another model"),
-        entry("a", cost=0.25),
-        unknown,
-        entry("c", cost=None),
-    )
+    another = entry("a", error="another model")
+    fill(path, another, entry("a", cost=0.25), unknown, entry("c", cost=None))
     with Ledger(path) as ledger:
         assert ledger.spent == 0.875
         ledger.append([entry("d")])
@@ -97,16 +90,16 @@ def test_a_line_cut_off_is_ended_and_skipped_and_nothing_else_is_lost(path, kept
     content = fill(path, entry("a"))
     last = ledger_line(entry("b"))
     path.write_bytes(content + last[:kept])
-    whole = kept == -1  # only the line's end is missing
+    whole = "b" * (kept == -1)  # only the line's end is missing
     with listening() as warnings, Ledger(path) as ledger:
-        assert ("b" in ledger) == whole
+        assert [*ledger] == ["a", *whole]
         ledger.append([entry("c")])
         assert ledger["c"] == entry("c")
     assert len(warnings) == (not whole)
     assert whole or "line 2 is cut off or damaged" in warnings[0]
     assert path.read_bytes() == content + last[:kept] + b"\n" + ledger_line(entry("c"))
     with listening() as warnings:
-        assert [each.key for each in read_ledger(path)] == ["a", *("b" * whole), "c"]
+        assert [each.key for each in read_ledger(path)] == ["a", *whole, "c"]
     assert len(warnings) == (not whole)
 
 
@@ -138,10 +131,8 @@ def test_a_line_that_is_not_whole_is_named(path):
     path.write_bytes(content + b'{"recuse": 1, "key": "b"}\n{"recuse": 1}\n' + content)
     with listening() as warnings:
         assert len([*read_ledger(path)]) == 2
-    assert (
-        "lines 2 and 3 are cut off or damaged, as by a kill, a full disk or an edit, and skipped"
-        in warnings[0]
-    )
+    said = "lines 2 and 3 are cut off or damaged, as by a kill, a full disk or an edit, and skipped"
+    assert said in warnings[0]
 
 
 def test_a_ledger_cut_in_its_first_line_is_still_one(path):
@@ -188,18 +179,18 @@ def test_a_second_process_is_told_who_writes_until_that_is_killed(path):
 
 def test_a_line_is_whole_after_one_that_had_no_room(path, monkeypatch):
     write = os.write
+
+    def full(file, data):
+        return write(file if len(data) > 20 else -1, data[:20])
+
     with Ledger(path) as ledger:
-        monkeypatch.setattr(
-            os,
-            "write",
-            lambda file, data: write(file, data[:20]) if len(data) > 20 else write(-1, data),
-        )
+        monkeypatch.setattr(os, "write", full)
         with pytest.raises(DiskError):
             ledger.append([entry("a")])
         monkeypatch.undo()
         ledger.append([entry("b")])
         assert ledger["b"] == entry("b")
-    assert [json.loads(line)["key"] for line in path.read_bytes().splitlines()[1:]] == ["b"]
+    assert path.read_bytes().splitlines(keepends=True)[1:] == [ledger_line(entry("b"))]
 
 
 def test_a_ledger_counts_as_found_until_others_change_it(tmp_path, monkeypatch):
@@ -238,8 +229,7 @@ def test_a_ledger_of_version_0_2_answers_what_it_answered(path):
         *plan(url, 4, judge="batched", batch=True, body={"temperature": 0.5})[:2],
     ]
     with listening() as warnings, Ledger(path) as ledger:
-        outcome = collect(requests, ledger)
-        assert (outcome.before, outcome.asked, outcome.missing) == (10, 0, 0)
+        assert_outcome(collect(requests, ledger), before=10, asked=0, missing=0)
         assert ledger.spent == pytest.approx(0.00042)
     assert not warnings
     assert [entry.usage.prompt_tokens for entry in answers_in(path).values()] == [13] * 10

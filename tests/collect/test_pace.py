@@ -1,7 +1,7 @@
 import math
-from datetime import UTC, datetime
-from email.utils import format_datetime
+from email.utils import formatdate
 
+import numpy as np
 import pytest
 
 from recuse.collect.pace import BURST, Pace, requested_wait
@@ -11,8 +11,7 @@ NOW = 1_790_000_000.0
 
 
 class Clock:
-    def __init__(self):
-        self.now = 100.0
+    now = 100.0
 
     def __call__(self):
         return self.now
@@ -96,7 +95,7 @@ def test_no_more_is_sent_in_a_minute_than_is_allowed(clock, settings, tokens, mi
         clock.now += max(pace.wait(tokens), 1e-6)
     burst = max(1, minute * BURST / 60)
     assert len(times) == pytest.approx(5 * minute + burst, abs=2)
-    counts = [sum(begin <= time < begin + 60 for time in times) for begin in times]
+    counts = np.searchsorted(times, np.add(times, 60)) - np.arange(len(times))
     assert max(counts) <= minute + burst + 1
 
 
@@ -107,11 +106,8 @@ def test_no_more_is_sent_in_a_minute_than_is_allowed(clock, settings, tokens, mi
         ({"retry-after": "3"}, 3.0),
         ({"retry-after": "1.5"}, 1.5),
         ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
-        (
-            {"retry-after": format_datetime(datetime.fromtimestamp(NOW + 20, UTC), usegmt=True)},
-            20.0,
-        ),
-        ({"retry-after": format_datetime(datetime.fromtimestamp(NOW - 20, UTC), usegmt=True)}, 0.0),
+        ({"retry-after": formatdate(NOW + 20, usegmt=True)}, 20.0),
+        ({"retry-after": formatdate(NOW - 20, usegmt=True)}, 0.0),
         ({"retry-after": "soon"}, None),
         *(({"retry-after": text}, None) for text in ("-1", "NaN", "1e9", "9" * 400, "1,5", "²")),
     ],

@@ -3,7 +3,9 @@ same.
 """
 
 import json
+from itertools import chain
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -49,8 +51,12 @@ def plan(tmp_path):
     return plan
 
 
-def requests_from(plan):
-    return [request for wave in plan.waves(plan.answers({})) for request in wave]
+def requests_from(plan, **absent):
+    return [*chain(*plan.waves(plan.answers({}, **absent)))]
+
+
+def keys_from(plan):
+    return [request.key for request in requests_from(plan)]
 
 
 def shown(request):
@@ -61,7 +67,7 @@ def test_every_judge_rates_every_answer_by_every_criterion_once(plan):
     requests = requests_from(plan())
     assert len(requests) == 2 * 3 * 3
     assert {len(request.criteria) for request in requests} == {6}
-    assert len({request.key for request in requests}) == 18
+    assert len({*keys_from(plan())}) == 18
     apart = requests_from(plan(together=False, rubrics=["Helpfulness", "Faithfulness"]))
     assert len(apart) == 2 * 3 * 3 * 2
 
@@ -83,20 +89,22 @@ def test_a_text_in_braces_stays_as_it_is(plan):
 
 
 def test_a_plan_makes_the_same_requests_in_whatever_order_its_tables_are(plan):
-    keys = [request.key for request in requests_from(plan())]
-    header, *rows = ANSWERS.splitlines(keepends=True)
-    names, *prompts = PROMPTS.splitlines(keepends=True)
-    turned = plan(
-        answers=header + "".join(reversed(rows)), prompts=names + "".join(reversed(prompts))
-    )
-    assert sorted(keys) == sorted(request.key for request in requests_from(turned))
-    assert [request.key for request in requests_from(plan())] == keys
-    assert [request.key for request in requests_from(plan(seed=1))] != keys
+    keys = keys_from(plan())
+    turned = plan(prompts=turned_round(PROMPTS), answers=turned_round(ANSWERS))
+    assert sorted(keys) == sorted(keys_from(turned))
+    assert keys_from(plan()) == keys
+    assert keys_from(plan(seed=1)) != keys
+
+
+def turned_round(table):
+    """A table with its rows from the last to the first."""
+    header, *rows = table.splitlines(keepends=True)
+    return header + "".join(reversed(rows))
 
 
 def test_whatever_could_change_an_answer_changes_the_key_and_nothing_else(plan):
     def keys(**collect):
-        return {request.key for request in requests_from(plan(rubrics=["Helpfulness"], **collect))}
+        return {*keys_from(plan(rubrics=["Helpfulness"], **collect))}
 
     def with_settings(**settings):
         return {"judges": {name: {**entry, **settings} for name, entry in JUDGES.items()}}
@@ -124,14 +132,12 @@ def test_whatever_could_change_an_answer_changes_the_key_and_nothing_else(plan):
 
 
 def test_the_order_of_criteria_varies_and_is_kept(plan):
-    orders = {
-        tuple(each.dimension for each in request.criteria) for request in requests_from(plan())
-    }
-    assert len(orders) > 10
+    orders = set()
     for request in requests_from(plan()):
-        text = shown(request)
         places = [shown(request).index(f"{each.dimension}: ") for each in request.criteria]
-        assert places == sorted(places), text
+        assert places == sorted(places), shown(request)
+        orders.add(request.criteria)
+    assert len(orders) > 10
 
 
 def test_pairs_are_shown_in_both_orders_or_one_at_random(plan):
@@ -143,12 +149,9 @@ def test_pairs_are_shown_in_both_orders_or_one_at_random(plan):
     one = requests_from(plan(VERDICTS, orders="random"))
     assert len(one) == 2 * 3 * 3
     assert {request.about["order"] for request in one} == {"ab", "ba"}
-    judges = {}
-    for request in one:  # all judges see a pair in the same order
-        judges.setdefault(
-            (request.about["prompt"], request.about["model_a"], request.about["model_b"]), set()
-        ).add(request.about["order"])
-    assert {len(orders) for orders in judges.values()} == {1}
+    frame = pd.DataFrame(dict(request.about) for request in one)
+    orders = frame.groupby(["prompt", "model_a", "model_b"])["order"]
+    assert (orders.nunique() == 1).all()  # All judges see a pair in the same order.
     assert len(requests_from(plan(VERDICTS, against="llama"))) == 2 * 3 * 2 * 2
 
 
@@ -253,7 +256,7 @@ def test_the_address_of_openai_may_be_written_or_left_out(plan):
     judges = {"gpt": {"model": "gpt-x"}}
     written = {"gpt": {"model": "gpt-x", "base_url": "https://api.openai.com/v1/"}}
     one, two = (plan(judges=each, rubrics=["Helpfulness"]) for each in (judges, written))
-    assert [each.key for each in requests_from(one)] == [each.key for each in requests_from(two)]
+    assert keys_from(one) == keys_from(two)
     assert two.judges["gpt"].endpoint.key == "OPENAI_API_KEY"
 
 
@@ -274,6 +277,5 @@ def test_answers_that_are_not_written_yet_stand_as_different_ones(plan):
     writers = {"one": {"model": "one", "base_url": HERE}, "two": {"model": "two", "base_url": HERE}}
     of_plan = plan(writers=writers)
     assert len(of_plan.answers({})) == 9
-    answers = of_plan.answers({}, absent="word")
-    requests = [request for wave in of_plan.waves(answers) for request in wave]
+    requests = requests_from(of_plan, absent="word")
     assert len({request.key for request in requests}) == 2 * 5 * 3

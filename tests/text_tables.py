@@ -30,3 +30,8 @@ def csv_rows(text):
 def csv_frame(text):
     """The rows of a CSV text as a frame of texts."""
     return pd.DataFrame(csv_rows(text))
+
+
+def fields(text):
+    """The lines of a text, each split at its bars."""
+    return [[cell.strip() for cell in line.split("|")] for line in text.strip().splitlines()]

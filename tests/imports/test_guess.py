@@ -6,6 +6,7 @@ import csv
 import re
 import shutil
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -30,47 +31,76 @@ from recuse.base.errors import ConfigError, DataError, RecuseError
 from recuse.config.load import load
 from recuse.imports.guess import ASKED, guess
 from recuse.imports.names import group_families
-from text_tables import cases, lines
+from text_tables import cases, fields, lines
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
 FORMATS = ROOT / "tests" / "formats"
 
 
-def settings_for(files):
-    """What is guessed for files, by their contents or copied into the folder, and written as
-    mine.yaml there: its only study, and its text.
+def written(files):
+    """What is guessed for files, by their contents or copied into the folder: the text of
+    mine.yaml there.
     """
     for name, content in files.items():
         Path(name).write_bytes(as_bytes(content))
-    text = guess([*files])
-    Path("mine.yaml").write_text(text, "utf-8")
-    (section,) = yaml.safe_load(text).values()
-    return section["mine"], text
+    Path("mine.yaml").write_text(guess([*files]), "utf-8")
+    return Path("mine.yaml").read_text("utf-8")
 
 
-def guessed(files):
-    """The guessed settings of files, which are valid, and their text."""
-    study = settings_for(files)
-    load("mine.yaml")
-    return study
+def guessed(files, asked=""):
+    """The settings guessed for files, those of the import among them; what is asked under these
+    keys, and no other, is there in place of a value. Config refuses an empty key.
+    """
+    text = written(files)
+    ((study,),) = (section.values() for section in yaml.safe_load(text).values())
+    lines = [line.strip() for line in text.splitlines() if ASKED in line]
+    questions = dict(line.split(f":  # {ASKED}") for line in lines)
+    assert questions.keys() == {*asked.split()}
+    with pytest.raises(ConfigError, match="is empty") if asked else nullcontext():
+        load("mine.yaml")
+    return study | study["import"] | questions
 
 
-def rated(header, *rows, name="own.csv"):
-    """A file of these rows, whose cells are text or numbers."""
-    return {name: "\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n"}
+def comments():
+    """The text of the settings that were guessed last."""
+    return Path("mine.yaml").read_text("utf-8")
 
 
-def answers(name="own.csv", **columns):
-    """A file of answers of two models to 40 prompts, and these columns, whose values recur."""
-    known = {
-        "judge": ["gpt-4o"],
-        "model": ["gpt-4o", "claude-3"],
-        "prompt": np.repeat(range(40), 2),
-    }
-    columns = known | columns
-    frame = pd.DataFrame({key: np.resize(np.array(columns[key], object), 80) for key in columns})
-    return {name: frame.to_csv(index=False)}
+def recurring(name="own.csv", rows=80, **columns):
+    """A file of these columns, whose values recur down its rows."""
+    cells = {key: np.resize(np.array(values, object), rows) for key, values in columns.items()}
+    return {name: pd.DataFrame(cells).to_csv(index=False)}
+
+
+JUDGE, MODELS, TWICE = ["gpt-4o"], ["gpt-4o", "claude-3"], np.repeat(range(60), 2)
+FIVE = [1, 2, 3, 4, 5]
+ONE_ORDER = {"judge": JUDGE, "question": TWICE, "model_1": MODELS[:1], "model_2": MODELS[1:]}
+
+
+def answers(**columns):
+    """A file of answers of two models to 40 prompts, and these columns."""
+    return recurring(**{"judge": JUDGE, "model": MODELS, "prompt": TWICE} | columns)
+
+
+def ratings_with(failure, scale="1 2 3 4 5"):
+    """Ratings, every eleventh of which is this value."""
+    values = scale.split()
+    ratings = [values[(n + n // 2) % len(values)] for n in range(80)]
+    ratings[::11] = [failure] * 8
+    return answers(rating=ratings)
+
+
+def pairs_with(words, counts=12):
+    """Comparisons in both orders, whose outcomes are these words, so often."""
+    outcomes = np.repeat(words.split("," if "," in words else None), counts)
+    pairs = {"left": MODELS, "right": MODELS[::-1], "winner": outcomes}
+    return recurring("pairs.csv", len(outcomes), grader=JUDGE, question=TWICE, **pairs)
+
+
+def fixture(name, old="", new=""):
+    """A fixture, in which one text may stand for another."""
+    return {name: (FORMATS / name).read_text("utf-8").replace(old, new)}
 
 
 @pytest.mark.parametrize(
@@ -81,7 +111,8 @@ def test_awkward_tables_are_understood_without_a_word(table):
     no column names.
     """
     files, truth, scale = table()
-    study, text = guessed(files)
+    families = guessed(files)["families"]
+    text = comments()
     named = [
         line
         for line in text.splitlines()
@@ -93,7 +124,6 @@ def test_awkward_tables_are_understood_without_a_word(table):
         Path("mine.yaml").write_text(text.replace("{value: judge}", "{value: gpt-4.1}"), "utf-8")
     rows, _, _ = checked()
     assert_units(rows, truth, scale)
-    families = study["families"]
     assert sorted(families["GPT"]) == ["gpt-4.1", "gpt-4.1-mini"]
     assert sorted(families["Claude"]) == ["claude-haiku-4", "claude-sonnet-4"]
 
@@ -101,190 +131,188 @@ def test_awkward_tables_are_understood_without_a_word(table):
 def test_files_of_raters_and_words_for_failures():
     """As in the example of the documentation."""
     example = ROOT / "docs" / "example"
-    study, _ = guessed(
-        {name: (example / name).read_bytes() for name in ("judged.csv", "human.csv")}
-    )
-    settings = study["import"]
+    found = guessed({name: (example / name).read_bytes() for name in ("judged.csv", "human.csv")})
     named = {"model": "candidate", "prompt": "item", "dimension": "metric"}
-    assert settings["columns"] == named | {"judge": "grader", "rating": "score"}
-    assert settings["missing"] == ["error"]
+    assert found["columns"] == named | {"judge": "grader", "rating": "score"}
+    assert found["missing"] == ["error"]
     human = {"files": "human.csv", "columns": named | {"rating": ["first", "second"]}}
-    assert settings["references"] == human
-    assert study["scales"] == {"default": [1, 10]}
+    assert found["references"] == human
+    assert found["scales"] == {"default": [1, 10]}
 
 
 def test_scales_of_dimensions_differ():
     ratings = [2, 1, 9, 3, 5, 4, 4, 5, 7, 2]
-    study, _ = guessed(answers(metric=["wit", "tone"], rating=ratings))
-    assert study["scales"] == {"tone": [1, 5], "wit": [1, 10]}
+    found = guessed(answers(metric=["wit", "tone"], rating=ratings))
+    assert found["scales"] == {"tone": [1, 5], "wit": [1, 10]}
 
 
-def ratings_with(failure, scale=(1, 2, 3, 4, 5)):
-    """Ratings, every eleventh of which is this value."""
-    ratings = [scale[(n + n // 2) % len(scale)] for n in range(80)]
-    ratings[::11] = [failure] * 8
-    return answers(rating=ratings)
+# A rare value beside others, and the scale, if it is guessed
+FAILURES = """
+-1    | 1 2 3 4 5            | 1 5
+99    | 1 2 3 4 5            | 1 5
+-99   | 0 0.5 1              | 0 1
+999   | 1 2 3 4 5 6 7 8 9 10 | 1 10
+-9    | 0 1                  | 0 1
+99    | 0 1                  | 0 1
+-9999 | 0 1                  | 0 1
+"""
+RARE = "# guessed: rare, and neither scores nor answers: failed judgments?"
 
 
-@pytest.mark.parametrize(
-    ("failure", "scale"),
-    [(-1, (1, 2, 3, 4, 5)), (99, (1, 2, 3, 4, 5)), (-99, (0, 0.5, 1)), (999, range(1, 11))],
-)
-def test_a_number_far_from_the_scores_marks_failures(failure, scale):
-    study, text = guessed(ratings_with(failure, scale))
-    assert [float(value) for value in study["import"]["missing"]] == [failure]
-    assert "# guessed: rare, and neither scores nor answers: failed judgments?" in text
-    assert study["scales"] == {"default": [scale[0], scale[-1]]}
+@pytest.mark.parametrize(("failure", "others", "scale"), fields(FAILURES))
+def test_a_number_far_from_the_scores_marks_failures(failure, others, scale):
+    found = guessed(ratings_with(failure, others))
+    assert [*map(float, found["missing"])] == [float(failure)]
+    assert RARE in comments()
+    assert found["scales"] == {"default": [*map(int, scale.split())]}
 
 
 def test_a_number_that_may_be_a_score_is_asked_about_or_left():
-    study, text = guessed(ratings_with(0))
-    assert study["scales"] == {"default": [0, 5]}
-    assert "does 0 mark a failure? then `missing: [0]`" in text
-    for failure, scale in ((-1, (-1, 0, 1)), (99, range(90, 101)), (0, (0, 1))):
-        study, text = guessed(ratings_with(failure, scale))
-        assert "missing" not in study["import"]
-        assert "mark a failure" not in text
-
-
-@pytest.mark.parametrize("failure", [-9, 99, -9999])
-def test_beside_0_and_1_only_minus_1_may_be_a_score(failure):
-    """A rare one is asked about; other numbers mark failures as they do beside other scores."""
-    study, _ = guessed(ratings_with(failure, (0, 1)))
-    assert study["import"]["missing"] == [str(failure)]
-    assert study["scales"] == {"default": [0, 1]}
-    study, asked = asked_from(ratings_with(-1, (0, 1)))
-    assert words_asked(asked["values"]) == ["-1"]
-    assert study["scales"] == {"default": [0, 1]}
+    assert guessed(ratings_with(0))["scales"] == {"default": [0, 5]}
+    assert "does 0 mark a failure? then `missing: [0]`" in comments()
+    for failure, scale in ((-1, "-1 0 1"), (99, "90 91 92 93 94 95 96 97 98 99 100"), (0, "0 1")):
+        assert "missing" not in guessed(ratings_with(failure, scale))
+        assert "mark a failure" not in comments()
 
 
 @pytest.mark.parametrize(("yes", "no"), [("correct", "incorrect"), ("True", "False"), ("y", "n")])
 @pytest.mark.parametrize("every", [1, 9])
 def test_words_beside_0_and_1_are_read(yes, no, every):
     """However many: those of people in a few rows, or those of a judge among its numbers."""
-    words = [(no, yes)[n // 2 % 2] if n // 2 % every == 0 else "" for n in range(80)]
-    ratings = [n // 2 % 2 for n in range(80)]
-    mixed = [word or rating for word, rating in zip(words, ratings, strict=True)]
+    ratings = np.resize([0, 0, 1, 1], 80)
+    words = np.where(TWICE[:80] % every, "", np.where(ratings, yes, no))
+    mixed = np.where(TWICE[:80] % every, ratings, words)
     for files in (answers(rating=ratings, human=words), answers(rating=mixed)):
-        study, _ = guessed(files)
-        values = {str(word).lower(): number for word, number in study["import"]["values"].items()}
+        found = guessed(files)
+        values = {str(word).lower(): number for word, number in found["values"].items()}
         assert values == {yes.lower(): 1, no.lower(): 0}
-        assert "missing" not in study["import"]
+        assert "missing" not in found
 
 
-def test_words_of_a_yes_no_question_beside_other_numbers_are_asked_about():
-    """However rare: none of them marks a failure."""
-    _, asked = asked_from(ratings_with("correct"))
-    assert words_asked(asked["values"]) == ["correct"]
+# A rare rating, and the others; the words that are asked about. Beside 0 and 1, only -1 may be a
+# score; a word of a yes-no question marks no failure.
+UNCLEAR = """
+-1      | 0 1       | -1
+correct | 1 2 3 4 5 | correct
+oops    | good 1 2  | good oops
+"""
 
 
-def test_no_word_is_filled_in_beside_one_that_is_asked_about():
+def words_asked(files, keys="values"):
+    """The words whose meaning a question leaves open, as its example has them."""
+    return re.findall(r"[{ ]'?([^\s{']+?)'?: '?<", guessed(files, keys)["values"])
+
+
+@pytest.mark.parametrize(("rare", "others", "asked"), fields(UNCLEAR))
+def test_ratings_of_no_clear_meaning_are_asked_about(rare, others, asked):
+    assert words_asked(ratings_with(rare, others)) == asked.split()
+
+
+def test_a_scale_of_words_is_asked_for_too():
     """An F among grades is not `false`."""
-    _, asked = asked_from(ratings_with("F", scale="ABCD"))
-    assert words_asked(asked["values"]) == ["a", "b", "c", "d", "f"]
-    _, asked = asked_from(pairs_with(["[[A]]", "[[B]]", "?"], [20] * 3))
-    assert words_asked(asked["values"]) == ["?", "[[a]]", "[[b]]"]
+    assert words_asked(ratings_with("F", "A B C D"), "values scales") == [*"abcdf"]
+    assert guessed(answers(rating=["poor", "good", "fine"]), "values scales")
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        "id,judge,model,question_no,rating,note",
-        "prompt,judge,model,question_no,rating,note",
-    ],
-)
-def test_a_value_of_one_row_alone_is_no_prompt(header):
+def test_a_scale_stays_beside_a_question_about_a_rare_number():
+    assert guessed(ratings_with(-1, "0 1"), "values")["scales"] == {"default": [0, 1]}
+
+
+def test_a_word_in_many_rows_marks_no_failure():
+    """A rare one does; one in two rows of a short file is rare. No other word is filled in beside
+    one that is asked about.
+    """
+    for counts in ([40, 40, 4], [4, 4, 2]):
+        assert guessed(pairs_with("A B oops", counts))["missing"] == ["oops"]
+        assert RARE in comments()
+    for counts in ([40, 40, 20], [4, 4, 3]):
+        assert words_asked(pairs_with("A B oops", counts)) == ["oops"]
+    assert words_asked(pairs_with("[[A]] [[B]] ?", 20)) == ["?", "[[a]]", "[[b]]"]
+
+
+# A rare rating of 3 beside others, and a part of the question
+FOR_FAILURES = """
+-1 1 2      | which rating is meant by -1? Write it
+-1 1 2      | ; if it marks failures, write `missing: ['-1']` in place of this line
+good oops 1 | ; values that mark failures go under `missing:`
+"""
+
+
+@pytest.mark.parametrize(("scale", "words"), fields(FOR_FAILURES))
+def test_a_question_says_what_to_write_for_failures(scale, words):
+    assert words in guessed(ratings_with(3, scale), "values")["values"]
+
+
+def test_a_value_of_one_row_alone_is_no_prompt():
     """Unless no other column has enough values, as in a file of one model's answers."""
-    rows = [
-        (judge, model, prompt, 1 + prompt % 5)
-        for prompt in range(40)
-        for model in ("gpt-4o", "claude-3")
-        for judge in ("gpt-4o", "claude-3")
-    ]
-    files = rated(header, *((n, *row, f"text {n}") for n, row in enumerate(rows)))
-    study, _ = guessed(files)
-    assert study["import"]["columns"]["prompt"] == "question_no"
-    rows = [("gpt-4o", "claude-3", n, n % 3, n % 5 + 1) for n in range(40)]
-    study, _ = guessed(rated("judge,model,id,subject,rating", *rows))
-    assert study["import"]["columns"]["prompt"] == "id"
+    of_all = {"judge": np.repeat(MODELS, 2), "model": MODELS}
+    numbered = {"question_no": np.repeat(range(20), 4), "rating": np.repeat(FIVE, 4)}
+    notes = [f"text {n}" for n in range(80)]
+    for name in ("id", "prompt"):
+        found = guessed(recurring(**{name: range(80)}, **of_all, **numbered, note=notes))
+        assert found["columns"]["prompt"] == "question_no"
+    of_one = {"judge": JUDGE, "model": MODELS[1:], "id": range(80), "subject": range(3)}
+    assert guessed(recurring(**of_one, rating=FIVE))["columns"]["prompt"] == "id"
 
 
-@pytest.mark.parametrize("human", ["", ",3"])
+@pytest.mark.parametrize("human", [{}, {"human": [3]}])
 def test_files_with_the_same_columns_are_of_one_kind(human):
     """Without a column for the judge, each may be of one judge, and none is of human scores, but by
     its name.
     """
-    rows = [f"{m},{p},{p % 5 + 1}{human}" for p in range(20) for m in ("gpt-4o", "claude-3")]
-    table = "\n".join([f"model,prompt,rating{human and ',human'}", *rows])
-    other = table.replace("\n", "\nnew-")
-    study, text = guessed({"claude-3.5.csv": table, "gpt-4o.csv": other})
-    assert study["import"]["files"] == ["claude-3.5.csv", "gpt-4o.csv"]
-    assert "references" not in study["import"]
-    assert "if each file is of another judge, add a column for it" in text
-    study, text = guessed({"human.csv": table, "gpt-4o.csv": table})
-    assert study["import"]["files"] == "gpt-4o.csv"
-    assert study["import"]["references"]["files"] == "human.csv"
-    assert "human" not in study["import"]["columns"]
-    assert ("human scores in the files above are left out" in text) == bool(human)
+    (table,) = recurring(model=MODELS, prompt=TWICE, rating=FIVE, **human).values()
+    found = guessed({"claude-3.5.csv": table, "gpt-4o.csv": table.replace("-", "-new-")})
+    assert found["files"] == ["claude-3.5.csv", "gpt-4o.csv"]
+    assert "references" not in found
+    assert "if each file is of another judge, add a column for it" in comments()
+    found = guessed({"human.csv": table, "gpt-4o.csv": table})
+    assert found["files"] == "gpt-4o.csv"
+    assert found["references"]["files"] == "human.csv"
+    assert "human" not in found["columns"]
+    assert ("human scores in the files above are left out" in comments()) == bool(human)
 
 
 def test_a_second_human_column_is_told():
     scores = {"human_1": [1, 2, 3, 4], "human_2": [1, 2, 3], "human_note": ["text"]}
-    study, text = guessed(answers(rating=[1, 2, 3, 4, 5], **scores))
-    assert study["import"]["columns"]["human"] == "human_1"
-    assert "guessed: by its name; left out: human_2" in text
+    assert guessed(answers(rating=FIVE, **scores))["columns"]["human"] == "human_1"
+    assert "guessed: by its name; left out: human_2" in comments()
 
 
 @pytest.mark.parametrize("score", ["annotator_score", "raterRating", "score_by_annotator"])
 def test_the_score_of_a_rater_is_not_the_rater(score):
-    rows = [(m, p, p % 5 + 1) for p in range(40) for m in ("gpt-4o", "claude-3")]
-    files = ratings_with(3) | rated(f"model,prompt,{score}", *rows, name="human.csv")
-    study, _ = guessed(files)
+    human = recurring("human.csv", model=MODELS, prompt=TWICE, **{score: FIVE})
     columns = {"model": "model", "prompt": "prompt", "rating": score}
-    assert study["import"]["references"]["columns"] == columns
+    assert guessed(ratings_with(3) | human)["references"]["columns"] == columns
 
 
 @pytest.mark.parametrize(
-    "header", ["chosen,rejected", "model_a,model_b,score_a,score_b", "model_1,model_2,a_wins"]
+    ("first", "second", "scores"),
+    [
+        ("chosen", "rejected", ()),
+        ("model_a", "model_b", ("score_a", "score_b")),
+        ("model_1", "model_2", ("a_wins",)),
+    ],
 )
-def test_pairs_without_an_outcome_are_told(header):
-    pairs = [("gpt-4o,claude-3", "claude-3,gpt-4o")[n % 3 == 0] for n in range(30)]
-    rows = [
-        ("gpt-4o", f"q{n}", pair, *[0, 1][: header.count(",") - 1]) for n, pair in enumerate(pairs)
-    ]
+def test_pairs_without_an_outcome_are_told(first, second, scores):
+    columns = {first: MODELS, second: MODELS[::-1]} | {score: [0, 1] for score in scores}
     message = r"^pairs\.csv, line 1, column (outcome|rating): missing; found judge"
-    (text,) = rated(f"judge,question,{header}", *rows).values()
-    Path("pairs.csv").write_text(text, "utf-8")
     with pytest.raises(DataError, match=message):
-        guess(["pairs.csv"])
+        guessed(recurring("pairs.csv", judge=JUDGE, question=TWICE, **columns))
 
 
 def test_both_orders_of_a_pair_are_counted():
     """Whether the models change their places or a column names the order; one comparison in one
     order is enough for `false`.
     """
-    pairs = ("gpt-4o,claude-3", "claude-3,gpt-4o")
-    swapped = [("gpt-4o", n // 2, pairs[n % 2], "ab"[n % 2]) for n in range(40)]
-    ordered = [("gpt-4o", n // 2, pairs[0], "ab"[n % 2], ("ab", "ba")[n % 2]) for n in range(40)]
-    header = "judge,question,model_1,model_2,winner"
-    for head, rows in ((header, swapped), (f"{header},order", ordered)):
-        study, _ = guessed(rated(head, *rows))
-        assert "both_orders" not in study
-        study, _ = guessed(rated(head, *rows[:-1]))
-        assert study["both_orders"] is False
+    swapped = ONE_ORDER | {"model_1": MODELS, "model_2": MODELS[::-1]}
+    for columns in (swapped, ONE_ORDER | {"order": ["ab", "ba"]}):
+        columns = columns | {"winner": ["a", "b"]}
+        assert "both_orders" not in guessed(recurring(**columns))
+        assert guessed(recurring(rows=79, **columns))["both_orders"] is False
 
 
-def pairs_with(words, counts):
-    """Comparisons in both orders, whose outcomes are these words, so often."""
-    outcomes = [word for word, n in zip(words, counts, strict=True) for _ in range(n)]
-    pairs = (("gpt-4o", "claude-3"), ("claude-3", "gpt-4o"))
-    rows = [("gpt-4o", n // 2, *pairs[n % 2], word) for n, word in enumerate(outcomes)]
-    return rated("grader,question,left,right,winner", *rows, name="pairs.csv")
-
-
-@pytest.mark.parametrize(
-    ("words", "answers"),
-    cases("""
+# Words; below them the answers they stand for
+WORDS = """
 [[A]] [[B]] [[C]]
     a b tie
 left right both
@@ -297,70 +325,55 @@ assistant_a Assistant-B tie
     a b None
 Response 1,Response 2,same
     a b tie
-"""),
-)
+"""
+
+
+@pytest.mark.parametrize(("words", "answers"), cases(WORDS))
 def test_words_for_the_answers_are_read(words, answers):
-    words = words.split("," if "," in words else None)
-    study, _ = guessed(pairs_with(words, [12] * len(words)))
-    expected = zip(words, answers.split(), strict=True)
-    assert study["import"]["values"] == {
+    found = guessed(pairs_with(words))
+    expected = zip(words.split("," if "," in words else None), answers.split(), strict=True)
+    assert found["values"] == {
         word.lower(): answer for word, answer in expected if answer != "None"
     }
     columns = {"judge": "grader", "model_a": "left", "model_b": "right", "item": "question"}
-    assert study["import"]["columns"] == columns | {"outcome": "winner"}
-    assert "missing" not in study["import"]
+    assert found["columns"] == columns | {"outcome": "winner"}
+    assert "missing" not in found
 
 
 def test_human_scores_with_other_columns_are_left_out_by_name():
-    rows = "".join(f"j{j},m{m},{p},{1 + p % 5}\n" for j in (1, 2) for m in (1, 2) for p in range(9))
-    labels = "".join(f"m{m},{p},{1 + p % 4}\n" for m in (1, 2) for p in range(9))
-    files = {
-        "ratings.csv": f"judge,model,prompt,score\n{rows}",
-        "people.csv": f"model,prompt,human\n{labels}",
-        "more.csv": f"model,item,human\n{labels}",
-    }
-    study, text = guessed(files)
-    assert study["import"]["references"]["files"] == "people.csv"
-    assert "; left out, as columns differ: more.csv" in text
+    models, four = ["m1", "m2"], np.repeat(range(20), 4)
+    rated = {"judge": np.repeat(["j1", "j2"], 2), "model": models, "prompt": four, "score": FIVE}
+    labels = {"model": models, "human": [1, 2, 3, 4]}
+    files = recurring("ratings.csv", **rated)
+    files |= recurring("people.csv", 40, prompt=TWICE, **labels)
+    files |= recurring("more.csv", 40, item=TWICE, **labels)
+    assert guessed(files)["references"]["files"] == "people.csv"
+    assert "; left out, as columns differ: more.csv" in comments()
 
 
-def asked_from(files):
-    """The settings, and what is asked under each key that is left empty; config refuses these."""
-    study, text = settings_for(files)
-    with pytest.raises(ConfigError, match="is empty"):
-        load("mine.yaml")
-    asked = [line.strip() for line in text.splitlines() if ASKED in line]
-    return study, dict(line.split(f":  # {ASKED}") for line in asked)
+# Words for two or three outcomes; below them how the question begins
+OPEN = """
+0 1
+    0 or 1? Write it, as in `{'0': '<a, b or tie>', '1':
+1 1.5 2
+    1, 1.5 or 2?
+much-better equal worse
+    equal, much-better or worse? Write it, as in
+true false
+    false or true?
+"""
 
 
-def words_asked(question):
-    """The words whose meaning a question leaves open, as its example has them."""
-    return re.findall(r"[{ ]'?([^\s{']+?)'?: '?<", question)
-
-
-@pytest.mark.parametrize(
-    ("words", "question"),
-    [
-        ("0 1", "0 or 1? Write it, as in `{'0': '<a, b or tie>', '1': "),
-        ("1 1.5 2", "1, 1.5 or 2?"),
-        ("much-better equal worse", "equal, much-better or worse? Write it, as in"),
-        ("true false", "false or true?"),
-    ],
-)
+@pytest.mark.parametrize(("words", "question"), cases(OPEN))
 def test_a_direction_that_is_open_is_asked_for(words, question):
-    files = pairs_with(words.split(), [12] * len(words.split()))
-    study, asked = asked_from(files)
-    assert asked.keys() == {"values"}
-    assert asked["values"].startswith(f"which answer won where the file says {question}")
-    assert "missing" not in study["import"]
+    found = guessed(pairs_with(words), "values")
+    assert found["values"].startswith(f"which answer won where the file says {question}")
+    assert "missing" not in found
 
 
 def with_order(column, words, winners):
     """Comparisons with these winners, and a further column of these words in turn."""
-    rows = [
-        ("gpt-4o", n // 2, "gpt-4o,claude-3", winners[n // 2 % 2], words[n % 2]) for n in range(40)
-    ]
-    return rated(f"judge,question,model_a,model_b,winner,{column}", *rows, name="pairs.csv")
+    return recurring(**ONE_ORDER, winner=np.repeat(winners, 2), **{column: words})
 
 
 @pytest.mark.parametrize(
@@ -376,97 +389,60 @@ def with_order(column, words, winners):
 )
 def test_order_in_other_words_is_asked_for(column, first, second):
     """No number of orders is guessed then."""
-    files = with_order(column, (first, second), "ab")
-    study, asked = asked_from(files)
-    assert asked.keys() == {"order"}
-    assert asked["order"].startswith(f"does `{column}` say which answer was shown first?")
-    assert "both_orders" not in study
-    assert study["import"]["columns"]["item"] == "question"
+    found = guessed(with_order(column, [first, second], ["a", "b"]), "order")
+    assert found["order"].startswith(f"does `{column}` say which answer was shown first?")
+    assert "both_orders" not in found
+    assert found["columns"]["item"] == "question"
 
 
-@pytest.mark.parametrize("words", [("ab", "ba"), ("AB", "BA"), ("gpt-4o", "Claude-3")])
+LETTERS = ["[[A]]", "[[B]]"]
+
+
+@pytest.mark.parametrize("words", [["ab", "ba"], ["AB", "BA"], ["gpt-4o", "Claude-3"]])
 def test_letters_beside_an_order_are_asked_for(words):
     """`[[A]]` may be the answer of model_a or the one shown first; `a` is that of model_a."""
-    files = with_order("first_shown", words, ("[[A]]", "[[B]]"))
-    study, asked = asked_from(files)
-    assert asked.keys() == {"values"}
+    found = guessed(with_order("first_shown", words, LETTERS), "values")
     question = "do these words name models, or the answers shown first and second? For models write"
-    assert asked["values"].startswith(f"{question} `{{'[[a]]': a")
-    assert study["import"]["columns"]["order"] == "first_shown"
-    study, _ = guessed(with_order("first_shown", words, ("a", "b")))
-    assert study["import"]["columns"]["order"] == "first_shown"
+    assert found["values"].startswith(f"{question} `{{'[[a]]': a")
+    assert found["columns"]["order"] == "first_shown"
+    found = guessed(with_order("first_shown", words, ["a", "b"]))
+    assert found["columns"]["order"] == "first_shown"
 
 
 def test_letters_beside_an_order_in_other_words_are_asked_for_too():
-    files = with_order("swapped", ("no", "yes"), ("[[A]]", "[[B]]"))
-    assert asked_from(files)[1].keys() == {"order", "values"}
-
-
-def test_a_word_in_many_rows_marks_no_failure():
-    """A rare one does, among verdicts and ratings; one in two rows of a short file is rare."""
-    for numbers in ([40, 40, 4], [4, 4, 2]):
-        study, text = guessed(pairs_with(["A", "B", "oops"], numbers))
-        assert study["import"]["missing"] == ["oops"]
-        assert "# guessed: rare, and neither scores nor answers: failed judgments?" in text
-    for numbers in ([40, 40, 20], [4, 4, 3]):
-        _, asked = asked_from(pairs_with(["A", "B", "oops"], numbers))
-        assert words_asked(asked["values"]) == ["oops"]
-    _, asked = asked_from(ratings_with("oops", scale=("good", 1, 2)))
-    assert words_asked(asked["values"]) == ["good", "oops"]
-    _, asked = asked_from(answers(rating=["poor", "good", "fine"]))
-    assert asked.keys() == {"values", "scales"}
-    _, asked = asked_from(ratings_with(3, scale=(-1, 1, 2)))
-    assert asked["values"].startswith("which rating is meant by -1? Write it")
-
-
-@pytest.mark.parametrize(
-    ("scale", "how"),
-    [
-        ((-1, 1, 2), "if it marks failures, write `missing: ['-1']` in place of this line"),
-        (("good", "oops", 1), "values that mark failures go under `missing:`"),
-    ],
-)
-def test_a_question_says_what_to_write_for_failures(scale, how):
-    _, asked = asked_from(ratings_with(3, scale))
-    assert f"; {how}" in asked["values"]
+    assert guessed(with_order("swapped", ["no", "yes"], LETTERS), "order values")
 
 
 @pytest.mark.parametrize(("key", "role"), [("judge", "model"), ("model", "judge")])
 def test_columns_with_the_names_of_judges_or_models_are_of_these(key, role):
     """As when each of them judges all; a score of the question is not theirs."""
-    names = ("alpha", "beta", "gamma")
-    rows = [(name, p, 1 + p % 5, 2, 1 + p % 4, 1 + p % 3) for p in range(12) for name in names]
-    header = f"{key},question,{','.join(names)},difficulty"
-    study, text = guessed(rated(header, *rows))
-    assert study["import"]["columns"]["rating"] == [*names]
-    assert f"# guessed: one column for each {role}" in text
+    names, prompts = ["alpha", "beta", "gamma"], np.arange(81) // 3
+    scores = {"alpha": FIVE, "beta": [2], "gamma": [1, 2, 3, 4], "difficulty": prompts % 3 + 1}
+    found = guessed(recurring(rows=81, **{key: names}, question=prompts, **scores))
+    assert found["columns"]["rating"] == names
+    assert f"# guessed: one column for each {role}" in comments()
 
 
 def test_words_of_a_name_need_no_separators():
     """Those with separators go first, and a part of a word is not taken for a word."""
-    header = "judgescore,humanscore,judgename,modelname,questionid"
-    rows = [
-        (p % 5 + 1, p % 4 + 1, "gpt-4o", m, p) for p in range(40) for m in ("gpt-4o", "claude-3")
-    ]
-    columns = {"judge": "judgename", "model": "modelname", "prompt": "questionid"}
-    columns |= {"rating": "judgescore", "human": "humanscore"}
-    study, _ = guessed(rated(header, *rows))
-    assert study["import"]["columns"] == columns
-    header = "overallscore,preference,judge,model,question"
-    study, _ = guessed(rated(header, *rows))
-    columns = {"judge": "judge", "model": "model", "prompt": "question", "rating": "overallscore"}
-    assert study["import"]["columns"] == columns
-    rows = [(*row, row[0]) for row in rows]
-    study, _ = guessed(rated(f"{header},final_score", *rows))
-    assert study["import"]["columns"] == columns | {"rating": "final_score"}
+    parts = {"judgename": JUDGE, "modelname": MODELS, "questionid": TWICE}
+    columns = dict(zip(("judge", "model", "prompt"), parts, strict=True))
+    scores = {"judgescore": FIVE, "humanscore": [1, 2, 3, 4]}
+    assert guessed(recurring(**scores, **parts))["columns"] == columns | {
+        "rating": "judgescore",
+        "human": "humanscore",
+    }
+    scores = {"overallscore": FIVE, "preference": [1, 2, 3, 4]}
+    columns = {role: role for role in columns}
+    assert guessed(answers(**scores))["columns"] == columns | {"rating": "overallscore"}
+    found = guessed(answers(**scores, final_score=FIVE))
+    assert found["columns"] == columns | {"rating": "final_score"}
 
 
 def test_human_verdicts_in_a_file_of_their_own_are_read():
-    files = pairs_with(["A", "B"], [20, 20])
-    rows = [(n, "gpt-4o", "claude-3", ("[[A]]", "[[B]]")[n % 2]) for n in range(20)]
-    files |= rated("question,model_a,model_b,winner", *rows, name="human.csv")
-    study, _ = guessed(files)
-    references = study["import"]["references"]
+    pair = {"model_a": MODELS[:1], "model_b": MODELS[1:], "winner": LETTERS}
+    human = recurring("human.csv", 20, question=range(20), **pair)
+    references = guessed(pairs_with("A B", 20) | human)["references"]
     assert references["values"] == {"[[a]]": "a", "[[b]]": "b"}
     assert references["columns"]["human"] == "winner"
 
@@ -481,9 +457,8 @@ def test_human_verdicts_in_a_file_of_their_own_are_read():
 )
 def test_a_scale_is_the_one_that_the_scores_use(levels, scale, reason):
     """One that is wider would hide a ceiling."""
-    study, text = guessed(answers(rating=np.repeat(levels, 2)))
-    assert study["scales"] == {"default": scale}
-    assert f"# guessed: {reason}" in text
+    assert guessed(answers(rating=np.repeat(levels, 2)))["scales"] == {"default": scale}
+    assert f"# guessed: {reason}" in comments()
 
 
 def test_counts_are_no_ratings():
@@ -494,35 +469,31 @@ def test_counts_are_no_ratings():
 @pytest.mark.parametrize("column", ["turn", "Step", "epoch", "seed"])
 def test_several_ratings_of_one_answer_are_asked_about(column):
     """They may be of several answers, or of one that was judged again."""
-    twice = {"prompt": np.repeat(range(20), 4), "rating": [1, 2, 3, 4, 5]}
-    _, asked = asked_from(answers(**twice, **{column: [1, 1, 2, 2]}))
-    assert asked["repeats"].startswith("some answers are rated more than once by one judge: which")
-    study, _ = guessed(answers(rating=[1, 2, 3, 4, 5], **{column: [1]}))
-    assert "repeats" not in study["import"]
+    twice = {"prompt": np.repeat(range(20), 4), "rating": FIVE}
+    found = guessed(answers(**twice, **{column: [1, 1, 2, 2]}), "repeats")
+    assert found["repeats"].startswith("some answers are rated more than once by one judge: which")
+    assert "repeats" not in guessed(answers(rating=FIVE, **{column: [1]}))
 
 
 def test_a_folder_stays_a_folder():
     Path("judged").mkdir()
     for place in range(9):
         prompts = [f"{place}-{n // 2}" for n in range(80)]
-        (content,) = answers(prompt=prompts, rating=[1, 2, 3, 4, 5]).values()
+        (content,) = answers(prompt=prompts, rating=FIVE).values()
         Path(f"judged/{place}.csv").write_text(content, "utf-8")
     assert yaml.safe_load(guess(["judged"]))["studies"]["mine"]["import"]["files"] == "judged"
 
 
 def test_spellings_of_one_model_are_one():
     """A judge with the prefix of its provider judges its own answers."""
-    judges = ("openai/gpt-4o", "bedrock/us.anthropic.claude-3-5-sonnet-20241022-v2:0")
-    models = ("gpt-4o", "claude-3.5-sonnet")
-    rows = [(j, m, p, (p + len(m)) % 5 + 1) for p in range(9) for j in judges for m in models]
-    files = rated("judge,model,prompt,rating", *rows)
-    study, text = guessed(files)
-    assert study["families"] == {
+    judges = ["openai/gpt-4o", "bedrock/us.anthropic.claude-3-5-sonnet-20241022-v2:0"]
+    models = ["gpt-4o", "claude-3.5-sonnet"]
+    of_all = {"judge": np.repeat(judges, 2), "model": models, "prompt": np.repeat(range(20), 4)}
+    assert guessed(recurring(**of_all, rating=FIVE))["families"] == {
         "GPT": {"gpt-4o": ["openai/gpt-4o"]},
         "Claude": {"claude-3.5-sonnet": [judges[1]]},
     }
-    assert "in brackets, other spellings of one model" in text
-    Path("mine.yaml").write_text(text, "utf-8")
+    assert "in brackets, other spellings of one model" in comments()
     found, _, _ = checked()
     assert {*found["judge"]} == {*found["model"]} == {*models}
 
@@ -569,11 +540,11 @@ RECOGNISED = """
 
 @pytest.mark.parametrize("name", RECOGNISED.split())
 def test_formats_are_recognised_and_read(name):
-    study, text = guessed({name: (FORMATS / name).read_bytes()})
-    assert name.startswith(study["import"]["format"].removesuffix("_single").removesuffix("_pair"))
-    assert "by its keys" in text
-    if "scales" in study:
-        import_files([name], settings=study["import"], scales=study["scales"])
+    found = guessed(fixture(name))
+    assert name.startswith(found["format"].removesuffix("_single").removesuffix("_pair"))
+    assert "by its keys" in comments()
+    if "scales" in found:
+        import_files([name], settings=found["import"], scales=found["scales"])
 
 
 def test_what_is_lacking_is_told():
@@ -585,11 +556,10 @@ def test_what_is_lacking_is_told():
 @pytest.mark.parametrize("name", ["langfuse_scores.json", "phoenix.json"])
 def test_parts_that_no_record_names_are_asked_for(name):
     """With the judge that none names, and the scale of the scores."""
-    study, asked = asked_from({name: (FORMATS / name).read_text("utf-8")})
-    assert asked.keys() == {"model", "prompt"}
-    assert asked["model"].startswith("which key of a record names the model? As in `metadata.")
-    assert study["import"]["judge"] == "judge"
-    assert study["scales"]
+    found = guessed(fixture(name), "model prompt")
+    assert found["model"].startswith("which key of a record names the model? As in `metadata.")
+    assert found["judge"] == "judge"
+    assert found["scales"]
 
 
 @pytest.mark.parametrize(
@@ -602,26 +572,20 @@ def test_parts_that_no_record_names_are_asked_for(name):
 )
 def test_a_log_that_is_wrong_otherwise_is_refused(name, change, message):
     """Once what it does not name has been added."""
-    log = (FORMATS / name).read_text("utf-8").replace(*change)
     with pytest.raises(DataError, match=message):
-        guessed({name: log})
+        guessed(fixture(name, *change))
 
 
 def test_why_verdicts_cannot_be_read_is_a_note():
-    log = (FORMATS / "arena_hard_v2.jsonl").read_text("utf-8").replace("A=B", "A?B")
-    _, text = guessed({"log.jsonl": log})
-    assert "# not read: log.jsonl" in text
-    assert "'A?B'" in text
+    guessed(fixture("arena_hard_v2.jsonl", "A=B", "A?B"))
+    assert "# not read: arena_hard_v2.jsonl" in comments()
+    assert "'A?B'" in comments()
 
 
 def test_what_a_format_says_is_not_guessed():
     """MT-Bench's scale does not depend on its scores; verdicts in a tool's format have families."""
-    name = "mt_bench_single.jsonl"
-    study, _ = guessed({name: (FORMATS / name).read_bytes()})
-    assert study["scales"] == {"default": [1, 10]}
-    name = "arena_hard_v2.jsonl"
-    study, _ = guessed({name: (FORMATS / name).read_bytes()})
-    assert study["families"] == {
+    assert guessed(fixture("mt_bench_single.jsonl"))["scales"] == {"default": [1, 10]}
+    assert guessed(fixture("arena_hard_v2.jsonl"))["families"] == {
         "GPT": ["gpt-4.1", "o3-mini-2025-01-31"],
         "Gemini": ["gemini-2.0-flash-001"],
     }

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rated_tables import by_subject, expect, subjects
 from recuse.base.reasons import SENTENCES, Reason, in_words
 from recuse.base.words import entries
-from recuse.check.facts import FINE, STOP, WARNING
 from recuse.config.load import load_studies
 from recuse.config.read import read
 from recuse.inputs import inputs_in
@@ -23,6 +23,7 @@ comparisons:
     title: mine
     import: {files: verdicts.csv, columns: {outcome: winner, human: human}}
 """
+IDS = "models:\n  GPT-4.1: {family: GPT, ids: [gpt-4.1, openai/gpt-4.1]}\n"
 
 
 def verdicts(judges=MODELS[:2], items=40):
@@ -51,14 +52,12 @@ def check(tmp_path, monkeypatch):
         Path("mine.yaml").write_text(study, "utf-8")
         (inputs,) = inputs_in(load_studies("mine.yaml"), read(Path("mine.yaml")), compared=True)
         with in_folder(inputs) as folder:
-            return {
-                (each.topic, each.subject): each for each in pipeline(inputs, folder).findings()
-            }
+            return by_subject(list(pipeline(inputs, folder).findings()))
 
     return findings
 
 
-@pytest.mark.parametrize(("share", "level"), [(0.75, FINE), (0.25, WARNING)])
+@pytest.mark.parametrize(("share", "level"), [(0.75, "fine"), (0.25, "warning")])
 def test_answers_of_one_model_with_a_key(check, share, level):
     """As in JudgeBench: nobody is asked for comparisons of own answers, or for human labels."""
     rows = [
@@ -67,16 +66,18 @@ def test_answers_of_one_model_with_a_key(check, share, level):
         for judge in MODELS[:2] for item in range(40) for order in ("ab", "ba")
     ]  # fmt: skip
     found = check(rows, STUDY.replace(", human: human", ""))
-    assert (found["agreement", "key"].value, found["agreement", "key"].level) == (share, level)
-    assert found["human scores", ""].words == "80 of 80 comparisons have a right answer by a key"
-    lacking = found["verdict", "does not support"].words
-    assert (
-        f"self-bias of {MODELS[1]} and gpt-4.1 ({in_words(Reason.ONE_MODEL_COMPARED)})" in lacking
+    lacking = f"self-bias of {MODELS[1]} and gpt-4.1 ({in_words(Reason.ONE_MODEL_COMPARED)})"
+    expect(
+        found,
+        f"""
+        agreement | key | {level} | {share}
+        human scores | | fine | | 80 of 80 comparisons have a right answer by a key
+        human scores | * | fine
+        own answers | * | fine
+        verdict | does not support | | | *{lacking}*
+        """,
     )
-    assert {
-        each.level for each in found.values() if each.topic in ("own answers", "human scores")
-    } == {FINE}
-    assert "spelling" not in {topic for topic, _ in found}
+    assert not subjects(found, "spelling")
 
 
 def other_answer(row):
@@ -84,13 +85,15 @@ def other_answer(row):
 
 
 def test_labels_of_the_wrong_answers_are_told(check):
-    agreement = check(verdicts())["agreement", ""]
-    assert (agreement.level, agreement.value) == (FINE, 0.75)
-    swapped = check(row | {"human": other_answer(row)} for row in verdicts())["agreement", ""]
-    assert (swapped.level, swapped.value, swapped.is_first) == (WARNING, 0.25, True)
-    assert (
-        "less often than by chance: are `model_a` and `model_b`, or the labels, swapped"
-        in swapped.words
+    expect(check(verdicts()), "agreement | | fine | 0.75")
+    swapped = check(row | {"human": other_answer(row)} for row in verdicts())
+    assert swapped["agreement", ""].is_first
+    expect(
+        swapped,
+        """
+        agreement | | warning | 0.25
+            | *less often than by chance: are `model_a` and `model_b`, or the labels, swapped*
+        """,
     )
 
 
@@ -106,21 +109,26 @@ def test_a_name_in_two_spellings(check):
         for row in verdicts()
     ]
     findings = check(rows)
-    for factor in ("judge", "model"):
-        finding = findings["spelling", f"{factor} openai/gpt-4.1"]
-        assert finding.level == WARNING
-        assert f"the {factor}s 'openai/gpt-4.1'" in finding.words
-        assert 'families: {"<its family>": {"gpt-4.1": ["openai/gpt-4.1"]}}' in finding.advice
-    assert not [
-        subject for topic, subject in findings if topic == "spelling" and "llama" in subject
-    ]
-    known = check(rows, STUDY + "models:\n  gpt-4.1: {family: GPT}\n")
-    advice = known["spelling", "judge openai/gpt-4.1"].advice
-    assert 'families: {"GPT": {"gpt-4.1": ["openai/gpt-4.1"]}}' in advice
-    models = "models:\n  GPT-4.1: {family: GPT, ids: [gpt-4.1, openai/gpt-4.1]}\n"
-    one = check(rows, STUDY + models)
-    assert not [subject for topic, subject in one if topic == "spelling"]
-    assert one["contents", ""].words.startswith("240 comparisons by 2 judges of 3 models")
+    expect(
+        findings,
+        """
+        spelling | judge openai/gpt-4.1 | warning | | *the judges 'openai/gpt-4.1'*
+        spelling | model openai/gpt-4.1 | warning | | *the models 'openai/gpt-4.1'*
+        spelling | * openai/gpt-4.1 | | |
+            | *families: {"<its family>": {"gpt-4.1": [[]"openai/gpt-4.1"]}}*
+        """,
+    )
+    assert not [subject for subject in subjects(findings, "spelling") if "llama" in subject]
+    expect(
+        check(rows, STUDY + "models:\n  gpt-4.1: {family: GPT}\n"),
+        """
+        spelling | judge openai/gpt-4.1 | | |
+            | *families: {"GPT": {"gpt-4.1": [[]"openai/gpt-4.1"]}}*
+        """,
+    )
+    one = check(rows, STUDY + IDS)
+    assert not subjects(one, "spelling")
+    expect(one, "contents | | | | 240 comparisons by 2 judges of 3 models*")
 
 
 def test_ids_join_human_labels_in_another_file(check, tmp_path):
@@ -134,12 +142,15 @@ def test_ids_join_human_labels_in_another_file(check, tmp_path):
     ]
     (tmp_path / "human.csv").write_text("\n".join(lines) + "\n", "utf-8")
     study = STUDY.replace("human: human}", "judge: judge}, references: {files: human.csv}")
-    study += "models:\n  GPT-4.1: {family: GPT, ids: [gpt-4.1, openai/gpt-4.1]}\n"
     rows = ({key: value for key, value in row.items() if key != "human"} for row in verdicts())
     rows = [row | {"winner": row["winner"].replace("gpt", "openai/gpt")} for row in rows]
-    findings = check(rows, study)
-    assert findings["human scores", ""].words == "240 of 240 comparisons have a human label"
-    assert findings["agreement", ""].value == 0.75
+    expect(
+        check(rows, study + IDS),
+        """
+        human scores | | | | 240 of 240 comparisons have a human label
+        agreement | | | 0.75
+        """,
+    )
 
 
 def test_what_verdicts_support_goes_by_codes(check, monkeypatch):
@@ -149,18 +160,23 @@ def test_what_verdicts_support_goes_by_codes(check, monkeypatch):
     rows = [*verdicts(), *({**row, "judge": "other"} for row in verdicts(MODELS[:1]))]
     study = STUDY + "    analyses: [verbosity]\n"
     before = check(rows, study)
-    supports, lacks = (before["verdict", subject] for subject in ("supports", "does not support"))
-    assert "self-bias of 2 of 3 judges" in supports.words
-    assert "self-bias of other (it compares no answers of its own)" in lacks.words
-    assert "other compares no answer of its own" in before["own answers", "other"].words
+    expect(
+        before,
+        """
+        verdict | supports | | | *self-bias of 2 of 3 judges*
+        verdict | does not support | |
+            | *self-bias of other (it compares no answers of its own)*
+        own answers | other | | | *other compares no answer of its own*
+        """,
+    )
     for reason in Reason:
         monkeypatch.setitem(entries(SENTENCES)[reason], "words", "cannot be told")
-    after = check(rows, study)["verdict", "supports"]
-    assert (after.level, after.advice, after.words) == (
-        supports.level,
-        supports.advice,
-        supports.words,
+    shown = [
+        (each.level, each.advice, each.words)
+        for each in (findings["verdict", "supports"] for findings in (before, check(rows, study)))
+    ]
+    assert shown[0] == shown[1]
+    expect(
+        check(verdicts(items=4), study),
+        "verdict | supports | stop | | these comparisons support no verdict | judge more questions",
     )
-    few = check(verdicts(items=4), study)["verdict", "supports"]
-    assert (few.level, few.words) == (STOP, "these comparisons support no verdict")
-    assert few.advice == "judge more questions"

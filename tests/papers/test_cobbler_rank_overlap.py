@@ -54,12 +54,9 @@ def test_values_of_the_package(line):
         np.array(part.split(), float) for part in line.split("|")
     )
     own = [np.argsort(ranking) for ranking in (first, second)]
-    assert rank_biased_overlap(*own, persistence=p, extrapolated=False) == pytest.approx(
-        truncated, abs=1e-14
-    )
-    assert rank_biased_overlap(*own, persistence=p, extrapolated=True) == pytest.approx(
-        extrapolated, abs=1e-14
-    )
+    for is_extrapolated, expected in ((False, truncated), (True, extrapolated)):
+        overlap = rank_biased_overlap(*own, persistence=p, extrapolated=is_extrapolated)
+        assert overlap == pytest.approx(expected, abs=1e-14)
 
 
 @pytest.mark.parametrize("extrapolated", [False, True])

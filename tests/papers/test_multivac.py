@@ -45,13 +45,8 @@ def tables(tmp_path):
     ]
     paths = []
     for name, judgments in (("a", first), ("b", again), ("c", [])):
-        content = {
-            "evaluation_id": name,
-            "question_id": "q",
-            "category": "code",
-            "responses": answers,
-            "judgments": judgments,
-        }
+        content = {"evaluation_id": name, "question_id": "q", "category": "code"}
+        content |= {"responses": answers, "judgments": judgments}
         paths.append(tmp_path / f"{name}.json")
         paths[-1].write_text(json.dumps(content))
     return read(tmp_path, paths)

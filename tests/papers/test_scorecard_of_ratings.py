@@ -12,7 +12,6 @@ from picked_rows import column, fields, keyed, where
 from planted_comparisons import as_texts
 from recuse.base.errors import DataError
 from recuse.data.describe import correlations, mean_scores
-from recuse.data.registry import HUMAN
 from recuse.model.estimates import estimate
 from recuse.model.spec import Spec
 from recuse.papers.claims import judged_claims, read_claims
@@ -27,6 +26,7 @@ from recuse.papers.scorecard import (
     scorecard,
 )
 from recuse.papers.values import FILES, ORDER, read_published
+from text_tables import csv_rows
 
 CLAIMS = read_claims(DATA / "play_favorites_claims.csv")
 PAPER = read_published(DATA)
@@ -132,15 +132,10 @@ def test_an_end_of_the_interval_may_decide():
     key = KEYS["estimates"]
     known = THEIRS.estimates[key]
     tolerance = row_from(values(THEIRS), "estimates", key)["tolerance"]
-    moved = replace(known, ci_low=known.ci_low - 3 * tolerance)
-    row = row_with("estimates", key, moved)
+    row = row_with("estimates", key, replace(known, ci_low=known.ci_low - 3 * tolerance))
     assert fields(row, "verdict deviation") == (DIFFERS, pytest.approx(-3, rel=1e-6))
-    off = f"{3 * tolerance:.2g}"
-    assert (
-        row["cause"]
-        == f"unknown; the lower end of the interval decides, {off} off: the estimate, 0 off, would"
-        " match"
-    )
+    ends = f"the lower end of the interval decides, {3 * tolerance:.2g} off"
+    assert row["cause"] == f"unknown; {ends}: the estimate, 0 off, would match"
     moved = replace(known, value=known.value + 2 * tolerance, ci_high=known.ci_high + 3 * tolerance)
     row = row_with("estimates", key, moved)
     assert fields(row, "verdict cause") == (DIFFERS, "unknown")  # the estimate also differs
@@ -161,31 +156,31 @@ def test_tolerances():
 
 
 def test_simulated_ratings_may_miss_by_chance():
-    table = "estimates"
     key = KEYS["estimates"]
-    known = THEIRS.estimates[key]
-    ours = Value(known.value + 0.02, 0.01, -9.0, 9.0)  # its interval is not planted
-    row = row_with(table, key, ours, "simulated")
+    known = THEIRS.estimates[key].value
+    ours = Value(known + 0.02, 0.01, -9.0, 9.0)  # its interval is not planted
+    row = row_with("estimates", key, ours, "simulated")
     assert row["tolerance"] == pytest.approx(2.576 * 0.01, abs=2e-5)
     assert row["verdict"] == MATCH
     assert row["cause"].startswith("simulated: Equation 1 is expected to estimate this value;")
 
 
 def test_error_of_a_mean_is_the_largest_possible():
-    rows = [
-        {"dimension": "", "judge": judge, "model": "m", "mean": "0.8", "n": "400"}
-        for judge in ("one", "two", HUMAN)
-    ]
+    rows = csv_rows("""
+dimension,judge,model,mean,n
+,one,m,0.8,400
+,two,m,0.8,400
+,Human,m,0.8,400
+""")
     means = Results.from_tables(estimates=(), mean_scores=rows, correlations=()).mean_scores
     assert means["", "one", "m"].std_error == pytest.approx(0.4 / 20)
     # Two judges repeat each human score
-    assert means["", HUMAN, "m"].std_error == pytest.approx(0.4 / math.sqrt(200))
+    assert means["", "Human", "m"].std_error == pytest.approx(0.4 / math.sqrt(200))
 
 
 def test_causes_that_are_known():
     key = ("Faithfulness", "Claude 3 Sonnet", "Llama 3 8B")
-    rows = values(with_value("mean_scores", key, Value(0.965)))
-    row = row_from(rows, "mean_scores", key)
+    row = row_with("mean_scores", key, Value(0.965))
     assert fields(row, "published verdict cause") == (0.97, MATCH, EXACT_HALF)
     key = ("ordinal_as_coded", "Faithfulness", "self_bias", "GPT-4o")
     known = THEIRS.estimates[key]
@@ -213,30 +208,31 @@ def test_other_models_are_other_data():
         assert set(rows["cause"]) == {"the study has other judges or models than the paper"}
 
 
+def claim_rows(judged, kind):
+    """The rows of the scorecard that judged claims make."""
+    return where(scorecard(PAPER, THEIRS, judged, study="s", kind=kind), item="claim")
+
+
 def test_claims_are_rows():
     judged = list(judged_claims(CLAIMS, "s", THEIRS, THEIRS, kind="published"))
-    rows = where(scorecard(PAPER, THEIRS, judged, study="s", kind="published"), item="claim")
+    rows = claim_rows(judged, "published")
     assert column(rows, "term") == column(judged, "claim")
     by_name = keyed(rows, "term")
     assert by_name["llama_8b_negative"]["verdict"] == MATCH
-    assert fields(by_name["rho_above_0_4"], "verdict cause") == (
-        DIFFERS,
-        "on the published values it fails",
-    )
-    assert (by_name["helm_positive"]["verdict"], by_name["helm_positive"]["cause"][:13]) == (
-        ABSENT,
-        "no ratings of",
-    )
+    failing = (DIFFERS, "on the published values it fails")
+    assert fields(by_name["rho_above_0_4"], "verdict cause") == failing
+    assert by_name["helm_positive"]["verdict"] == ABSENT
+    assert by_name["helm_positive"]["cause"].startswith("no ratings of")
 
 
 def test_a_claim_on_a_users_ratings_is_not_called_simulated():
-    key = {"verdict": "holds", "published": ABSENT, "evidence": "1 of 1"}
-    judged = [
-        {**key, "claim": "one", "kind": "simulated"},
-        {**key, "claim": "other", "kind": "user"},
-    ]
-    rows = where(scorecard(PAPER, THEIRS, judged, study="s", kind="simulated"), item="claim")
-    assert column(rows, "cause") == ["simulated: no claim is planted as such", ""]
+    judged = csv_rows("""
+claim,kind,verdict,published,evidence
+one,simulated,holds,data absent,1 of 1
+other,user,holds,data absent,1 of 1
+""")
+    causes = column(claim_rows(judged, "simulated"), "cause")
+    assert causes == ["simulated: no claim is planted as such", ""]
 
 
 def test_a_figure_that_no_spec_made_is_named(tmp_path):

@@ -33,15 +33,19 @@ def rows():
     return pd.DataFrame(table, columns=names)
 
 
-@pytest.fixture(scope="module")
-def made(rows, tmp_path_factory):
-    """The rows with their ratings on the human scale, and the table of calibration."""
-    path = str(tmp_path_factory.mktemp("rows") / "rows.parquet")
+def made_from(rows, folder):
+    """Rows with their ratings on the human scale, and the table of calibration."""
+    path = str(folder / "rows.parquet")
     scores = "case when isnan(gt_unit) then null else gt_unit end as gt_unit"
     duckdb.from_df(rows).select(f"* replace ({scores})").write_parquet(path)
     connection = connect()
     query = calibrated(connection, f"select * from '{path}'", "rating_unit")
     return connection.execute(query).df(), list(calibration_rows(connection, query))
+
+
+@pytest.fixture(scope="module")
+def made(rows, tmp_path_factory):
+    return made_from(rows, tmp_path_factory.mktemp("rows"))
 
 
 def by_line(scored, rows):
@@ -91,10 +95,6 @@ def test_errors_are_those_of_scores_that_the_lines_have_not_seen(made):
 def test_the_prompts_of_a_judge_are_in_all_folds(rows, tmp_path):
     is_fifth = rows["prompt"] % FOLDS == 0
     dealt = rows[is_fifth == (rows["judge"] == "A")].assign(gt_unit=0.5)
-    path = str(tmp_path / "rows.parquet")
-    duckdb.from_df(dealt).write_parquet(path)
-    connection = connect()
-    query = calibrated(connection, f"select * from '{path}'", "rating_unit")
-    table = connection.execute(query).df()
+    table, calibration = made_from(dealt, tmp_path)
     assert table["human_scale_unit"].notna().all()
-    assert {row["judge"] for row in calibration_rows(connection, query)} == {"A", "B"}
+    assert {row["judge"] for row in calibration} == {"A", "B"}

@@ -109,20 +109,17 @@ def test_scores_are_means_of_the_fitted_values_of_all_answers(is_stated):
         chances = default_rng(0).uniform(0.1, 1, len(answers.human))
         answers = declared(answers, chances)
     panel = answers.centred(answers.panel)
-    columns = [answers.model == model for model in range(4)] + [answers.dimension == 1]
-    columns += [(answers.dimension == place) * panel for place in range(2)]
-    rows = np.stack(columns, axis=1).astype(float)
+    dimensions = np.eye(2)[answers.dimension]
+    models = np.eye(4)[answers.model]
+    rows = np.hstack([models, dimensions[:, 1:], dimensions * panel[:, None]])
     fit = WLS(answers.human[scored], rows[scored], weights=1 / chances[scored]).fit()
-    fitted = rows @ fit.params
-    expected = [fitted[answers.model == model].mean() for model in range(4)]
+    expected = models.T @ rows @ fit.params / models.sum(axis=0)
     assert human_scale_means(answers).score == pytest.approx(expected, abs=1e-12)
 
 
 def scores_and_notes(answers):
     rows = rows_from(answers)
-    return [{key: row[key] for key in row if key != "note"} for row in rows], {
-        row["note"] for row in rows
-    }
+    return [row | {"note": ""} for row in rows], {row["note"].split(" ")[0] for row in rows}
 
 
 @pytest.mark.parametrize(
@@ -133,8 +130,7 @@ def test_a_draw_at_random_is_one_that_is_stated(seed, prompts, note, undeclared)
     unstated = drawn(seed, by_prompt(prompts))
     stated = declared(unstated, np.full(len(unstated.human), 0.1))
     (doubted, notes), (trusted, others) = map(scores_and_notes, (unstated, stated))
-    assert {text.split(" ")[0] for text in notes} == {undeclared}
-    assert {text.split(" ")[0] for text in others} == {note}
+    assert (notes, others) == ({undeclared}, {note})
     assert doubted == trusted
     assert human_scale_means(stated).covariance == pytest.approx(
         human_scale_means(unstated).covariance, rel=1e-12
@@ -282,10 +278,8 @@ def test_a_tenth_is_refused_where_models_lack_answers():
         human = np.where(random.permutation(60)[:, None] < 30, panel, np.nan)
         answered = random.random(panel.shape) > 0.4
         prompt, model = np.nonzero(answered)
-        values = {"human": human[answered], "panel": panel[answered]}
-        answers = AnswerScores(
-            prompt, model, 0 * model, **values, models=[*"ABCD"], dimensions=[""]
-        )
+        scores = human[answered], panel[answered]
+        answers = AnswerScores(prompt, model, 0 * model, *scores, [*"ABCD"], [""])
         refused.append(scored_gap(answers)[1] < 0.1)
     assert np.mean(refused) == pytest.approx(0.1, abs=0.05)
 

@@ -30,12 +30,13 @@ def cells_from(judges, models, families, *, variance=1e-4, prompts=100, kept=Non
     kept = np.ones(len(judge), dtype=bool) if kept is None else kept
     judge = judge[kept]
     model = model[kept]
-    of = (np.array([families[name] for name in names]) for names in (judge, model))
+    family = np.vectorize(families.get)
     whole = np.ones(len(judge))
     return CellMeans(
         judge,
         model,
-        *of,
+        family(judge),
+        family(model),
         0 * whole,
         prompts * whole,
         variance=variance * whole,

@@ -16,7 +16,7 @@ from recuse.inference.robustness import (
     compared_conclusion,
     concluded,
 )
-from tables_of_conclusions import ESTIMATED, FIRST, OTHER, PREFERENCE, absent, at, row, table
+from tables_of_conclusions import ESTIMATED, FIRST, OTHER, PREFERENCE, SPECS, absent, at, row, table
 
 HOLM = RobustnessCheck("holm", "Holm", ["b"], "asks", table="multiplicity", by="holm_p_value")
 MOMENTS = RobustnessCheck(
@@ -119,11 +119,7 @@ def test_tests_of_some_biases_have_no_rows_of_others():
     tests = RobustnessCheck(
         "tests", "tests", ["clustered"], "asks", table="multiplicity", by="holm_p_value"
     )
-    specs = {
-        "main": {},
-        "by_dimension": {"slice": "dimension"},
-        "clustered": {"tests": ["family_bias"]},
-    }
+    specs = SPECS | {"clustered": {"tests": ["family_bias"]}}
     rows = table(FIRST, tests, specs=specs, multiplicity=[])
     assert {each["quantity"] for each in rows if each["check"] == "tests"} == {"family_bias"}
 
@@ -135,12 +131,7 @@ def test_new_with_the_errors_of_the_first_is_not_by_the_errors():
         row("clustered", "Cy", 0.01, 0.001, 0.019),
         row("length", "Cy", 0.012, 0.002, 0.02),
     ]
-    specs = {
-        "main": {},
-        "by_dimension": {"slice": "dimension"},
-        "clustered": {"covariance": "CR1"},
-        "length": {"length": "prompt"},
-    }
+    specs = SPECS | {"length": {"length": "prompt"}}
     rows = table(FIRST, CLUSTERED, length, estimates=estimates, specs=specs)
     assert (at(rows, "length", "Cy")["verdict"], at(rows, "length", "Cy")["words"]) == ("new", "")
 

@@ -154,7 +154,7 @@ def concluded(term, check, low, high, p_value=0.01, *, label="", reason="", quan
 
 
 def rows_from(conclusions, judges=("J", "K", "L"), agreement=None, **options):
-    options |= {"checks": CHECKS, "confidence": 0.9}
+    options = {"checks": CHECKS, "confidence": 0.9} | options
     rows = verdicts_on_ratings(conclusions, judges, agreement or {}, **options)
     return keyed(rows, "quantity term")
 
@@ -228,27 +228,16 @@ def test_a_judge_that_hardly_agrees_keeps_what_else_is_to_be_known(given, high, 
 )
 def test_errors_in_the_human_scores_lower_what_agreement_is_enough(high, reliability, hardly):
     conclusions = [concluded("J", "mixed", -0.1, 0.1, 0.9)]
-    (row,) = verdicts_on_ratings(
-        conclusions,
-        ["J"],
-        {"J": [high - 0.02, high - 0.04, high]},
-        reliability=reliability,
-        checks=CHECKS,
-        confidence=0.9,
-    )
+    agreement = {"J": [high - 0.02, high - 0.04, high]}
+    (row,) = rows_from(conclusions, ["J"], agreement, reliability=reliability).values()
     assert row["agreement_least"] == pytest.approx(0.3 * reliability**0.5)
     assert row.get("disagreement") == (Reason.HARDLY_AGREES if hardly else None)
 
 
 def test_without_human_scores_agreement_with_the_other_judges_counts():
-    first, second = verdicts_on_ratings(
-        [concluded(judge, "mixed", -0.1, 0.1, 0.9) for judge in "JK"],
-        ["J", "K"],
-        {},
-        with_others={"J": [0.1, 0.0, 0.29], "K": [0.25, 0.2, 0.31]},
-        checks=CHECKS,
-        confidence=0.9,
-    )
+    conclusions = [concluded(judge, "mixed", -0.1, 0.1, 0.9) for judge in "JK"]
+    with_others = {"J": [0.1, 0.0, 0.29], "K": [0.25, 0.2, 0.31]}
+    first, second = rows_from(conclusions, ["J", "K"], with_others=with_others).values()
     assert first["disagreement"] == Reason.HARDLY_AGREES_WITH_JUDGES
     assert "disagreement" not in second
 
@@ -270,11 +259,7 @@ def test_a_refusal_of_c_is_final_whatever_a_finds():
     conclusions = table(idiosyncrasy=[refused])
     assert at(conclusions, "first", "Ada")["conclusion"] == Conclusion.FAVOURS
     checks = {"A": "first", "C": PREFERENCE.name}
-    (found,) = (
-        each
-        for each in verdicts_on_ratings(conclusions, ["Ada"], {}, checks=checks, confidence=0.9)
-        if each["term"] == "Ada"
-    )
+    found = rows_from(conclusions, ["Ada"], checks=checks)["self_bias", "Ada"]
     assert fields(found, "verdict reason") == (INCONCLUSIVE, REFUSED.reason)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from numpy.random import default_rng
@@ -146,18 +147,13 @@ def test_few_prompts_that_carry_a_bias_have_a_remark(twin, tmp_path, monkeypatch
     spec = spec.changed(covariance="CR1")
     (remark,) = remarks(study, spec)
     fitted = next(fitted_slices(spec, study, seed=None))
-    numbers = {}
     x, _, prompt = data_on_rows(study, spec)
-    place = np.unique(prompt, return_inverse=True)[1]
-    squares = (x @ np.linalg.pinv(x.T @ x)) ** 2
-    for term, column in zip(fitted.coefficients, squares.T, strict=True):
-        parts = np.bincount(place, column)
-        numbers[f"{term.quantity} of {term.term}"] = parts.sum() ** 2 / (parts**2).sum()
-    few = [
-        f"{name} ({number:.1f})"
-        for name, number in numbers.items()
-        if "bias" in name and number < 30
-    ]
+    names = [f"{term.quantity} of {term.term}" for term in fitted.coefficients]
+    squares = pd.DataFrame((x @ np.linalg.pinv(x.T @ x)) ** 2, columns=names)
+    parts = squares.groupby(prompt).sum()
+    numbers = parts.sum() ** 2 / (parts**2).sum()
+    biases = numbers.filter(like="bias")
+    few = [f"{name} ({number:.1f})" for name, number in biases[biases < 30].items()]
     assert (
         remark
         == f"CR1: fewer than 30 clusters in effect carry {', '.join(few)}: errors may be too small"

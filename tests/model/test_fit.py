@@ -48,9 +48,8 @@ def test_ordinal_rows_are_the_numbers_of_the_fit(twin, helpfulness):
     place = term_places(helpfulness[1])
     for judge, row in rows_from(tables.estimates, "self_bias").items():
         number = place["self_bias", judge]
-        assert row["estimate"] == fit.estimate[number]
-        assert row["std_error"] == fit.std_error[number]
-        assert row["effect"] == fit.effect[number]
+        for name in ("estimate", "std_error", "effect"):
+            assert row[name] == getattr(fit, name)[number]
         half = 1.6448536269514722 * fit.effect_std_error[number]
         assert row["effect_ci_high"] - row["effect"] == pytest.approx(half, rel=1e-9)
         assert row["n_term"] < row["n"] == fit.n

@@ -26,18 +26,13 @@ def test_shares_are_those_of_the_weights_of_rows(twin):
     x = regressors_on_rows(terms, frame["gt_unit"])
     place = term_places(terms)["self_bias", GPT]
     squares = np.linalg.pinv(x)[place] ** 2
+    squares /= squares.sum()
     judge = factors["judge"] == GPT
     model = factors["model"] == GPT
     row = rows_from(twin, spec)["self_bias", GPT]
-    assert row["share_carried"] == pytest.approx(
-        squares[judge & model].sum() / squares.sum(), rel=1e-9
-    )
-    assert row["share_same_judge"] == pytest.approx(
-        squares[judge & ~model].sum() / squares.sum(), rel=1e-6
-    )
-    assert row["share_same_model"] == pytest.approx(
-        squares[model & ~judge].sum() / squares.sum(), rel=1e-6
-    )
+    assert row["share_carried"] == pytest.approx(squares[judge & model].sum(), rel=1e-9)
+    assert row["share_same_judge"] == pytest.approx(squares[judge & ~model].sum(), rel=1e-6)
+    assert row["share_same_model"] == pytest.approx(squares[model & ~judge].sum(), rel=1e-6)
     assert row["n_term"] == (judge & model).sum()
     assert row["n"] == len(frame)
 

@@ -12,6 +12,10 @@ from recuse.model.design import term_layout
 from recuse.model.least_squares import SPARSE, Solution, benjamini_hochberg, cross_products
 
 
+def tensor_from(rows):
+    return np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows)
+
+
 def rows_and_moments(width=3):
     """Random rows of (1, rating, reference[, length]) in a full judge x model x dimension design,
     and their moments.
@@ -30,7 +34,7 @@ def rows_and_moments(width=3):
     rows = np.concatenate(
         [np.ones((len(judge), 7, 1)), generator.uniform(size=(len(judge), 7, width - 1))], axis=2
     )
-    tensor = np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows)
+    tensor = tensor_from(rows)
     return rows, Moments(factors, tensor)
 
 
@@ -55,7 +59,7 @@ def test_estimates_are_those_of_a_qr_decomposition():
     """
     rows, moments = rows_and_moments()
     rows[:, :, 2] = 0.5 + 0.01 * (rows[:, :, 2] - 0.5)
-    moments = Moments(moments.factors, np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows))
+    moments = Moments(moments.factors, tensor_from(rows))
     terms = carried_terms(moments.factors)
     layout = term_layout(terms, len(rows), 2)
     design = np.einsum("grw,gwp->grp", rows[:, :, [0, 2]], layout).reshape(-1, len(terms))
@@ -69,7 +73,7 @@ def test_planted_rating_replaces_the_observed_one():
     rows, moments = rows_and_moments(width=4)
     expected = default_rng(3).normal(size=(len(rows), 3))
     rows[:, :, 1] = np.einsum("grw,gw->gr", rows[:, :, [0, 2, 3]], expected)
-    direct = np.einsum("gri,grj,grk,grl->gijkl", rows, rows, rows, rows)
+    direct = tensor_from(rows)
     assert_allclose(moments.with_rating(expected).tensor, direct, atol=1e-10)
 
 

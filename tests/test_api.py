@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 
@@ -657,19 +658,14 @@ def test_human_verdicts_in_a_second_table(verdicts):
 
 def test_threads(ratings):
     """Each gets its own tables, whatever the others do."""
-    expected, tables = recuse.fit(ratings).frame, {}
+    expected = recuse.fit(ratings).frame
 
     def work(number):
-        tables[number] = recuse.fit(ratings_of_example() if number % 2 else ratings).frame
+        return recuse.fit(ratings_of_example() if number % 2 else ratings).frame
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(tables) == 4
-    for table in tables.values():
-        pd.testing.assert_frame_equal(table, expected)
+    with ThreadPoolExecutor(4) as threads:
+        for table in threads.map(work, range(4)):
+            pd.testing.assert_frame_equal(table, expected)
 
 
 def test_what_other_threads_print_is_theirs(capsys):

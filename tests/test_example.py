@@ -6,6 +6,7 @@ import importlib.util
 import re
 import shutil
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -67,9 +68,7 @@ def numbers_of_tutorial():
 
 
 def with_interval(row):
-    return "{:.3f} ({:.3f} to {:.3f})".format(
-        *(float(row[name]) for name in ("estimate", "ci_low", "ci_high"))
-    )
+    return "{:.3f} ({:.3f} to {:.3f})".format(*row)
 
 
 def test_the_script_makes_the_files(make, tmp_path):
@@ -119,23 +118,17 @@ def test_biases_are_those_of_the_tutorial(run, tmp_path, make):
     assert run("fit", "--output", "main.csv")[0] == 0
     points = make.SELF | {family: make.FAMILY[family.lower()] for family in NAMES.values()}
     planted = {term: of_nine / 9 for term, of_nine in points.items()}
-    shown = numbers_of_tutorial()
-    assert {term: float(each[0]) for term, each in shown.items()} == pytest.approx(
-        planted, abs=0.0006
-    )
-    tables = [read_table(tmp_path / "main.csv"), idiosyncrasy_from("judged.csv", tmp_path)]
-    for column, (rows, held) in enumerate(zip(tables, (2, 7), strict=True), 1):
-        found = {
-            row["term"]: row for row in rows if row["quantity"] in BIASES and row["term"] in planted
-        }
-        assert {term: with_interval(row) for term, row in found.items()} == {
-            term: each[column] for term, each in shown.items()
-        }
-        within = [
-            float(row["ci_low"]) <= planted[term] <= float(row["ci_high"])
-            for term, row in found.items()
-        ]
-        assert sum(within) == held  # "two of the seven planted values, C's long ones all seven"
+    shown = pd.DataFrame(numbers_of_tutorial(), index=["planted", "A", "C"]).T
+    assert shown["planted"].astype(float).to_dict() == pytest.approx(planted, abs=0.0006)
+    found = {"A": read_table(tmp_path / "main.csv"), "C": idiosyncrasy_from("judged.csv", tmp_path)}
+    # "two of the seven planted values, C's long ones all seven"
+    for column, held in (("A", 2), ("C", 7)):
+        rows = pd.DataFrame(found[column]).set_index("term")
+        rows = rows[rows["quantity"].isin(BIASES) & rows.index.isin(planted)]
+        numbers = rows[["estimate", "ci_low", "ci_high"]].astype(float)
+        assert numbers.apply(with_interval, axis=1).to_dict() == shown[column].to_dict()
+        within = pd.Series(planted)[rows.index].between(numbers["ci_low"], numbers["ci_high"])
+        assert within.sum() == held
 
 
 def idiosyncrasy_from(file, folder):

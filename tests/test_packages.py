@@ -5,7 +5,6 @@ each may be.
 import ast
 import re
 from collections import Counter
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from pkgutil import resolve_name
@@ -110,13 +109,7 @@ def test_the_core_imports_no_product_and_packages_only_those_before_them():
 
 def registered_names(product):
     """Every `module:function` that a product registers."""
-    values = [getattr(product, field.name) for field in fields(product)]
-    texts = [
-        text
-        for value in values
-        for text in (value.values() if isinstance(value, dict) else [value])
-    ]
-    return [text for text in texts if ":" in text]
+    return re.findall(r"'([^']+:[^']+)'", repr(product))
 
 
 def test_what_products_register_is_theirs_and_there():

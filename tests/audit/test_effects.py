@@ -18,6 +18,7 @@ from recuse.base.tables import read_table, write_table
 from recuse.inference.verdict import FOUND
 
 SETTINGS = {"confidence": 0.9, "seed": 1}
+BEYOND_OTHERS = [treatment("label", ArmContrast("effect", TREATED, PLAIN, beyond_others=True))]
 
 
 def observation(prompt, arm, value, **others):
@@ -132,8 +133,7 @@ def test_favouring_its_own_is_what_exceeds_others_on_the_same_prompts():
     rows = both("p99", 1.0, 0.0, model="judge", own=1)  # nothing to compare with
     for place, model in enumerate(("judge", "other a", "other b")):
         rows += units(treated[place], plain[place], model=model, own=int(model == "judge"))
-    contrast = ArmContrast("effect", TREATED, PLAIN, beyond_others=True)
-    (row,) = effects(rows, [treatment("label", contrast)])
+    (row,) = effects(rows, BEYOND_OTHERS)
     own, *others = treated - plain
     expected = own - np.mean(others, axis=0)
     assert row["estimate"] == pytest.approx(expected.mean(), abs=1e-12)
@@ -296,14 +296,12 @@ def test_a_second_value_of_a_unit_is_refused():
 )
 def test_favouring_its_own_needs_own_answers_and_others(owns, reason):
     rows = units([0.9] * 20, 0.2, own=owns)
-    contrast = ArmContrast("effect", TREATED, PLAIN, beyond_others=True)
-    (row,) = effects(rows, [treatment("label", contrast)])
+    (row,) = effects(rows, BEYOND_OTHERS)
     assert row["reason"] == because(reason)
 
 
 def test_a_difference_of_differences_without_variation_may_be_above_1():
     rows = units([0.9] * 20, 0.2, own="1") + units([0.2] * 20, 0.9, own="0", model="other")
-    contrast = ArmContrast("effect", TREATED, PLAIN, beyond_others=True)
-    (row,) = effects(rows, [treatment("label", contrast)])
+    (row,) = effects(rows, BEYOND_OTHERS)
     assert row["estimate"] == pytest.approx(1.4)
     assert row["ci_low"] < row["estimate"] < row["ci_high"] <= 2

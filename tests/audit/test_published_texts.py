@@ -87,10 +87,9 @@ def written_plan(url, **settings):
 )
 def test_the_texts_of_a_paper_are_all_there(name, prompts, models, datasets):
     texts = published_texts(name, load(None))
-    assert len(texts.prompts) == prompts
-    assert len({row["dataset"] for row in texts.prompts}) == datasets
-    by_model = Counter(row["model"] for row in texts.answers)
-    assert [*by_model.values()] == [prompts] * models
+    asked, answers = pd.DataFrame(texts.prompts), pd.DataFrame(texts.answers)
+    assert (len(asked), asked["dataset"].nunique()) == (prompts, datasets)
+    assert answers["model"].value_counts().tolist() == [prompts] * models
     assert {name: len(rows) for name, rows in texts.restated.items()} == (
         dict.fromkeys(PERTURBED, 142) if name == "chen" else {}
     )

@@ -65,20 +65,18 @@ def ratings():
 
 
 def test_planted_is_what_config_says():
-    rows = coefficients(planted(declared()))
-    # Intercept, slope and self-bias of two judges; the one family with a second model
-    assert len(rows) == 5 * (3 * 2 + 1)
-    assert {term for _, quantity, term in rows if quantity == "family_bias"} == {"GPT"}
-    for dimension in SCALES:
-        assert rows[dimension, "self_bias", "GPT-4 0314"] == 0.05
-        assert rows[dimension, "self_bias", "Claude v1.3"] == 0.04
-        assert rows[dimension, "family_bias", "GPT"] == 0.04
-        assert rows[dimension, "intercept", "GPT-4 0314"] == pytest.approx(0.4 * 0.775)
-        assert rows[dimension, "slope", "GPT-4 0314"] == 0.6
-        assert (
-            rows[dimension, "intercept", "Claude v1.3"],
-            rows[dimension, "slope", "Claude v1.3"],
-        ) == (0.35, 0.5)
+    """Intercept, slope and self-bias of two judges, and the one family with a second model."""
+    expected = {
+        ("intercept", "GPT-4 0314"): 0.4 * 0.775,
+        ("intercept", "Claude v1.3"): 0.35,
+        ("slope", "GPT-4 0314"): 0.6,
+        ("slope", "Claude v1.3"): 0.5,
+        ("self_bias", "GPT-4 0314"): 0.05,
+        ("self_bias", "Claude v1.3"): 0.04,
+        ("family_bias", "GPT"): 0.04,
+    }
+    alike = {(name, *key): value for name in SCALES for key, value in expected.items()}
+    assert coefficients(planted(declared())) == pytest.approx(alike, abs=1e-12)
 
 
 def test_judges_models_and_scale(ratings):

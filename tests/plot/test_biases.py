@@ -85,6 +85,9 @@ def test_a_study_without_both_biases_says_the_reason_that_the_table_gives():
     )
     assert "SIMULATED DATA" in texts(figure)
     assert figure.axes == []
+    families = estimates(judges=())
+    of_families = prose(self_and_family_bias(families, clustered=CLUSTERED))
+    assert "1 of 2 families has a gap above 0" in of_families
     figure = self_and_family_bias(
         spec_table([]), reasons=gaps(("a", None, because(Reason.NO_ROWS))), clustered=CLUSTERED
     )

@@ -1,6 +1,9 @@
 """Several specs on one axis: which point stands where, and what is said where there is none."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from drawings import (
@@ -41,7 +44,10 @@ def compared(variants):
 
 def test_each_variant_has_a_point_of_its_shape_and_its_label_in_the_key():
     shifts = {"Equation 1": 0.0, "length control": 0.004, "third": -0.02}
-    figure = compared([variant(label, shift) for label, shift in shifts.items()])
+    variants = [variant(label, shift) for label, shift in shifts.items()]
+    slope = spec_table([(None, "slope", "GPT-4o", 0.9, 0.8, 1.0)])
+    with_slope = pd.concat([variants[0].table, slope])
+    figure = compared([replace(variants[0], table=with_slope), *variants[1:]])
     (axes,) = figure.axes
     assert [text for text in texts(figure) if text in shifts] == [*shifts]
     for number, (shift, marker) in enumerate(zip(shifts.values(), "os^", strict=True)):

@@ -5,7 +5,7 @@ from io import StringIO
 import pandas as pd
 import pytest
 
-from drawings import panel_titles, subject, texts
+from drawings import panel_titles, prose, subject, texts
 from recuse.inference.gold import GOLD
 from recuse.plot.gold import NO_ROWS, TITLES, gold_figure
 
@@ -14,6 +14,7 @@ term,case,estimate,verdict,favours,baseline,quantity
 A,harmful,0.3,established,yes,both,self_bias
 B,harmful,0.05,not shown,,both,self_bias
 C,harmful,-0.2,likely,no,both,self_bias
+D,harmful,0.3,likely,yes,both,self_bias
 A,legitimate,0.02,not shown,,both,self_bias
 A,harmful,0.4,,,other judges,self_bias
 GPT,harmful,0.2,established,yes,both,family_bias
@@ -43,10 +44,10 @@ def test_pairs():
     figure = drawn(table(PAIRS))
     shown = texts(figure)
     finding = (
-        "1 of 3 judges chooses its own wrong answers over right ones more often than expected and 1"
-        " less often"
+        "2 of 4 judges choose their own wrong answers over right ones more often than expected and"
+        " 1 less often"
     )
-    assert set(finding.split()) <= words_from(figure)
+    assert finding in prose(figure)
     assert [" ".join(title.split()) for title in panel_titles(figure)] == [
         TITLES["harmful"],
         TITLES["legitimate"],

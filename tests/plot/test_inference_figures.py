@@ -141,7 +141,11 @@ def test_a_panel_has_an_axis_of_its_own_and_a_diamond_is_hollow_where_its_interv
     own = tables["measurement_error"]
     ends = (own["term"] == "Claude v2").map({True: -0.01, False: 0.01})
     tables["measurement_error"] = own.assign(estimate=0.02, ci_low=ends, ci_high=0.04)
+    tables["breakdowns"]["breakdown"] = np.where(own["term"] == "Claude v2", 0.7, 0.6)
     figure = drawn("reliability", *tables.values())
+    assert "both judges and families (first: Claude v2)" in prose(figure)
+    tables["breakdowns"].loc[own["term"] == "GPT-4o", "breakdown"] = np.nan
+    assert "about 1 of 2 judges and" in prose(drawn("reliability", *tables.values()))
     assert panel_titles(figure) == ["Claude v2", "GPT-4o"]
     spans = [np.diff(axes.get_ylim())[0] for axes in figure.axes]
     assert spans[0] > 5 * spans[1]

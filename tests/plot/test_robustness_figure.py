@@ -124,6 +124,8 @@ def test_the_finding_is_the_check_that_changes_the_most():
     text = prose(figure_from(table("")))
     assert "The robustness check “other errors” changes the most conclusions: 2 of 5 judges" in text
     rows = table("")
+    of_preference = prose(figure_from(rows[rows["check"] != "errors"]))
+    assert "“C: preference” changes the most conclusions: 2 of 4 judges" in of_preference
     held = figure_from(rows[rows["term"] == "GPT"])
     assert "No robustness check changes a conclusion" in texts(held)
 

@@ -84,6 +84,13 @@ def test_shades_are_by_row():
     assert_allclose(shades(block), expected, atol=1e-12)
 
 
+def test_own_answers_have_the_highest_mean_of_a_judge_in_one_dimension():
+    table = pd.DataFrame({"dimension": [*"xxyy"], "mean": [0.5, 0.4, 0.6, 0.9]})
+    table = table.assign(judge="GPT-4o", model=["GPT-4o", "Claude v2"] * 2)
+    words = "The judge's own answers have its highest mean in 1 of 2 rows"
+    assert words in prose(mean_scores_by_dimension(table, subject()))
+
+
 def test_no_rows_is_said():
     with pytest.raises(DataError, match="no row to draw"):
         mean_scores_by_dimension(scores([]), subject())
@@ -99,6 +106,14 @@ def test_a_judge_without_ratings_in_one_dimension_is_said():
     table = coefficients(SIX[:2])
     table = table[(table["dimension"] != SIX[0]) | (table["judge"] != "GPT-4o")]
     assert texts(correlation_figure(table)).count("no ratings") == 1
+
+
+def test_judges_follow_humans_by_the_mean_of_spearmans_correlation():
+    table = coefficients(SIX[:2])
+    table = table[table["judge"].isin(["GPT-4o", "Claude v2"])].sort_values(["statistic", "judge"])
+    table["value"] = [0.9, 0.9, 0, 0, 0.1, 0.1, 0.8, 0.8, 0.1, 0.9, 0.2, 0.4]
+    words = "Claude v2 follows the humans most (mean correlation 0.50), GPT-4o least (0.30)"
+    assert words in prose(correlation_figure(table))
 
 
 def curves(slices=(None, *SIX[:2])):
@@ -143,6 +158,14 @@ def test_without_pooled_curves_each_slice_has_a_panel_for_each_judge(slices):
     assert titles(figure) == [f"{name}: {judge}" for name in slices for judge in PRESENT]
     first = [line.get_ydata()[0] for line in artists(figure, "curve")][:: len(PRESENT)]
     assert np.diff(first) == pytest.approx([0.02] * (len(slices) - 1))
+
+
+def test_ratings_rise_from_the_lowest_to_the_highest_human_score():
+    table = curves([None])
+    rise = "From the lowest to the highest human score, expected ratings rise by"
+    assert f"{rise} 0.48 (" in prose(drawn(table))
+    table["value"] = table["value"].where(table["judge"] != "GPT-4o", 1 - table["value"])
+    assert f"{rise} −0.48 (GPT-4o) to 0.48 (" in prose(drawn(table.sample(frac=1, random_state=0)))
 
 
 def test_one_human_score_is_a_point_with_a_bar():

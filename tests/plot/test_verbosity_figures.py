@@ -88,6 +88,8 @@ def test_verbosity_bias_is_drawn_by_judge_with_the_other_rules_beside_it(tmp_pat
     assert any("other data" in text for text in texts(figure))
     assert "fewer than 10 questions on one side: interval too short" in texts(figure)
     assert axes.get_xlim()[0] < -0.3
+    words = "1 of 2 judges disagrees more where the humans prefer the shorter answer (GPT-4, +0.400"
+    assert words in prose(figure)
     alone = verbosity_bias(table[:1], subject("published"), confidence=0.9, published=published)
     assert not any("other data" in text or "fewer than" in text for text in texts(alone))
 
@@ -221,6 +223,7 @@ def test_position_is_filled_where_the_interval_excludes_one_half():
     ]
     assert "ties only" in texts(figure)
     assert "n = 90 to 100" in texts(figure)
+    assert "1 of 2 judges prefers the answer shown first" in prose(figure)
     assert 0.5 in x_values(preference.lines)
 
 

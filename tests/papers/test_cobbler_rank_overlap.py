@@ -131,6 +131,7 @@ def test_with_the_annotators_together_some_judges_do_better_than_the_list(overla
     listing = overlaps.loc["listing_order_with_annotators_together"].droplevel("judge")
     assert (listing["rankings"] == 50).all()
     judges = overlaps.loc["judges_with_annotators_together"].drop("", level="judge")
+    assert (judges["rankings"] == 50).all()
     values = judges["value"].unstack("judge")
     above = values.sub(listing["value"], axis=0).stack().dropna().sort_index()
     assert_allclose(judges["above_list"], above, rtol=0, atol=1e-12)

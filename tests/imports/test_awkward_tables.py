@@ -516,18 +516,12 @@ def test_nested_columns_and_dots_in_names(suffix):
 
 
 def test_columns_of_dimensions_and_of_models():
-    """Whichever of judge, model and dimension has no column of its own; if all have one, it is an
-    error.
-    """
+    """Whichever of judge, model and dimension has no column of its own."""
     both = {"settings": {"columns": {"rating": ["tone", "wit"]}}}
     one("judge,model,prompt,tone,wit\na,b,1,2,3\n", **both, scales={"default": [1, 5]})
     assert sorted(ratings_in("dimension, rating")) == [("tone", 2), ("wit", 3)]
     one("judge,prompt,tone,wit\na,1,2,3\n", **both)
     assert sorted(ratings_in("model, rating")) == [("tone", 2), ("wit", 3)]
-    with pytest.raises(RecuseError, match="column judge: missing; found prompt, tone, wit"):
-        one("prompt,tone,wit\n1,2,3\n", **both)
-    with pytest.raises(RecuseError, match="found a column for judge, model and dimension, too"):
-        one("judge,model,prompt,dimension,tone,wit\na,b,1,d,2,3\n", **both)
 
 
 def test_a_column_for_each_judge_and_model():
@@ -551,14 +545,29 @@ def test_a_column_for_each_judge_and_model():
         a m c 3
         b m b 4
     """)
-    with pytest.raises(RecuseError, match="line 1, column bb: missing; found prompt, ab, ac;"):
-        one("prompt,ab,ac\n1,2,3\n", settings=settings)
-    text = "judge,model,prompt,ab,ac,bb\na,b,1,2,3,4\n"
-    with pytest.raises(RecuseError, match="columns of ratings: found a column for judge and model"):
-        one(text, settings=settings)
     one("prompt,ab,ac,bb\n1,2,3,4\n1,2,3,4\n", settings=settings)
     with pytest.raises(RecuseError, match=r"own\.csv, line 3, column prompt_id: judge 'a', model"):
         canonical()
+
+
+# Columns of ratings and a table, / for the end of a line; below them the error
+UNFIT_COLUMNS = """
+[tone, wit] | prompt,tone,wit/1,2,3
+    column judge: missing; found prompt, tone, wit
+[tone, wit] | judge,model,prompt,dimension,tone,wit/a,b,1,d,2,3
+    found a column for judge, model and dimension, too
+{a: {b: ab, c: ac}, b: {b: bb}} | prompt,ab,ac/1,2,3
+    line 1, column bb: missing; found prompt, ab, ac;
+{a: {b: ab, c: ac}, b: {b: bb}} | judge,model,prompt,ab,ac,bb/a,b,1,2,3,4
+    columns of ratings: found a column for judge and model
+"""
+
+
+@pytest.mark.parametrize(("case", "message"), cases(UNFIT_COLUMNS))
+def test_unfit_columns_of_ratings_are_named(case, message):
+    columns, table = case.split(" | ")
+    with pytest.raises(RecuseError, match=message):
+        one(table.replace("/", "\n"), settings={"columns": {"rating": yaml.safe_load(columns)}})
 
 
 def test_human_scores_in_columns_of_dimensions_by_other_words():

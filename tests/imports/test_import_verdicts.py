@@ -159,7 +159,6 @@ def test_model_that_is_called_like_the_other_answer_is_refused(first, second):
 
 
 PAIR = "item,model_a,model_b"
-BY_ORDER = {"ab": "winner_ab", "ba": "winner_ba"}
 
 
 def spread(header, rows, outcome, **settings):
@@ -171,40 +170,43 @@ def spread(header, rows, outcome, **settings):
     return words(shown.fetchall())
 
 
-def test_a_column_of_verdicts_for_each_judge(capsys):
-    """Named like the judge, or otherwise; an empty cell is an error of this judge alone."""
-    rows = "q1,x,y,a,b/q2,y,x,tie,"
-    expected = lines("""
-        claude q1 ab b
-        claude q2 ab error
-        gpt    q1 ab a
-        gpt    q2 ab tie
-    """)
-    assert spread("gpt,claude", rows, ["gpt", "claude"]) == expected
+# Columns after the pair, rows, and how the outcomes are named: a column for each judge, named like
+# it or otherwise; for each order, where `a` is the answer of model_a in both and a name is that
+# model; for each judge and order. Below them the verdicts
+SPREAD = """
+gpt,claude | q1,x,y,a,b/q2,y,x,tie, | ["gpt", "claude"]
+    claude q1 ab b
+    claude q2 ab error
+    gpt    q1 ab a
+    gpt    q2 ab tie
+one,two | q1,x,y,a,b/q2,y,x,tie, | {"gpt": "one", "claude": "two"}
+    claude q1 ab b
+    claude q2 ab error
+    gpt    q1 ab a
+    gpt    q2 ab tie
+judge,winner_ab,winner_ba | q1,x,y,j,a,y/q2,x,y,j,b,b | {"ab": "winner_ab", "ba": "winner_ba"}
+    j q1 ab a
+    j q1 ba b
+    j q2 ab b
+    j q2 ba b
+g1,g2,c1,c2 | q1,x,y,a,b,tie,a | {"gpt": {"ab": "g1", "ba": "g2"}, "claude": {"ab": "c1", "ba": "c2"}}
+    claude q1 ab tie
+    claude q1 ba a
+    gpt    q1 ab a
+    gpt    q1 ba b
+"""
+
+
+@pytest.mark.parametrize("case", cases(SPREAD))
+def test_columns_of_verdicts_for_judges_or_orders(case):
+    (header, rows, outcome), verdicts = case[0].split(" | "), "\n".join(case[1:])
+    assert spread(header, rows, json.loads(outcome)) == lines(verdicts)
+
+
+def test_an_empty_cell_is_an_error_of_its_judge_alone(capsys):
+    spread("gpt,claude", "q1,x,y,a,b/q2,y,x,tie,", ["gpt", "claude"])
     assert "each of the columns gpt and claude is one judge" in capsys.readouterr().out
     assert counted() == [("rows", 4, "line 2"), ("no value", 1, "line 3")]
-    assert spread("one,two", rows, {"gpt": "one", "claude": "two"}) == expected
-
-
-def test_a_column_of_verdicts_for_each_order():
-    """In both, `a` is the answer of model_a; the name of a model is that model."""
-    rows = "q1,x,y,j,a,y/q2,x,y,j,b,b"
-    assert spread("judge,winner_ab,winner_ba", rows, BY_ORDER) == lines("""
-        j q1 ab a
-        j q1 ba b
-        j q2 ab b
-        j q2 ba b
-    """)
-
-
-def test_a_column_of_verdicts_for_each_judge_and_order():
-    outcome = {"gpt": {"ab": "g1", "ba": "g2"}, "claude": {"ab": "c1", "ba": "c2"}}
-    assert spread("g1,g2,c1,c2", "q1,x,y,a,b,tie,a", outcome) == lines("""
-        claude q1 ab tie
-        claude q1 ba a
-        gpt    q1 ab a
-        gpt    q1 ba b
-    """)
 
 
 def test_verdicts_as_numbers():

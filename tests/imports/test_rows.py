@@ -32,32 +32,11 @@ VERDICTS = [
     {"judge": "a", "item": "1", "model_a": "m", "model_b": "n", "outcome": "b", "order": "ba"},
 ]
 # Names within the import, of its views and of what it writes.
-TAKEN = [
-    *[
-        "model_name",
-        "judge_name",
-        "rating_step",
-        "rating_number",
-        "gt_number",
-        "gt_step",
-        "step",
-        "score",
-        "fault",
-    ],
-    *[
-        "scale_low",
-        "scale_high",
-        "observed",
-        "rounded",
-        "finest",
-        "file",
-        "record",
-        "json",
-        "id",
-        "name",
-    ],
-    "kept: file",
-]
+WITHIN = """
+    model_name judge_name rating_step rating_number gt_number gt_step step score fault scale_low
+    scale_high observed rounded finest file record json id name
+"""
+TAKEN = [*WITHIN.split(), "kept: file"]
 
 
 def written(path, rows):
@@ -302,7 +281,7 @@ UNIT = {"quality": [0, 1]}
 
 def places():
     return [
-        place for (place,) in duckdb.sql("select source_record from 'ratings.parquet'").fetchall()
+        *duckdb.sql("select source_record from 'ratings.parquet'").fetchnumpy()["source_record"]
     ]
 
 

@@ -16,6 +16,7 @@ from recuse.base.settings import named_as_arguments
 from recuse.base.tables import read_table
 from recuse.imports.inspect_logs import zipfile
 from recuse.imports.registry import FORMATS
+from text_tables import fields
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -382,16 +383,25 @@ def test_a_category_of_langfuse_without_its_label_is_missing():
     assert {(row[4], row[6]) for row in rows} == {(None, "a category without its label")}
 
 
-def small_inspect_log(**spec):
-    """A log of two samples by one scorer, which names its judge as `spec` says."""
+def small_inspect_log(judges):
+    """A log of two samples that the first of these scorers rated; a scorer names its judge, or
+    None.
+    """
+    options = {name: {"model": model} if model else {} for name, model in judges.items()}
+    scorers = [{"name": name, "options": each} for name, each in options.items()]
     scored = {"model_graded_qa": {"value": "C", "answer": "a"}}
     samples = [{"id": n, "epoch": 1, "target": "t", "scores": scored} for n in range(2)]
-    described = {"task": "t", "dataset": {"name": "d"}, "model": "openai/gpt-4o", **spec}
+    described = {
+        "task": "t",
+        "dataset": {"name": "d"},
+        "model": "openai/gpt-4o",
+        "scorers": scorers,
+    }
     return {"version": 2, "status": "success", "eval": described, "samples": samples}
 
 
 def test_invalidated_samples_of_inspect_are_left_out_and_counted(capsys):
-    log = small_inspect_log(scorers=[{"name": "model_graded_qa", "options": {"model": "judge"}}])
+    log = small_inspect_log({"model_graded_qa": "judge"})
     log["samples"][1]["invalidation"] = {"author": "me", "reason": "leaked"}
     rows, _ = imported(log, {})
     assert [row[2] for row in rows] == ["0"]
@@ -401,25 +411,22 @@ def test_invalidated_samples_of_inspect_are_left_out_and_counted(capsys):
 @pytest.mark.parametrize("models", [["a/x", "b/y"], [{"model": "a/x"}, {"model": "b/y"}]])
 @pytest.mark.parametrize("place", ["role", "scorer"])
 def test_several_graders_of_inspect_are_one_judge(models, place):
-    options = {"model": models} if place == "scorer" else {}
-    roles = {"model_roles": {"grader": models}} if place == "role" else {}
-    log = small_inspect_log(scorers=[{"name": "model_graded_qa", "options": options}], **roles)
+    in_scorer = place == "scorer"
+    log = small_inspect_log({"model_graded_qa": models if in_scorer else None})
+    log["eval"] |= {} if in_scorer else {"model_roles": {"grader": models}}
     rows, _ = imported(log, {})
     assert {row[0] for row in rows} == {"a/x, b/y"}
 
 
 def test_a_scorer_of_inspect_that_is_used_again_rates_the_same():
     """With another judge; each is a judge of the first one's dimension."""
-    asked = {"model_graded_qa": "a/x", "model_graded_qa1": "b/y"}
-    scorers = [{"name": name, "options": {"model": model}} for name, model in asked.items()]
-    log = small_inspect_log(scorers=scorers)
+    log = small_inspect_log({"model_graded_qa": "a/x", "model_graded_qa1": "b/y"})
     for sample in log["samples"]:
         sample["scores"]["model_graded_qa1"] = {"value": "I", "answer": "a"}
-    scales = {"model_graded_qa": [0, 1]}
     rows, _ = imported(log, {}, {"default": [0, 1]})
     assert {(row[0], row[3], row[4]) for row in rows} == {
-        ("a/x", *scales, 1),
-        ("b/y", *scales, 0),
+        ("a/x", "model_graded_qa", 1),
+        ("b/y", "model_graded_qa", 0),
     }
 
 
@@ -504,17 +511,10 @@ def test_scorer_without_a_score_has_no_answer_of_another():
 
 def documented():
     """The rows of the table of counts in docs/checked.md, by format."""
-    lines = (
-        (FIXTURES.parents[1] / "docs" / "checked.md")
-        .read_text("utf-8")
-        .split("| tried on |")[1]
-        .splitlines()[2:]
-    )
-    rows = [
-        [cell.strip(" `") for cell in line.strip("|").split("|")]
-        for line in lines[: lines.index("")]
-    ]
-    return {format: cells for format, *cells in rows}
+    page = (FIXTURES.parents[1] / "docs" / "checked.md").read_text("utf-8")
+    table = page.split("| tried on |\n")[1].partition("\n\n")[0]
+    _, *rows = fields(table.replace("`", ""))
+    return {format: cells for _, format, *cells in rows}
 
 
 def test_documented_counts_are_those_of_the_fixtures():

@@ -154,6 +154,12 @@ def twin(world, tmp_path_factory):
     return twin_in(folder)
 
 
+@pytest.fixture(scope="session")
+def twin_rows(twin):
+    """The canonical ratings of the twin."""
+    return duckdb.sql(f"from '{twin.ratings[0]}'").df()
+
+
 def mirrored(source):
     """The folder of a source's published files in a local mirror; without it the test is skipped,
     with the reason.

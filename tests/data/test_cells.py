@@ -33,21 +33,16 @@ LEVELS = Levels(
 )
 
 
-@pytest.fixture(scope="module")
-def rows(twin):
-    return duckdb.sql(f"from '{twin.ratings[0]}'").df()
-
-
-def test_cells_are_the_counts_of_the_rows(twin, rows):
+def test_cells_are_the_counts_of_the_rows(twin, twin_rows):
     cells = twin.cells()
     keys = ["dimension", "dataset", "judge", "model"]
-    counts = rows.groupby([*keys, "gt", "rating"]).size().unstack(fill_value=0)
+    counts = twin_rows.groupby([*keys, "gt", "rating"]).size().unstack(fill_value=0)
     columns = (*map(cells.factor, keys), cells.reference_raw)
     place = pd.MultiIndex.from_arrays(columns).tolist()
     assert place == counts.index.tolist()
     np.testing.assert_array_equal(cells.counts[:, counts.columns], counts.to_numpy())
-    assert cells.counts.sum() == len(rows)
-    first = rows.drop_duplicates([*keys, "gt"]).set_index([*keys, "gt"]).loc[place]
+    assert cells.counts.sum() == len(twin_rows)
+    first = twin_rows.drop_duplicates([*keys, "gt"]).set_index([*keys, "gt"]).loc[place]
     assert (first["gt_unit"].to_numpy() == cells.reference).all()
     assert (first[["scale_low", "scale_high"]].to_numpy() == cells.scale).all()
     assert all(

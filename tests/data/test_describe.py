@@ -4,7 +4,6 @@ and loops over pairs.
 
 from itertools import product
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,13 +23,12 @@ from recuse.data.describe import (
 )
 
 
-def test_mean_scores_equal_means_over_rows(twin):
-    frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
+def test_mean_scores_equal_means_over_rows(twin, twin_rows):
     rows = pd.DataFrame(mean_scores(twin.cells()))
     assert len(rows) == 7 * 10 * 9
     assert {*rows["judge"][81:90]} == {HUMAN}  # the last of all dimensions together
-    of_humans = frame.assign(judge=HUMAN, rating_unit=frame["gt_unit"])
-    scores = pd.concat([frame, of_humans])
+    of_humans = twin_rows.assign(judge=HUMAN, rating_unit=twin_rows["gt_unit"])
+    scores = pd.concat([twin_rows, of_humans])
     scores = pd.concat([scores, scores.assign(dimension="")])
     keys = ["dimension", "judge", "model"]
     expected = scores.groupby(keys)["rating_unit"].agg(["mean", "count"])
@@ -102,12 +100,11 @@ def test_no_variation_gives_no_correlation():
         assert np.isnan(statistic(table, np.array([1.0]), np.array([0, 1])))
 
 
-def test_table_of_a_study(twin):
-    frame = duckdb.sql(f"select * from '{twin.ratings[0]}'").df()
+def test_table_of_a_study(twin, twin_rows):
     rows = keyed(correlations(twin.cells(), confidence=0.9), "dimension judge statistic")
     assert len(rows) == 6 * 9 * 3 + 9 * 2
     for dimension, judge in (("Faithfulness", "GPT-4o"), ("Helpfulness", "Llama 3 8B")):
-        part = frame[(frame["dimension"] == dimension) & (frame["judge"] == judge)]
+        part = twin_rows.query("dimension == @dimension and judge == @judge")
         for statistic in ("pearson", "spearman"):
             result = rows[dimension, judge, statistic]
             value = part["gt"].corr(part["rating"], method=statistic)

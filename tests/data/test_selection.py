@@ -24,11 +24,6 @@ KEY = ["dimension", "prompt_id", "model"]
 pytestmark = pytest.mark.filterwarnings("ignore:The design matrix")  # of families without a row
 
 
-@pytest.fixture(scope="module")
-def rows(twin):
-    return duckdb.sql(f"from '{twin.ratings[0]}'").df()
-
-
 def referred(rows, family):
     """The rows of other families' judges, with the mean rating of the family's judges as
     `reference`.
@@ -56,12 +51,12 @@ def self_bias(table, label):
     }
 
 
-def test_reference_is_the_mean_rating_of_the_familys_judges(twin, rows):
+def test_reference_is_the_mean_rating_of_the_familys_judges(twin, twin_rows):
     every = with_family_references(f"from '{twin.ratings[0]}'", read_levels(twin.ratings[0]))
     place = ["reference_family", "judge", *KEY]
     ours = duckdb.sql(every).df().set_index(place).sort_index()
     theirs = pd.concat(
-        referred(rows, family).assign(reference_family=family) for family in FAMILIES
+        referred(twin_rows, family).assign(reference_family=family) for family in FAMILIES
     )
     theirs = theirs.set_index(place)["reference"].sort_index()
     assert ours.index.tolist() == theirs.index.tolist()
@@ -78,14 +73,14 @@ def without(rows, models):
     ("reference", "dropped"),
     [("family", []), ("family_completions_kept", []), ("family", ["GPT-4o"])],
 )
-def test_slices_are_the_reference_families(twin, rows, reference, dropped):
+def test_slices_are_the_reference_families(twin, twin_rows, reference, dropped):
     """Dropped models leave the reference too."""
     subset = {"models_dropped": dropped} if dropped else {}
     spec = Spec.of("other", reference=reference, subset=subset)
     table = estimate(spec, twin, confidence=0.9).estimates
     assert sorted({row["slice"] for row in table}) == FAMILIES
     for family in FAMILIES:
-        chosen = referred(without(rows, dropped), family)
+        chosen = referred(without(twin_rows, dropped), family)
         if reference == "family":
             chosen = chosen[chosen["model_family"] != family]
         assert {row["n"] for row in table if row["slice"] == family} == {len(chosen)}
@@ -94,9 +89,9 @@ def test_slices_are_the_reference_families(twin, rows, reference, dropped):
         )
 
 
-def test_dropped_models_leave_the_normalisation_of_lengths(twin, rows):
+def test_dropped_models_leave_the_normalisation_of_lengths(twin, twin_rows):
     spec = Spec.of("other", length="prompt", subset={"models_dropped": ["GPT-4o"]})
-    kept = without(rows, ["GPT-4o"])
+    kept = without(twin_rows, ["GPT-4o"])
     completions = (
         kept.drop_duplicates(KEY).groupby(["dimension", "prompt_id"])["length"].agg(["mean", "std"])
     )

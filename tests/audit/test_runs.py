@@ -33,6 +33,12 @@ def effect(rows, treated, control, own=None):
     return means.mean(), means.sem()
 
 
+def judged(biases, treatments, *, place=0.0, **settings):
+    """Observations of a judge with these biases."""
+    with BiasedJudge(biases, place=place, seed=SEED) as mock:
+        return run(written_plan(mock, treatments, **settings))
+
+
 OWN = "[This response was written by judge.]"
 ANOTHER = "[This response was written by other.]"
 ALONE = "ratings"
@@ -66,8 +72,7 @@ def test_planted_biases_are_found(ask):
     for name, options, planted, _ in PLANTED[ask]:
         treatments[name] = options
         biases |= planted
-    with BiasedJudge(biases, seed=SEED) as mock:
-        rows = run(written_plan(mock, treatments, ask=ask))
+    rows = judged(biases, treatments, ask=ask)
     for name, _, _, effects in PLANTED[ask]:
         for contrast, size in effects.items():
             found, error = effect(where(rows, treatment=name), *contrast)
@@ -77,8 +82,7 @@ def test_planted_biases_are_found(ask):
 
 
 def test_a_planted_preference_for_the_first_place_is_found():
-    with BiasedJudge({}, place=0.4, seed=SEED) as mock:
-        rows = run(written_plan(mock, ["order"], ask="verdicts"))
+    rows = judged({}, ["order"], place=0.4, ask="verdicts")
     found, error = effect(rows, "first", "second")
     assert abs(found - 0.4) < 3 * error < 0.4
     assert {row["order"] for row in rows} == {""}
@@ -102,9 +106,8 @@ def test_style_is_own_answers_less_those_of_others():
 
 
 def test_both_answers_of_a_pair_are_treated_where_own_are_compared_with_others():
-    with BiasedJudge({"Verily.": 0.4}, seed=SEED) as mock:
-        treatments = {"style": {"column": "other_words"}}
-        rows = run(written_plan(mock, treatments, ask="verdicts", orders="random"))
+    treatments = {"style": {"column": "other_words"}}
+    rows = judged({"Verily.": 0.4}, treatments, ask="verdicts", orders="random")
     assert len(rows) == 40 * 2 * 2
     own, error = effect(rows, "as it is", "paraphrased", own="1")
     assert abs(own - 0.2) < 3 * error < 0.2
@@ -155,6 +158,5 @@ def test_a_plan_that_was_never_asked_is_no_comparison():
     ("width", "prompts"), [(0.3, 20), pytest.param(0.001, 40, marks=pytest.mark.long)]
 )
 def test_an_audit_stops_once_every_effect_is_known_well_enough(width, prompts):
-    with BiasedJudge({}, seed=SEED) as mock:
-        rows = run(written_plan(mock, ["majority", "distraction"], design={"width": width}))
+    rows = judged({}, ["majority", "distraction"], design={"width": width})
     assert len({row["prompt"] for row in rows}) == prompts

@@ -31,25 +31,24 @@ class BiasedJudge(Mock):
     def completion(self, body):
         text = body["messages"][-1]["content"]
         self.asked.append(text)
-        luck = random.Random(digest(f"{self.seed}{text}")).random()
         reply = super().completion(body)
-        if "response_format" not in body:
-            reply["choices"][0]["message"]["content"] = self.restated(text)
-            return reply
+        content = self.judgment(body, text) if "response_format" in body else self.restated(text)
+        reply["choices"][0]["message"]["content"] = content
+        return reply
+
+    def judgment(self, body, text):
+        """JSON with one of the two labels next to the answer's value: their mean is the value."""
+        luck = random.Random(digest(f"{self.seed}{text}")).random()
         ((name, schema),) = body["response_format"]["json_schema"]["schema"]["properties"].items()
         labels = schema["enum"]
         if found := ALONE.search(text):
-            place = (len(labels) - 1) * self.value(found[1])
+            value = self.value(found[1])
         else:
-            first, second = FIRST.search(text)[1], SECOND.search(text)[1]
-            for_first = 0.5 + (self.value(first) - self.value(second)) / 2 + self.place / 2
-            place = (len(labels) - 1) * (1 - for_first)
+            first, second = (self.value(each.search(text)[1]) for each in (FIRST, SECOND))
+            value = (1 - first + second - self.place) / 2
+        place = (len(labels) - 1) * value
         low = int(place)
-        return self._with(reply, {name: labels[low + (luck < place - low)]})
-
-    def _with(self, reply, content):
-        reply["choices"][0]["message"]["content"] = json.dumps(content)
-        return reply
+        return json.dumps({name: labels[low + (luck < place - low)]})
 
     def restated(self, text):
         """What a writer makes of the answer at the end of a request."""

@@ -58,6 +58,11 @@ def plan(url, number, *, judge="judge", mode="text", body=None, **settings):
     ]
 
 
+def chat(content, finish="stop", **message):
+    """A server's response."""
+    return {"choices": [{"message": {"content": content, **message}, "finish_reason": finish}]}
+
+
 def entry_of_request(request, response, **others):
     """What a ledger holds of a request and the response to it."""
     usual = {"judge": request.endpoint.name, "started": "", "seconds": 0.1, "attempt": 1}

@@ -1,12 +1,10 @@
 """An OpenAI-compatible server on this machine that answers well or, by a plan, badly, and counts
 what it did.
-
-`python tests/mock_server.py --latency 0.2` prints its address and serves until it is ended.
 """
 
-import argparse
 import asyncio
 import contextlib
+import email
 import hashlib
 import json
 import random
@@ -26,6 +24,14 @@ REASONS = {  # what each is for who asks
     "reset": "connection",
 }
 FAULTS = tuple(REASONS)
+STATUSES = {
+    "rate limit": 429,
+    "quota": 429,
+    "server error": 500,
+    "bad request": 400,
+    "unauthorized": 401,
+    "not implemented": 501,
+}
 
 
 def digest(text):
@@ -40,7 +46,7 @@ def filled(schema, seed):
 
 
 class Mock:
-    """The server, in a thread of its own: `with Mock(...) as mock`; `mock.url` is its base_url.
+    """The server, in a thread of its own: `with Mock() as mock`; `mock.url` is its base_url.
 
     latency: seconds before each answer; plan: faults to choose from; share: of requests that meet
     one, by `seed`, the request and how often it was asked; at_once: most requests under way before
@@ -48,24 +54,31 @@ class Mock:
     requests that are answered.
     """
 
-    def __init__(self, *, latency=0.0, share=0.0, seed=0):
-        self.latency, self.plan, self.share, self.seed = latency, FAULTS, share, seed
-        self.at_once, self.retry_after, self.logprobs = None, "0.05", True
-        self.always = None  # a fault of every request
-        self.redirect, self.location = 307, ""  # status of a redirect, and where it leads
-        self.raw = None  # function of the request's body: the bytes of the response to it
-        self.finish = "stop"
-        self.refusal = None
-        self.batch_after, self.batch_share, self.batch_status = 1, 1.0, "completed"
+    latency = 0.0
+    plan = FAULTS
+    share = 0.0
+    at_once = None
+    retry_after = "0.05"
+    logprobs = (-2.0, -3.0, -4.0, -5.0, -6.0)  # of the labels 1, 2, ...
+    always = None  # a fault of every request
+    redirect = 307  # the status of a redirect
+    location = ""  # where it leads
+    finish = "stop"
+    refusal = None
+    batch_after = 1
+    batch_share = 1.0
+    batch_status = "completed"
+    under_way = 0
+
+    def __init__(self, *, seed=0):
+        self.seed = seed
         self.done = Counter()  # by fault, "answered", "queried", ...
         self.seen = Counter()  # by last message
         self.log = []  # last messages in the order of their coming
         self.answered = Counter()  # whose answer was sent whole, by last message
         self.keys = set()  # values of Authorization
         self.headers = set()  # names of all headers that came
-        self.under_way = 0
         self.files, self.batches = {}, {}
-        self.connections = set()
 
     def __enter__(self):
         ready = threading.Event()
@@ -78,52 +91,35 @@ class Mock:
         self._loop.call_soon_threadsafe(self._closing.set)
         self._thread.join(10)
 
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.port}/v1"
-
     async def _serve(self, ready):
+        """Serve until the test is over; connections end with the loop."""
         self._loop, self._closing = asyncio.get_running_loop(), asyncio.Event()
         server = await asyncio.start_server(self._connection, "127.0.0.1", 0, backlog=1024)
-        self.port = server.sockets[0].getsockname()[1]
+        self.url = "http://{}:{}/v1".format(*server.sockets[0].getsockname())
         ready.set()
         await self._closing.wait()
         server.close()
-        for task in [*self.connections]:
-            task.cancel()
-        await asyncio.gather(*self.connections, return_exceptions=True)
 
     async def _connection(self, reader, writer):
-        task = asyncio.current_task()
-        self.connections.add(task)
-        try:
-            with contextlib.suppress(OSError, EOFError, asyncio.CancelledError):
-                while await self._exchange(reader, writer):
-                    pass
-        finally:
-            self.connections.discard(task)
-            writer.close()
+        with contextlib.closing(writer), contextlib.suppress(OSError, EOFError):
+            while await self._exchange(reader, writer):
+                pass
 
     async def _exchange(self, reader, writer):
         """Answer one request; whether the connection lives on."""
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        method, path, _ = head[0].split(" ")
-        headers = {
-            name.lower(): value
-            for name, _, value in (line.partition(": ") for line in head[1:] if line)
-        }
+        first, _, head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").partition("\r\n")
+        method, path, _ = first.split(" ")
+        headers = email.message_from_string(head)
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        self.keys.add(headers.get("authorization"))
-        self.headers |= headers.keys()
+        self.keys.add(headers["authorization"])
+        self.headers |= {name.lower() for name in headers}
         if path == "/v1/chat/completions":
-            return await self._complete(writer, json.loads(body), headers)
-        self.done[f"{method} {path.split('/')[2].split('?')[0]}"] += 1
-        status, value = self._of_batches(method, path.split("?")[0].split("/")[2:], headers, body)
-        if isinstance(value, bytes):
-            return await self._send(writer, status, value)
-        return await self._reply(writer, value, status)
+            return await self._complete(writer, json.loads(body), headers["authorization"])
+        path = path.partition("?")[0].split("/")[2:]
+        self.done[f"{method} {path[0]}"] += 1
+        return await self._send(writer, *self._of_batches(method, path, headers, body))
 
-    async def _complete(self, writer, body, headers):
+    async def _complete(self, writer, body, key):
         text = body["messages"][-1]["content"]
         self.seen[text] += 1
         self.log.append(text)
@@ -135,11 +131,11 @@ class Mock:
             self.done[fault or "answered"] += 1
             if fault != "rate limit":
                 await asyncio.sleep(self.latency)
-            return await (
-                self._fail(writer, fault, body, headers)
-                if fault
-                else self._answer(writer, text, body)
-            )
+            if fault:
+                return await self._fail(writer, fault, body, key)
+            await self._send(writer, 200, self.completion(body))
+            self.answered[text] += 1
+            return True
         finally:
             self.under_way -= 1
 
@@ -147,63 +143,41 @@ class Mock:
         seed = random.Random(f"{self.seed} {text} {self.seen[text]}")
         return seed.choice(self.plan) if seed.random() < self.share else None
 
-    async def _answer(self, writer, text, body):
-        raw = self.raw and self.raw(body)
-        lives = await (
-            self._reply(writer, self.completion(body))
-            if raw is None
-            else self._send(writer, 200, raw)
-        )
-        self.answered[text] += 1
-        return lives
-
-    async def _fail(self, writer, fault, body, headers):
-        statuses = {
-            "rate limit": 429,
-            "quota": 429,
-            "server error": 500,
-            "bad request": 400,
-            "unauthorized": 401,
-            "redirect": self.redirect,
-            "not implemented": 501,
-        }
-        if fault in statuses:
-            code = "insufficient_quota" if fault == "quota" else None
-            message = f"{fault}, with the header {headers.get('authorization')}"
-            error = {"message": message, "type": fault, "code": code}
-            extra = {"Location": self.location, "x-ratelimit-reset": "3600"}
-            if fault == "rate limit":
-                extra = {"Retry-After": self.retry_after}
-            return await self._reply(writer, {"error": error}, statuses[fault], extra)
-        if fault == "bad JSON":
-            return await self._send(
-                writer, 200, b'{"choices": [' + str(headers.get("authorization")).encode()
-            )
-        if fault == "another model":
-            return await self._reply(
-                writer, self.completion(body) | {"model": f"{body['model']}-mini"}
-            )
-        if fault == "huge":
-            return await self._send(writer, 200, b'{"choices": "' + b"x" * (1 << 18) + b'"}')
+    async def _fail(self, writer, fault, body, key):
         if fault == "reset":
             writer.get_extra_info("socket").setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
             )
             return False
+        if fault == "stall":
+            await self._closing.wait()
+            return False
         if fault == "drip":
-            writer.write(
-                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length:"
-                b" 100000\r\n\r\n"
-            )
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
             while True:
                 writer.write(b" ")
                 await writer.drain()
                 await asyncio.sleep(0.02)
-        await self._closing.wait()  # a stall
-        return False
+        contents = {
+            "bad JSON": f'{{"choices": [{key}'.encode(),
+            "huge": b'{"choices": "' + b"x" * (1 << 18) + b'"}',  # more than a test lets through
+        }
+        if fault == "another model":
+            return await self._send(
+                writer, 200, self.completion(body) | {"model": f"{body['model']}-mini"}
+            )
+        if fault in contents:
+            return await self._send(writer, 200, contents[fault])
+        code = "insufficient_quota" if fault == "quota" else None
+        error = {"message": f"{fault}, with the header {key}", "type": fault, "code": code}
+        headers = {"Location": self.location, "x-ratelimit-reset": "3600"}
+        if fault == "rate limit":
+            headers = {"Retry-After": self.retry_after}
+        status = STATUSES.get(fault, self.redirect)
+        return await self._send(writer, status, {"error": error}, headers)
 
     def completion(self, body):
-        """The answer to the body of a request: the same each time."""
+        """The answer to the body of a request: the same each time. Bytes are sent as they are."""
         text = json.dumps([body["model"], body["messages"]])
         seed = random.Random(digest(text))
         schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema")
@@ -211,15 +185,11 @@ class Mock:
         logprobs = None
         if body.get("logprobs") and self.logprobs:
             top = [
-                {"token": str(label), "logprob": -1.0 - label, "bytes": None}
-                for label in range(1, 6)
+                {"token": str(label), "logprob": each}
+                for label, each in enumerate(self.logprobs, 1)
             ]
-            logprobs = {
-                "content": [
-                    {"token": content, "logprob": -0.1, "bytes": None, "top_logprobs": top}
-                ],
-                "refusal": None,
-            }
+            token = {"token": content, "logprob": -0.1, "top_logprobs": top}
+            logprobs = {"content": [token], "refusal": None}
         message = {
             "role": "assistant",
             "content": None if self.refusal else content,
@@ -243,14 +213,10 @@ class Mock:
     def _of_batches(self, method, path, headers, body):
         """The endpoints of files and batches: status, and an object or the content of a file."""
         if path == ["files"]:
-            boundary = headers["content-type"].partition("boundary=")[2].encode()
-            parts = [part.partition(b"\r\n\r\n") for part in body.split(b"--" + boundary)]
-            content = next(
-                content.removesuffix(b"\r\n")
-                for head, _, content in parts
-                if b'name="file"' in head
-            )
-            return 200, {"id": self._file(content)}
+            form = b"Content-Type: %b\r\n\r\n%b" % (headers["content-type"].encode(), body)
+            parts = email.message_from_bytes(form).get_payload()
+            (file,) = (part for part in parts if part.get_filename())
+            return 200, {"id": self._file(file.get_payload(decode=True))}
         if path[0] == "files":
             return 200, self.files[path[1]]
         if path == ["batches"] and method == "POST":
@@ -279,42 +245,19 @@ class Mock:
         lines = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
         most = round(self.batch_share * len(lines))
         expired = {"response": None, "error": {"code": "batch_expired", "message": "Too late."}}
-        output, errors = [], []
+        records = [{"id": line["custom_id"], "custom_id": line["custom_id"]} for line in lines]
         for number, line in enumerate(lines):
-            entry = {"id": f"r{number}", "custom_id": line["custom_id"]}
             response = {"status_code": 200, "body": self.completion(line["body"])}
-            if number < most:
-                output.append(entry | {"response": response, "error": None})
-            else:
-                errors.append(entry | expired)
-        for name, records in (("output_file_id", output), ("error_file_id", errors)):
-            content = "".join(json.dumps(record) + "\n" for record in reversed(records)).encode()
-            batch[name] = self._file(content) if records else None
+            records[number] |= {"response": response, "error": None} if number < most else expired
+        for name, part in (("output_file_id", records[:most]), ("error_file_id", records[most:])):
+            content = "".join(json.dumps(record) + "\n" for record in reversed(part)).encode()
+            batch[name] = self._file(content) if part else None
         batch["status"] = self.batch_status
 
-    async def _reply(self, writer, value, status=200, headers=()):
-        return await self._send(
-            writer,
-            status,
-            json.dumps(value).encode(),
-            {"Content-Type": "application/json", **dict(headers)},
-        )
-
-    async def _send(self, writer, status, content, headers=()):
-        lines = [f"HTTP/1.1 {status} Said", f"Content-Length: {len(content)}"]
-        lines += [f"{name}: {value}" for name, value in dict(headers).items()]
-        writer.write("\r\n".join([*lines, "", ""]).encode() + content)
+    async def _send(self, writer, status, value, headers=()):
+        content = value if isinstance(value, bytes) else json.dumps(value).encode()
+        headers = {"Content-Length": len(content), **dict(headers)}
+        lines = [f"{name}: {value}\r\n" for name, value in headers.items()]
+        writer.write(f"HTTP/1.1 {status} Said\r\n{''.join(lines)}\r\n".encode() + content)
         await writer.drain()
         return True
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--latency", type=float, default=0.0)
-    with Mock(latency=parser.parse_args().latency) as mock:
-        print(mock.url, flush=True)
-        threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from collecting import JUDGES, entry_of_request
+from collecting import JUDGES, chat, entry_of_request
 from recuse.base.errors import CollectError, ConfigError
 from recuse.collect.dry_run import page_before
 from recuse.collect.imported import collected_file, with_imports
@@ -31,14 +31,14 @@ MODELS = ("gpt", "claude", "llama")
 
 def write_texts(number, models=MODELS, prompt="Prompt {n}?", answer="answer {n} {place}"):
     """So many prompts of two datasets, and an answer of each model to each."""
-    prompts = [f"p{n},{prompt.format(n=n)},d{n % 2}\n" for n in range(number)]
+    prompts = [f"p{n},{prompt.format(n=n)},d{n % 2}" for n in range(number)]
     answers = [
-        f"p{n},{model},{answer.format(model=model, n=n, place=place)}\n"
+        f"p{n},{model},{answer.format(model=model, n=n, place=place)}"
         for n in range(number)
         for place, model in enumerate(models)
     ]
-    Path("prompts.csv").write_text("".join(["prompt,text,dataset\n", *prompts]))
-    Path("answers.csv").write_text("".join(["prompt,model,text\n", *answers]))
+    Path("prompts.csv").write_text("\n".join(["prompt,text,dataset", *prompts]))
+    Path("answers.csv").write_text("\n".join(["prompt,model,text", *answers]))
 
 
 @pytest.fixture
@@ -59,8 +59,13 @@ def valid_plan(settings, kind=RATINGS):
 
 def answered(request, content, finish="stop"):
     usage = {"prompt_tokens": 100, "completion_tokens": 10}
-    choice = {"message": {"content": content}, "finish_reason": finish}
-    return entry_of_request(request, {"choices": [choice], "usage": usage}, cost=0.5)
+    return entry_of_request(request, chat(content, finish) | {"usage": usage}, cost=0.5)
+
+
+def all_answered(requests):
+    """Entries of the ledger by key."""
+    content = '{"Helpfulness": 2, "Faithfulness": 5}'
+    return {request.key: answered(request, content) for request in requests}
 
 
 def rows_from(collected, path="rows.csv"):
@@ -105,14 +110,11 @@ def test_verdicts_name_the_answer_and_not_its_place(settings):
     (requests,) = Collected(plan, {}).waves
     entries = {}
     for request in requests:  # the longest name wins
-        first, second = (request.about[f"model_{side}"] for side in request.about["order"])
-        entries[request.key] = answered(
-            request, json.dumps({"verdict": "1" if len(first) > len(second) else "2"})
-        )
+        first, second = (len(request.about[f"model_{side}"]) for side in request.about["order"])
+        verdict = {"verdict": "1" if first > second else "2"}
+        entries[request.key] = answered(request, json.dumps(verdict))
     for row in rows_from(Collected(plan, entries)):
-        best = max(("a", "b"), key=lambda side: len(row[f"model_{side}"]))
-        if len(row["model_a"]) != len(row["model_b"]):
-            assert row["outcome"] == best
+        assert row["outcome"] == max("ab", key=lambda side: len(row[f"model_{side}"]))
 
 
 def test_a_plan_that_stopped_early_asks_for_no_more_than_it_asked(settings):
@@ -120,11 +122,7 @@ def test_a_plan_that_stopped_early_asks_for_no_more_than_it_asked(settings):
     plan = valid_plan({**settings, "design": {"width": 0.05}})
     waves = Collected(plan, {}).waves
     assert [len(wave) // 4 for wave in waves] == [20, 10, 15, 15]
-    entries = {
-        request.key: answered(request, '{"Helpfulness": 2, "Faithfulness": 5}')
-        for wave in waves[:2]
-        for request in wave
-    }
+    entries = all_answered(waves[0] + waves[1])
     assert len(rows_from(Collected(plan, entries))) == 30 * 4 * 2
 
 
@@ -148,10 +146,7 @@ def test_a_later_part_with_a_request_of_an_earlier_one_has_not_begun(settings):
     write_texts(60, MODELS[:2], "The same?", "{model}")
     plan = valid_plan({**settings, "design": {"width": 0.05}})
     first, *_ = Collected(plan, {}).waves
-    entries = {
-        request.key: answered(request, '{"Helpfulness": 2, "Faithfulness": 5}') for request in first
-    }
-    assert Collected(plan, entries).requests == first
+    assert Collected(plan, all_answered(first)).requests == first
 
 
 def test_a_budget_is_asked_for_by_every_server_that_may_charge(settings):
@@ -191,9 +186,7 @@ def test_a_study_that_asks_judges_is_an_import_of_what_its_ledger_holds(settings
     plan = valid_plan(settings)
     (requests,) = Collected(plan, {}).waves
     with Ledger(plan.ledger) as ledger:
-        ledger.append(
-            [answered(request, '{"Helpfulness": 2, "Faithfulness": 5}') for request in requests]
-        )
+        ledger.append(all_answered(requests).values())
     with in_folder(inputs) as folder:
         counts = Path(f"{folder}/imported.csv")
         with_imported_files(inputs, folder)

@@ -9,13 +9,11 @@ from collections import Counter
 
 import pytest
 
-from mock_server import Mock
 from recuse.collect import client
 from recuse.collect.cost import worst_cost
-from recuse.collect.ledger import Ledger, answers_in, read_ledger
+from recuse.collect.ledger import answers_in, read_ledger
 from recuse.collect.parse import scores
 from recuse.collect.requests import LOGPROBS, NUMBER, SCHEMA, Criterion, Endpoint, Price, Request
-from recuse.collect.run import collect
 
 CRITERION = Criterion("Helpfulness", "?", tuple("12345"))
 VALUES = [  # in place of any part of a response
@@ -85,15 +83,11 @@ BODIES = [  # in place of the whole
 def paths(value, path=()):
     """The places of a JSON value."""
     yield path
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, each in inner:
-        yield from paths(each, (*path, key))
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from paths(each, (*path, key))
 
 
 def mutated(response, seed):
@@ -128,40 +122,28 @@ def right(place):
     return {"model": "mock-1", "choices": [choice], "usage": usage}
 
 
-@pytest.fixture
-def mock(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(client, "LARGEST", 1 << 20)
-    with Mock() as server:
-        yield server
-
-
 def test_a_response_that_breaks_the_schema_is_neither_read_wrongly_nor_lost(
-    mock, tmp_path, long, monkeypatch
+    run, mock, long, monkeypatch
 ):
     number = 5000 if long else 300
     monkeypatch.setattr("recuse.collect.run.GIVEN_UP", math.inf)  # all are asked
     monkeypatch.setattr("recuse.collect.run.CLOSING", ())
     sent = [mutated(right(place), random.Random(place)) for place in range(number)]
-    mock.raw = lambda body: sent[int(body["messages"][-1]["content"])]
+    mock.completion = lambda body: sent[int(body["messages"][-1]["content"])]
     settings = {"price": Price(1.0, 10.0), "timeout": 20.0, "attempts": 2}
-    requests = {}
+    requests = []
     for place in range(number):
-        judge = Endpoint(f"judge {place % 3}", "mock-1", mock.url, **settings)
-        message = {"role": "user", "content": str(place)}
         mode = (SCHEMA, NUMBER, LOGPROBS)[place % 3]
-        request = Request(judge, [message], {"max_tokens": 20}, (CRITERION,), mode)
-        requests[request.key] = request, place
-    with Ledger(tmp_path / "ledger.jsonl") as ledger:
-        outcome = collect(
-            [request for request, _ in requests.values()], ledger, budget=1.0, wait=0.001
-        )
-    assert outcome.stopped == "done"
+        judge = Endpoint(mode, "mock-1", mock.url, **settings)
+        message = {"role": "user", "content": str(place)}
+        requests.append(Request(judge, [message], {"max_tokens": 20}, (CRITERION,), mode))
+    assert run(requests, budget=1.0, wait=0.001).stopped == "done"
 
     reasons = Counter()
     spent = 0.0
-    for entry in read_ledger(tmp_path / "ledger.jsonl"):
-        request, place = requests[entry.key]
+    for entry in read_ledger(run.path):
+        place = int(entry.asked["messages"][0]["content"])
+        request = requests[place]
         assert entry.response is not None or entry.text or not sent[place]  # all that came is there
         if entry.cost is None:
             assert entry.at_most == worst_cost(request)
@@ -169,8 +151,8 @@ def test_a_response_that_breaks_the_schema_is_neither_read_wrongly_nor_lost(
             assert entry.cost == 0 < 300 <= entry.status or entry.reason in client.FREE
         else:
             counts = json.loads(sent[place])["usage"]
-            tokens = counts["prompt_tokens"], counts["completion_tokens"]
-            assert entry.cost == pytest.approx((tokens[0] + 10 * tokens[1]) / 1e6)
+            money = counts["prompt_tokens"] + 10 * counts["completion_tokens"]
+            assert entry.cost == pytest.approx(money / 1e6)
         spent += entry.at_most if entry.cost is None else entry.cost
         reason = entry.reason
         if reason is None:
@@ -178,7 +160,7 @@ def test_a_response_that_breaks_the_schema_is_neither_read_wrongly_nor_lost(
             assert score.value in (None, pytest.approx(planned_rating(place))), sent[place]
             reason = score.reason or "read"
         reasons[reason] += 1
-    assert answers_in(tmp_path / "ledger.jsonl").spent == pytest.approx(spent)
+    assert answers_in(run.path).spent == pytest.approx(spent)
     assert reasons["read"] > 0.3 * number
     assert {"unreadable", "invalid response", "not JSON", "no logprobs", "server error"} <= {
         *reasons

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from collecting import chat
 from recuse.collect.parse import OFF_SCALE, REFUSAL, TRUNCATED, UNREADABLE, Score, repair, scores
 from recuse.collect.requests import (
     FIRST_LINE,
@@ -29,12 +30,8 @@ def request(criteria=ONE, mode=SCHEMA, reads="reply"):
     return Request(ENDPOINT, ({"role": "user", "content": "?"},), {}, criteria, mode, reads)
 
 
-def response(content, finish="stop", **message):
-    return {"choices": [{"message": {"content": content, **message}, "finish_reason": finish}]}
-
-
 def read(content, criteria=ONE, mode=SCHEMA, finish="stop", reads="reply", **message):
-    return [*scores(request(criteria, mode, reads), response(content, finish, **message)).values()]
+    return [*scores(request(criteria, mode, reads), chat(content, finish, **message)).values()]
 
 
 REPLIES = """
@@ -165,23 +162,16 @@ def test_a_line_is_of_the_criterion_that_it_starts_with():
         Criterion(name, "?", "12345") for name in ("Quality", "Writing quality", "Style (tone)")
     ]
     text = "1. **Quality**: 5\n* Writing quality: 2\n  Style (tone) = 3"
-    assert read(text, criteria, NUMBER) == [Score(5), Score(2), Score(3)]
-    assert read("Writing quality: 2\nStyle (tone): 4", criteria, NUMBER) == [
-        Score(None, UNREADABLE),
-        Score(2),
-        Score(4),
-    ]
-    assert read(f"{text}\nQuality: 4", criteria, NUMBER) == [
-        Score(None, UNREADABLE),
-        Score(2),
-        Score(3),
-    ]
+    unreadable, *others = Score(None, UNREADABLE), Score(2), Score(3)
+    assert read(text, criteria, NUMBER) == [Score(5), *others]
+    assert read("Writing quality: 2\nStyle (tone): 3", criteria, NUMBER) == [unreadable, *others]
+    assert read(f"{text}\nQuality: 4", criteria, NUMBER) == [unreadable, *others]
 
 
 def test_a_text_that_was_filtered_is_none_and_half_a_surrogate_can_be_sent():
-    assert choice_in(response("It is", finish="content_filter")).text is None
-    assert choice_in(response("It is", finish="length")).text == "It is"
-    assert choice_in(response(" a \ud800 b")).text == "a ? b"
+    assert choice_in(chat("It is", finish="content_filter")).text is None
+    assert choice_in(chat("It is", finish="length")).text == "It is"
+    assert choice_in(chat(" a \ud800 b")).text == "a ? b"
     assert choice_in({"choices": [{"message": "no mapping"}]}) is None
 
 
@@ -189,22 +179,19 @@ def test_labels_of_the_paper_are_numbers_of_its_data():
     criterion = (find_criterion("Helpfulness", PAPER, {}),)
     content = "Explanation: fine, Answer: neither helpful nor unhelpful"
     assert read(content, criterion, NUMBER) == [Score(3)]
-    assert read("Explanation: fine. Answer: somewhat", criterion, NUMBER) == [
-        Score(None, UNREADABLE)
-    ]
+    somewhat = "Explanation: fine. Answer: somewhat"
+    assert read(somewhat, criterion, NUMBER) == [Score(None, UNREADABLE)]
     ends = [find_criterion(name, PAPER, {}) for name in ("Faithfulness", "Logical correctness")]
     assert [each.rating_for(each.labels[-1]) for each in ends] == [4, 2]
 
 
 def test_verdicts_are_read_where_their_wording_has_them():
     last = find_wording("verdicts", "chen_explanation_first", {})
-    criterion = (verdict_criterion(last),)
-    assert read("Answer1 is longer.\nAnswer2", criterion, NUMBER, reads=LAST_LINE) == [Score(2)]
-    assert read("Tie\nAnswer1 is longer", criterion, NUMBER, reads=FIRST_LINE) == [Score(1)]
-    assert read("Answer1 or Answer2", criterion, NUMBER, reads=LAST_LINE) == [
-        Score(None, UNREADABLE)
-    ]
-    assert read("Answer12", criterion, NUMBER, reads=LAST_LINE) == [Score(None, UNREADABLE)]
+    how = {"criteria": [verdict_criterion(last)], "mode": NUMBER, "reads": LAST_LINE}
+    assert read("Answer1 is longer.\nAnswer2", **how) == [Score(2)]
+    assert read("Tie\nAnswer1 is longer", **how | {"reads": FIRST_LINE}) == [Score(1)]
+    for content in ("Answer1 or Answer2", "Answer12"):
+        assert read(content, **how) == [Score(None, UNREADABLE)]
 
 
 def test_refusals_and_truncated_replies_are_missing_even_if_a_number_is_there():
@@ -215,54 +202,46 @@ def test_refusals_and_truncated_replies_are_missing_even_if_a_number_is_there():
         assert [*scores(request(), empty).values()] == [Score(None, UNREADABLE)]
 
 
+def read_logprobs(likeliest):
+    """The scores of a reply by the log probabilities of its likeliest tokens."""
+    reply = chat("5", finish="length")
+    top = likeliest and [{"token": token, "logprob": value} for token, value in likeliest.items()]
+    reply["choices"][0]["logprobs"] = {"content": [{"top_logprobs": top}]}
+    return [*scores(request(mode=LOGPROBS), reply).values()]
+
+
 def test_a_score_by_logprobs_is_the_expected_rating():
-    top = [
-        {"token": token, "logprob": math.log(p)}
-        for token, p in ((" 5", 0.5), ("1", 0.25), ("the", 0.2), ("9", 0.005))
-    ]
-    reply = {
-        "choices": [
-            {
-                "message": {"content": "5"},
-                "finish_reason": "length",
-                "logprobs": {"content": [{"top_logprobs": top}]},
-            }
-        ]
-    }
-    (score,) = scores(request(mode=LOGPROBS), reply).values()
+    likeliest = {" 5": math.log(0.5), "1": math.log(0.25), "the": math.log(0.2)}
+    (score,) = read_logprobs(likeliest | {"9": math.log(0.005)})
     assert score.value == pytest.approx((5 * 0.5 + 1 * 0.25) / 0.75)
-    top[3]["logprob"] = math.log(0.02)  # three labels may have that much each
-    assert [*scores(request(mode=LOGPROBS), reply).values()] == [Score(None, OFF_SCALE)]
+    # Three labels may have that much each
+    assert read_logprobs(likeliest | {"9": math.log(0.02)}) == [Score(None, OFF_SCALE)]
 
 
 @pytest.mark.parametrize(
     ("likeliest", "score"),
     [
-        ([("5", -1e-9), ("the", -30.0)], 5),  # a judge that is certain
-        ([("5", -1e-9), ("1", -9999.0)], 5),
-        ([("5", -9999.0), ("1", -9999.0)], None),
-        ([("the", -0.1), ("5", -9.0)], None),
-        ([("the", -0.1)], None),
-        ([("5", None)], None),
+        ({"5": -1e-9, "the": -30.0}, 5),  # a judge that is certain
+        ({"5": -1e-9, "1": -9999.0}, 5),
+        ({"5": -9999.0, "1": -9999.0}, None),
+        ({"the": -0.1, "5": -9.0}, None),
+        ({"the": -0.1}, None),
+        ({"5": None}, None),
         (None, None),
     ],
 )
 def test_a_score_by_logprobs_is_missing_where_other_labels_might_be_likely(likeliest, score):
-    top = likeliest and [{"token": token, "logprob": value} for token, value in likeliest]
-    reply = {
-        "choices": [{"message": {"content": "5"}, "logprobs": {"content": [{"top_logprobs": top}]}}]
-    }
-    (read,) = scores(request(mode=LOGPROBS), reply).values()
+    (read,) = read_logprobs(likeliest)
     assert read.value == (score and pytest.approx(score))
 
 
 def test_an_unreadable_reply_is_repaired_once_and_others_never():
     asked = request()
-    second = repair(asked, response('{"Helpfulness": 7}'))
+    second = repair(asked, chat('{"Helpfulness": 7}'))
     assert second.repairs == asked.key
     assert second.key != asked.key
     assert second.messages[1] == {"role": "assistant", "content": '{"Helpfulness": 7}'}
-    assert repair(second, response('{"Helpfulness": 7}')) is None
-    assert repair(asked, response('{"Helpfulness": 5}')) is None
-    assert repair(asked, response("no", refusal="no")) is None
-    assert repair(asked, response('{"Help', finish="length")) is None
+    assert repair(second, chat('{"Helpfulness": 7}')) is None
+    read = chat('{"Helpfulness": 5}')
+    for each in (read, chat("no", refusal="no"), chat('{"Help', finish="length")):
+        assert repair(asked, each) is None

@@ -72,20 +72,16 @@ def test_every_judge_rates_every_answer_by_every_criterion_once(plan):
     assert len(apart) == 2 * 3 * 3 * 2
 
 
-def test_judges_see_no_name_of_a_model_in_an_answer_but_all_of_the_prompt(plan):
+def test_judges_see_no_name_of_a_model_in_an_answer_but_all_of_the_prompt_also_braces(plan):
     families = {"Alpacas": ["llama"]}
     for request in requests_from(plan(families=families)):
         text = shown(request)
         assert "[model] of [model], answer" in text
         for name in ("gpt", "claude", "GPT-X"):
             assert name not in text
-        assert ("What is a llama?" in text) == (request.about["prompt"] == "p1")
+        for prompt, words in (("p1", "What is a llama?"), ("p2", "Add 1 and {answer}.")):
+            assert (words in text) == (request.about["prompt"] == prompt)
     assert "I am gpt of GPT-X" in "".join(map(shown, requests_from(plan(blind=False))))
-
-
-def test_a_text_in_braces_stays_as_it_is(plan):
-    texts = [shown(request) for request in requests_from(plan()) if request.about["prompt"] == "p2"]
-    assert all("Add 1 and {answer}." in text for text in texts)
 
 
 def test_a_plan_makes_the_same_requests_in_whatever_order_its_tables_are(plan):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collecting import chat
 from mutations import examples
 from recuse.collect.parse import TRUNCATED, scores
 from recuse.collect.requests import NUMBER, SCHEMA, Criterion, Endpoint, Request
@@ -34,8 +35,8 @@ def read(reply, labels, *, dimensions=(NAME,), mode=NUMBER, reads="reply", finis
     request = Request(
         Endpoint("judge", "m"), ({"role": "user", "content": "?"},), {}, criteria, mode, reads
     )
-    response = {"choices": [{"message": {"content": reply}, "finish_reason": finish}]}
-    return {name: score.reason or score.value for name, score in scores(request, response).items()}
+    found = scores(request, chat(reply, finish))
+    return {name: score.reason or score.value for name, score in found.items()}
 
 
 # Every form in which a person reads the label without guessing; {0}: the label, {1}: the last

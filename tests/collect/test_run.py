@@ -6,6 +6,7 @@ import sys
 import traceback
 from contextlib import redirect_stderr
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -39,35 +40,26 @@ def test_what_is_answered_is_not_asked_again_and_a_changed_request_is(run, mock)
 
 
 def test_an_entry_says_what_was_asked_and_what_came(run, mock):
-    (request,) = plan(mock.url, 1)
-    request = replace(request, about={"prompt": "p1", "model": "GPT-4o"})
+    about = {"prompt": "p1", "model": "GPT-4o"}
+    request = replace(*plan(mock.url, 1), about=about)
     outcome = run([request])
     (entry,) = read_ledger(run.path)
-    assert entry.key == request.key
-    assert entry.asked == request.identity
-    assert entry.about == {"prompt": "p1", "model": "GPT-4o"}
-    assert (entry.status, entry.attempt) == (200, 1)
-    assert entry.response == mock.completion({"model": "mock-1", "messages": request.messages})
-    used = entry.response["usage"]
-    assert entry.cost == pytest.approx(
-        (used["prompt_tokens"] + 10 * used["completion_tokens"]) / 1e6
-    )
-    assert outcome.money == entry.cost
+    response = mock.completion({"model": "mock-1", "messages": request.messages})
+    assert_outcome(entry, key=request.key, asked=request.identity, about=about)
+    assert_outcome(entry, status=200, attempt=1, response=response)
+    prompt, completion, _ = response["usage"].values()
+    assert outcome.money == entry.cost == pytest.approx((prompt + 10 * completion) / 1e6)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_is_tried_again_and_counted_by_its_reason(run, mock, fault):
     mock.plan, mock.share, mock.seed = (fault,), 0.5, 3
-    outcome = run(
-        plan(mock.url, 8, timeout=1.5 if REASONS[fault] == "timeout" else 10.0, attempts=9)
-    )
-    assert outcome.missing == 0
-    assert mock.done[fault] > 3
-    assert outcome.failed == {REASONS[fault]: mock.done[fault]}
-    assert outcome.asked - 8 == mock.done[fault]
-    assert [entry.reason for entry in read_ledger(run.path)].count(REASONS[fault]) == mock.done[
-        fault
-    ]
+    reason = REASONS[fault]
+    outcome = run(plan(mock.url, 8, timeout=1.5 if reason == "timeout" else 10.0, attempts=9))
+    times = mock.done[fault]
+    assert times > 3
+    assert_outcome(outcome, missing=0, failed={reason: times}, asked=8 + times)
+    assert [entry.reason for entry in read_ledger(run.path)].count(reason) == times
 
 
 def test_a_server_that_answers_nothing_is_not_asked_for_ever(run, mock):
@@ -105,7 +97,7 @@ def test_a_key_that_is_not_accepted_stops_its_server_alone_and_is_named_by_its_v
 def test_a_judge_without_log_probabilities_is_not_asked_for_them_twice(run, mock):
     body = {"logprobs": True, "top_logprobs": 5}
     assert run(plan(mock.url, 3, mode="logprobs", body=body)).answered == 3
-    mock.logprobs = False
+    mock.logprobs = ()
     outcome = run(plan(mock.url, 40, mode="logprobs", body=body, concurrency=1))
     assert_outcome(outcome, asked=1, failed={"no logprobs": 1}, stopped="endpoint")
     assert "gives no log probabilities; choose another mode for this judge" in outcome.messages[0]
@@ -149,10 +141,9 @@ def test_what_follows_from_an_answer_is_asked_at_once_and_once_also_by_a_later_r
     mock.log.clear()
     other = ask(tmp_path / "other.jsonl", requests, follow=follow)
     assert other.answered == 12 + repaired
-    places = [place for place, text in enumerate(mock.log) if text.startswith("repair")]
-    assert [mock.log[place] for place in places] == [
-        f"repair {mock.log[place - 1]}" for place in places
-    ]
+    for before, text in pairwise(mock.log):
+        if text.startswith("repair"):
+            assert text == f"repair {before}"
 
 
 def test_a_budget_is_never_passed_and_is_used_to_within_a_request(run, mock):
@@ -161,10 +152,9 @@ def test_a_budget_is_never_passed_and_is_used_to_within_a_request(run, mock):
     requests = plan(mock.url, 200, attempts=20)
     worst = 1e-6 * (12 / 2 + 8) + 20e-5  # of the longest request here
     outcome = run(requests, budget=0.005)
-    spent = sum(
-        entry.at_most if entry.cost is None else entry.cost for entry in read_ledger(run.path)
-    )
-    unknown = [entry.at_most for entry in read_ledger(run.path) if entry.cost is None]
+    entries = [*read_ledger(run.path)]
+    unknown = [entry.at_most for entry in entries if entry.cost is None]
+    spent = sum(entry.cost or 0 for entry in entries) + sum(unknown)
     assert unknown == pytest.approx([worst] * outcome.uncounted, rel=0.01)
     assert outcome.uncounted == outcome.failed["not JSON"] > 3
     assert outcome.stopped == "budget"
@@ -221,7 +211,7 @@ def test_a_redirect_is_not_followed_and_stops_its_server(run, mock, status):
 
 def test_a_status_that_another_attempt_meets_again_is_not_tried_again(run, mock):
     mock.always = "not implemented"
-    outcome = run(plan(mock.url, 36, attempts=5, concurrency=8))
+    outcome = run(plan(mock.url, 36, attempts=5))
     assert set(mock.seen.values()) == {1}
     assert outcome.asked == outcome.failed["refused by the server"] < GIVEN_UP + 8
     assert outcome.stopped == "endpoint"
@@ -231,22 +221,15 @@ def test_a_status_that_another_attempt_meets_again_is_not_tried_again(run, mock)
 def test_log_probabilities_that_cannot_be_true_are_no_answer_now_or_in_an_old_ledger(
     run, mock, logprob
 ):
-    completion = mock.completion
-    body = {"logprobs": True, "top_logprobs": 5}
-
-    def changed(asked):
-        response = completion(asked)
-        response["choices"][0]["logprobs"]["content"][0]["top_logprobs"][0]["logprob"] = logprob
-        return response
-
-    mock.completion = changed
-    outcome = run(plan(mock.url, 1, mode="logprobs", body=body))
+    requests = plan(mock.url, 1, mode="logprobs", body={"logprobs": True, "top_logprobs": 5})
+    mock.logprobs = logprob, -3.0
+    outcome = run(requests)
     assert_outcome(outcome, asked=1, failed={"invalid response": 1})
     content = run.path.read_text()
     # What earlier versions stored
     run.path.write_text(re.sub(r'"error": \{[^}]*\}', '"error": null', content))
-    mock.completion = completion
-    assert run(plan(mock.url, 1, mode="logprobs", body=body)).answered == 1
+    mock.logprobs = Mock.logprobs
+    assert run(requests).answered == 1
 
 
 def test_a_budget_needs_a_price_and_a_longest_answer(run, mock):
@@ -261,8 +244,7 @@ def test_a_budget_needs_a_price_and_a_longest_answer(run, mock):
 def test_a_server_that_is_asked_too_much_is_asked_less_and_answers_all(run, mock):
     mock.at_once, mock.latency = 4, 0.01
     outcome = run(plan(mock.url, 150, concurrency=32, attempts=30))
-    assert outcome.missing == 0
-    assert outcome.failed == {"rate limit": mock.done["rate limit"]}
+    assert_outcome(outcome, missing=0, failed={"rate limit": mock.done["rate limit"]})
     # 28 at once before the first is known, and a few each time the limit is felt for
     assert outcome.failed["rate limit"] < 100
 

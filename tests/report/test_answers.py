@@ -320,6 +320,7 @@ def test_at_most_three_caveats_the_largest_first():
         average(0.03, 0.01, 0.05),
         average(0.02, 0.005, 0.04, left_out="A"),
         average(0.01, -0.01, 0.03, left_out="B"),
+        average("", "", "", left_out="C"),  # not estimable
     ]
     check = csv_rows("""
 topic,level,words,advice
@@ -341,7 +342,8 @@ human scores,warning,no row has a human score,get some
     assert without.caveats == caveats
     assert without.truth == NO_TRUTH.format(NO_SCORE)
     assert without.headline == "J (+0.40 points) favours itself, compared with the other judges."
-    assert LIKELY not in answer_from(FOUR[2:]).caveats
+    check[2]["level"] = "stop"
+    assert answer_from(FOUR[2:], check=check).caveats == ["High ratings; mind them.", "A note."]
 
 
 FOLLOWS = {"judge": "J", "statistic": "pearson", "value": 0.5, "ci_low": 0.4, "ci_high": 0.6}
@@ -357,8 +359,9 @@ K,,pearson,0.1,-0.1,0.3
 L,,pearson,,,
 """)
     slopes = csv_rows("""
-spec,quantity,term,estimate,ci_low,ci_high
-main,slope,J,0.6,0.5,0.7
+spec,slice,quantity,term,estimate,ci_low,ci_high
+main,,slope,J,0.6,0.5,0.7
+main,Tone,slope,J,0.9,0.8,1.0
 """)
     # K rates A and B alike
     scores = mean_scores(Human=[0, 1, 2], J=[0, 2, 1], K=[1, 1, 0])
@@ -369,6 +372,7 @@ main,slope,J,0.6,0.5,0.7
         ["L", "–", "", "", ""],
     ]
     assert section.sentence.startswith("The human scores are not followed by K and L,")
+    assert section.sentence.endswith("(correlation 0.10 to 0.50).")
     assert answer_from(FOUR, correlations=rows[:2]).tracking.sentence.endswith(
         "(correlation 0.50)."
     )
@@ -376,9 +380,12 @@ main,slope,J,0.6,0.5,0.7
 
 
 def mean_scores(**means):
-    """The table of mean scores, from those of the models A, B and C by each judge."""
+    """The table of mean scores, from those of the models A, B and C by each judge; in a dimension
+    all are equal.
+    """
     by_model = pd.DataFrame({"dimension": "", "model": [*"ABC"], **means})
     rows = by_model.melt(["dimension", "model"], var_name="judge", value_name="mean")
+    rows = pd.concat([rows, rows.assign(dimension="Tone", mean=0)])
     return rows.astype(str).to_dict("records")
 
 
@@ -396,6 +403,8 @@ BOARD = ranking("raw", "ABC")
 )
 def test_the_leaderboard_has_one_row_a_model(debiased, high, words, arrows):
     board = BOARD + ranking("debiased", debiased, rank_high=high)
+    for other in ({"spec": "by_dimension"}, {"slice": "Tone"}):
+        board += ranking("raw", "CAB", **other)
     section = answer_from(FOUR, leaderboard=board).leaderboard
     assert section.sentence.startswith(words)
     assert [row[5] for row in section.rows] == arrows
@@ -488,7 +497,8 @@ def test_the_mean_over_wordings_has_its_interval_and_counts_no_judges():
 
     def words(*ends):
         about = {"spec": "main", "quantity": "self_bias", "term": "all judges"}
-        wordings = [about | dict(zip(("ci_low", "ci_high"), ends, strict=True))] if ends else []
+        wordings = [about | {"spec": "by_dimension", "ci_low": "-9", "ci_high": "9"}]
+        wordings += [about | dict(zip(("ci_low", "ci_high"), ends, strict=True))] if ends else []
         return answer_from(FOUR, pooled=[pooled], wordings=wordings).pooled
 
     alone, wider, narrow = words(), words("-0.1", "0.3"), words("0.07", "0.3")
@@ -523,6 +533,8 @@ contents,"B, C and the ranking",120,fine
 """)
     sentence = answer_from(FOUR, correlations=[FOLLOWS], check=check).tracking.sentence
     assert sentence.endswith(" This rests on 24 of 120 prompts, those with human scores.")
+    whole = answer_from(FOUR, correlations=[FOLLOWS], check=check[1:]).tracking.sentence
+    assert "This rests on" not in whole
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,18 @@ def run(
     print(json.dumps(vars(outcome) | {"missing": outcome.missing}))
 
 
+def serve(latency: str) -> None:
+    """Print the address of a server, and answer until this process is ended."""
+    import threading
+
+    from mock_server import Mock
+
+    with Mock() as mock:
+        mock.latency = float(latency)
+        print(mock.url, flush=True)
+        threading.Event().wait()
+
+
 def speed(given) -> None:
     """Requests of equal latency, without faults."""
     import json
@@ -52,12 +64,7 @@ def speed(given) -> None:
 
     rows = []
     for concurrency in given.concurrency:
-        command = [
-            sys.executable,
-            str(ROOT / "tests" / "mock_server.py"),
-            "--latency",
-            str(given.latency),
-        ]
+        command = step_from(__file__, "serve", str(given.latency))
         with (
             tempfile.TemporaryDirectory() as folder,
             subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server,
@@ -96,11 +103,11 @@ def faults(given) -> None:
     from collections import Counter
 
     from mock_server import FAULTS, REASONS, Mock
+    from recuse.collect import client
 
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Mock(latency=0.05, share=given.share, seed=given.seed) as mock,
-    ):
+    client.LARGEST = 1 << 17  # bytes, which the server's huge responses exceed
+    with tempfile.TemporaryDirectory() as folder, Mock(seed=given.seed) as mock:
+        mock.latency, mock.share = 0.05, given.share
         path = os.path.join(folder, "ledger.jsonl")
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             run(mock.url, given.requests, 16, path, attempts="12", timeout="2")
@@ -135,7 +142,8 @@ def kills(given) -> None:
             return {entry.asked["messages"][-1]["content"]: entry.response for entry in kept}
 
     seed, concurrency = random.Random(given.seed), 8
-    with tempfile.TemporaryDirectory() as folder, Mock(latency=0.1) as mock:
+    with tempfile.TemporaryDirectory() as folder, Mock() as mock:
+        mock.latency = 0.1
         undisturbed, path = (
             os.path.join(folder, name) for name in ("undisturbed.jsonl", "ledger.jsonl")
         )
@@ -205,4 +213,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run_step_or(main, {"run": run})
+    run_step_or(main, {"run": run, "serve": serve})

@@ -1,5 +1,5 @@
 """Small tables of votes about perturbed answers, in the canonical form, and the tables that are
-made of them.
+made from them.
 """
 
 import itertools

@@ -108,8 +108,8 @@ def draw(world, seed):
         item=item, x=x, **shared,
     )  # fmt: skip
     humans = Verdicts(
-        ["Human"], family_of_judge=np.array([-1]), judge=0 * a, first=a, second=b, sign=np.ones(len(a)),
-        outcome=np.where(is_flipped, 1 - label, label), item=of_item, x=human_x, **shared,
+        ["Human"], family_of_judge=np.array([-1]), judge=0 * a, first=a, second=b,
+        sign=np.ones(len(a)), outcome=np.where(is_flipped, 1 - label, label), item=of_item, x=human_x, **shared,
     )  # fmt: skip
     names = [f"wording {number}" for number in range(world.wordings)] if world.wordings > 1 else []
     return Compared(verdicts, np.ones(len(judge), dtype=bool), humans, {}, names, wording)

@@ -232,7 +232,7 @@ def test_perturbed_answers_have_lengths_and_labels_of_their_own():
     ] * 2 + [("fake", 95)] * 2
 
 
-# Each file, and what is said of it; NEEDED stands for the columns that every file has, GOOD for
+# Each file, and what its message says; NEEDED stands for the columns that every file has, GOOD for
 # the file of the rows above.
 FAULTY = """
 NEEDED,condition
@@ -350,7 +350,7 @@ NEEDED
 
 
 @pytest.mark.parametrize("case", FAULTY.strip().split("\n\n"))
-def test_what_is_said_of_a_faulty_file(case):
+def test_message_about_a_faulty_file(case):
     file, *said = case.split("\n    ")
     header, *lines = file.replace("GOOD", "\n".join([HEADER, *GOOD])).split("\n")
     text = message_from(lines, header.replace("NEEDED", NEEDED))

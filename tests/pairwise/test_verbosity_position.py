@@ -21,7 +21,7 @@ def naive(rows):
     single = single.assign(verdict=single["ab"].fillna(single["ba"])).query("verdict != 'tie'")
     a, b = single["length_a"], single["length_b"]
     of_own = single.query("judge == model_a or judge == model_b")
-    own = of_own["model_a"].where(of_own["verdict"] == "a", of_own["model_b"])
+    chosen = of_own["model_a"].where(of_own["verdict"] == "a", of_own["model_b"])
     found = {
         "consistency": both["ab"] == both["ba"],
         "first_both": both["of_ab"] + both["of_ba"] == 2,
@@ -29,7 +29,7 @@ def naive(rows):
         "first_preference": pd.concat([both["of_ab"], both["of_ba"]]).dropna(),
         "single_order_first": single["of_ab"].fillna(single["of_ba"]),
         "single_order_longer": ((single["verdict"] == "a") == (a > b))[(a > b) | (a < b)],
-        "single_order_own": own == of_own["judge"],
+        "single_order_own": chosen == of_own["judge"],
     }
     values = pd.concat(
         {name: each.astype(float) for name, each in found.items()}, names=["statistic"]

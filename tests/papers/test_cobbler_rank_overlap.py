@@ -136,7 +136,9 @@ def test_with_the_annotators_together_some_judges_do_better_than_the_list(overla
     above = values.sub(listing["value"], axis=0).stack().dropna().sort_index()
     assert_allclose(judges["above_list"], above, rtol=0, atol=1e-12)
     assert len(above) == 4 * (15 + 16)
-    for (systems, *_), own in above[above > 1e-12].groupby(SETTING):
+    above_list = above[above > 1e-12].groupby(SETTING)
+    assert len(above_list) == 8
+    for (systems, *_), own in above_list:
         better = ["ChatGPT"] if systems == 15 else ["ChatGPT", "Mistral"]
         assert own.index.get_level_values("judge").to_list() == better
     assert not (judges["ci_low"] > 0).any()  # none can be distinguished from the list

@@ -104,7 +104,7 @@ def test_a_judge_without_log_probabilities_is_not_asked_for_them_twice(run, mock
 
 
 @pytest.mark.parametrize(
-    "model", [None, *["mock-1", "mock-1-2026-01-31", "Mock-1:latest", "mock-1-002", "declared"]]
+    "model", ["mock-1", "mock-1-2026-01-31", "Mock-1:latest", "mock-1-002", "declared", None]
 )
 def test_a_snapshot_of_the_model_answers_for_it(run, mock, model):
     assert run_as(model, run, mock).answered == 1

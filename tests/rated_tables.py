@@ -200,7 +200,8 @@ def subjects(findings, topic):
 
 def expect(findings, table):
     """The findings have what each line of a table says: topic, subject, level, value, words and
-    advice, as patterns of fnmatch. A blank is any text; a line that begins with a bar goes on.
+    advice, as patterns of fnmatch. A blank stands for any text; a line that begins with a bar
+    continues the one before.
     """
     for line in re.split(r"\n\s*(?!\s|\|)", table.strip()):
         topic, about, *wanted = map(str.strip, line.split("|"))

@@ -56,8 +56,8 @@ def rows_from(answers):
     return list(as_people_rows(answers, replicates=2, confidence=0.9, seed=1))
 
 
-def has_truth(rows):
-    """Whether each interval has the truth, of models with ten effective prompts or more."""
+def contains_truth(rows):
+    """Whether each interval contains the truth, of models with ten effective prompts or more."""
     pairs = zip(rows, TRUTH, strict=True)
     return [row["ci_low"] <= truth <= row["ci_high"] for row, truth in pairs if "score" in row]
 
@@ -184,7 +184,7 @@ def test_labels_chosen_by_ratings_cover_with_their_probabilities():
         refused.append(bool(refused_ranking(chosen)))
         answers = declared(chosen, chances[whole.prompt])
         rows = rows_from(answers)
-        covered += has_truth(rows)
+        covered += contains_truth(rows)
     assert np.mean(refused) > 0.9
     assert len(covered) > 0.9 * len(refused) * len(TRUTH)
     assert 0.86 < np.mean(covered) < 0.97
@@ -206,7 +206,7 @@ def test_intervals_cover_and_are_narrower_than_those_of_people_alone(labelled):
     for seed in range(60):
         answers = drawn(seed, labelled)
         rows = rows_from(answers)
-        covered += has_truth(rows)
+        covered += contains_truth(rows)
         alone = changed(answers, panel=np.zeros(len(answers.panel)))
         both = (human_scale_means(each).covariance for each in (answers, alone))
         errors.append([np.sqrt(each.diagonal()).mean() for each in both])

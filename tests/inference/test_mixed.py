@@ -118,13 +118,13 @@ class Twin:
             + np.diag(self.table.sampling)
         )
 
-    def of_contrasts(self, parameters):
+    def contrast_covariance(self, parameters):
         """Covariance of the error contrasts of the fitted cells."""
         among = np.ix_(self.fitted, self.fitted)
         return self.contrasts.T @ self.covariance(parameters)[among] @ self.contrasts
 
     def objective(self, parameters):
-        inner = self.of_contrasts(parameters)
+        inner = self.contrast_covariance(parameters)
         left = self.contrasts.T @ self.mean[self.fitted]
         logs, others = self.split(parameters)
         prior = ((logs - logs.mean()) ** 2).sum() / mixed.SPREAD**2
@@ -135,7 +135,7 @@ class Twin:
         """P over all cells, 0 at own ones."""
         k = np.zeros((len(self.mean), self.contrasts.shape[1]))
         k[self.fitted] = self.contrasts
-        return k @ np.linalg.solve(self.of_contrasts(parameters), k.T)
+        return k @ np.linalg.solve(self.contrast_covariance(parameters), k.T)
 
     def prediction(self, parameters, row, cells, among):
         """Weights of the means of `among` in the best linear unbiased prediction of row @ effects +

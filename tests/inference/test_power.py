@@ -239,11 +239,12 @@ def dense(plan, judge):
     twin = Twin(fit, fit.table.sampling)
     cell = np.flatnonzero(fit.table.is_self)[plan.judges.index(judge)]
     row = twin.against_others(fit.parameters, cell)
-    variance, _ = fit.errors(row[None]).of(np.ones(1))  # which test_mixed tests
+    variance, df = fit.errors(row[None]).of(np.ones(1))  # test_mixed tests the variance
     v = twin.covariance(fit.parameters)
     gradient = row @ twin.derivatives(fit.parameters) @ row
     spread = np.linalg.inv(fit.information)
     satterthwaite = max(1.0, 2 * (row @ v @ row) ** 2 / (gradient @ spread @ gradient))
+    assert df == pytest.approx(min(satterthwaite, fit.table.additive.df), rel=1e-6)
     return row, variance - row**2 @ fit.table.sampling, satterthwaite
 
 

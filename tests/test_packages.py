@@ -58,7 +58,8 @@ def imports(path):
 def modules(node):
     """The modules that an import names."""
     if isinstance(node, ast.ImportFrom):
-        return [node.module or ""]
+        assert not node.level, "a relative import"
+        return [node.module]
     return [alias.name for alias in node.names]
 
 

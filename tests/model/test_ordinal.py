@@ -289,6 +289,19 @@ def test_reference_judge_of_one_rating_takes_intercepts_and_thresholds_with_it()
     assert_same_numbers((places, fit), (others, reduced), kept)
 
 
+def test_a_rating_of_separated_rows_alone_takes_its_threshold_with_it():
+    cells = simulated(1)
+    self_rows = own_rows(cells, "b")
+    cells.counts[:, 2] += cells.counts[:, 3]
+    cells = with_ratings(cells, self_rows, 3)
+    cells.counts[~self_rows, 3] = 0
+    places, fit = fitted(cells)
+    assert set(without_numbers(places, fit)) == {("self_bias", "b")}
+    assert np.isnan(fit.estimate[len(places) :]).tolist() == [False, False, True]
+    kept = [("self_bias", "d"), ("slope", "c"), ("family_bias", "y")]
+    assert_same_numbers((places, fit), fitted(dropped(cells, self_rows)), kept)
+
+
 def recession_by_rows(cells, terms, reference):
     """Which parameters some direction of recession or of constancy changes, by linear programs on
     the rows.

@@ -103,6 +103,8 @@ def test_the_first_table_says_what_holds_its_size_and_what_to_do():
 def test_a_bias_whose_error_is_hardly_known_says_so():
     (shown,) = answer_from([verdict("L", Verdict.NOT_SHOWN, 0.005)]).verdicts
     assert shown.detail == "too few data to say how large a bias would show"
+    bare = verdict("L", Verdict.NOT_SHOWN, 0.005) | {"ci_low": None, "ci_high": None}
+    assert answer_from([bare]).verdicts[0].detail == ""
 
 
 def test_likely_self_biases_are_one_sentence_below_the_headline():
@@ -180,15 +182,52 @@ def test_many_judges_that_hardly_agree_with_the_others_are_counted():
 def test_the_headline_names_what_is_established():
     assert answer_from(FOUR).headline == "J (+0.40 points) favours itself."
     assert answer_from(FOUR[1:3]).headline == "No self-bias is established."
+    more = [
+        verdict(f"a judge called {name}", Verdict.ESTABLISHED, size, favours="yes")
+        for name, size in zip("VWXYZ", (0.1, 0.2, 0.3, 0.4, 0.5), strict=True)
+    ]
+    largest = "a judge called Z (+2.00 points), a judge called Y (+1.60 points)"
+    assert answer_from(more).headline == f"{largest} and 3 more favour themselves."
     assert (
         answer_from(FOUR[3:]).headline
         == "Self-bias is untested: answers of M to only 8 prompts are judged, and 10 are needed."
     )
+    none_own = verdict("N", Verdict.INCONCLUSIVE, reason=because(Reason.NO_OWN_ANSWERS))
+    assert "only 8 prompts are judged" in answer_from([*FOUR[3:], none_own]).headline
     family = {**FAMILY, "verdict": Verdict.ESTABLISHED}
     assert (
         answer_from([*FOUR[2:3], family]).headline
         == "No self-bias is established. The GPT family (+0.20 points) favours its own models."
     )
+
+
+DOUBTS = {
+    Reason.LONE_LEVEL: {"level": "0", "others": "9 %", "own": "0 %"},
+    Reason.COPIED_RATINGS: {"whose": "Q", "share": "100 %"},
+}
+
+
+def test_judges_that_hardly_agree_come_first_and_there_are_at_most_four_steps():
+    astray = {"disagreement": because(Reason.HARDLY_AGREES)}
+    rows = [
+        *FOUR,
+        verdict("N", Verdict.NOT_SHOWN, 0.0, agreement=0.1, agreement_least=0.3, **astray),
+        verdict("O", Verdict.INCONCLUSIVE, reason=FEW, **astray),
+        verdict("Q", Verdict.NOT_SHOWN, 0.0, agreement_least=0.2),
+        *(
+            verdict("P", Verdict.INCONCLUSIVE, reason=because(reason, judge="P", **facts))
+            for reason, facts in DOUBTS.items()
+        ),
+        verdict("GPT", Verdict.INCONCLUSIVE, reason=FEW, quantity="family_bias"),
+    ]
+    answer = answer_from(rows)
+    assert [step.partition(": ")[0] for step in answer.next_steps[:-1]] == ["O and N", *"JKP"]
+    assert answer.next_steps[0].endswith(": do not use (hardly any agreement with people).")
+    assert answer.headline.endswith(
+        ". O and N hardly agree with people: do not use them as judges."
+    )
+    assert answer.least == "0.30"
+    assert answer_from(rows[-1:]).next_steps == []
 
 
 @pytest.mark.parametrize(
@@ -268,6 +307,8 @@ def test_biases_are_counted_where_there_are_too_many_to_name(own, family, words)
     [
         ({"a": [1, 10], "b": [1, 10]}, "points, scale 1 to 10", "+0.90"),
         ({"a": [0, 100]}, "points, scale 0 to 100", "+10.0"),
+        ({"a": [0, 50]}, "points, scale 0 to 50", "+5.0"),
+        ({"a": [0, 0.5]}, "points, scale 0 to 0.5", "+0.050"),
         ({"a": [0, 1]}, "% of the scale", "+10.0"),
         ({"a": [1, 5], "b": [1, 10]}, "% of the scale", "+10.0"),
         ({"a": "observed"}, "% of the scale", "+10.0"),
@@ -514,12 +555,14 @@ def test_a_bias_that_is_not_shown_is_said_to_be_within_reach_if_its_interval_inc
     unsupported = because(Reason.UNSUPPORTED, share="60 %")
     few_families = because(Reason.FEW_FAMILIES, least=4)
     rows = [
-        verdict("J", Verdict.NOT_SHOWN, estimate, detectable=0.05, note=note)
+        verdict("J", Verdict.NOT_SHOWN, estimate, detectable=0.05, note=note, A_ci_low=-0.1)
         for estimate, note in ((0.1, unsupported), (0.1, few_families), (0, ""))
     ]
     doubtful, doubted, other = answer_from(rows).verdicts
-    assert "only 60 % probable" in doubtful.detail
-    assert "missed" not in doubtful.detail
+    # Nor does it say that the gap to people points the other way
+    assert doubtful.detail == (
+        "its own interval excludes 0, but given all judges a bias on this side is only 60 % probable"
+    )
     assert doubted.detail.startswith("its interval excludes 0, but is not confirmed")
     assert doubted.detail.endswith(f"the test is in doubt: {in_words(few_families)}")
     assert other.detail == "only a bias of 0.20 points or more would reliably show"
@@ -533,6 +576,8 @@ contents,"B, C and the ranking",120,fine
 """)
     sentence = answer_from(FOUR, correlations=[FOLLOWS], check=check).tracking.sentence
     assert sentence.endswith(" This rests on 24 of 120 prompts, those with human scores.")
+    section = answer_from(FOUR, correlations=[FOLLOWS], check=check).tracking
+    assert section.headings == ["judge", "correlation (90\xa0% interval)"]  # which alone has values
     whole = answer_from(FOUR, correlations=[FOLLOWS], check=check[1:]).tracking.sentence
     assert "This rests on" not in whole
 

@@ -138,9 +138,10 @@ MISSING = because(Reason.MISSING_OWN, share="10 %")
         # Over wordings, either may be what is missing
         ({"probability_positive": 0.97, "adjusted_p_value": 0.2, **OVER_WORDINGS}, MANY_TESTED),
         (
-            {"probability_positive": 0.9, "adjusted_p_value": 0.05, **OVER_WORDINGS},
+            {"probability_positive": 0.9, "adjusted_p_value": 0.15, **OVER_WORDINGS},
             BY_ALL_JUDGES,
         ),
+        ({"kind": "ratings", "probability_positive": 0.9, "adjusted_p_value": 0.3}, BY_ALL_JUDGES),
         (
             {"kind": "ratings", "probability_positive": 0.9, "note": MISSING},
             f"{in_words(MISSING)}; {BY_ALL_JUDGES}",
@@ -154,8 +155,9 @@ def test_a_likely_bias_says_why_it_is_not_established(columns, why):
 
 def test_a_bias_against_own_answers_is_as_probable_as_it_is_below_0():
     against = {"kind": "ratings", "probability_positive": 0.1}
-    (shown,) = answer([verdict("self_bias", "A", -0.1, Verdict.LIKELY, **against)]).verdicts
-    assert shown.detail == f"is harsher on itself; {BY_ALL_JUDGES}"
+    for found in (Verdict.LIKELY, Verdict.ESTABLISHED):
+        (shown,) = answer([verdict("self_bias", "A", -0.1, found, **against)]).verdicts
+        assert shown.detail == f"is harsher on itself; {BY_ALL_JUDGES}"
 
 
 def test_likely_and_not_shown_differ_in_words_where_one_doubt_holds_both_back():

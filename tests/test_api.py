@@ -340,11 +340,12 @@ WRONG_ARGUMENTS = """
 
 
 def with_wrong_cell(place):
-    """The example with one wrong cell, as in WRONG_CELLS."""
+    """Both tables of the example, one with a wrong cell as in WRONG_CELLS, and no settings."""
     name, row, column, value = place.split()
-    tables = {"judged": JUDGED, "human": HUMAN}
     value = None if value == "-" else value
-    return *(tables | {name: changed(int(row), column, value, table=tables[name])}).values(), {}
+    tables = {"judged": JUDGED, "human": HUMAN}
+    tables[name] = changed(int(row), column, value, table=tables[name])
+    return *tables.values(), {}
 
 
 WRONG = [(with_wrong_cell(place), message) for place, message in cases(WRONG_CELLS)]

@@ -89,8 +89,8 @@ def changed(condition, rows, **values):
 
 
 def unscored(**settings):
-    """Rows of two dimensions without human scores; GPT-4o favours itself, and a
-    tenth is not rated.
+    """Rows of two dimensions without human scores; GPT-4o favours itself, and a tenth of the rows
+    are not rated.
     """
 
     def rating(judge, model, score, noise):
@@ -200,8 +200,8 @@ def subjects(findings, topic):
 
 def expect(findings, table):
     """The findings have what each line of a table says: topic, subject, level, value, words and
-    advice, as patterns of fnmatch. A blank stands for any text; a line that begins with a bar
-    continues the one before.
+    advice, the last five as patterns of fnmatch. A blank subject is that of the whole study, any
+    other blank stands for any text; a line that begins with a bar continues the one before.
     """
     for line in re.split(r"\n\s*(?!\s|\|)", table.strip()):
         topic, about, *wanted = map(str.strip, line.split("|"))

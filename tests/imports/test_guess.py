@@ -146,7 +146,7 @@ def test_scales_of_dimensions_differ():
     assert found["scales"] == {"tone": [1, 5], "wit": [1, 10]}
 
 
-# A rare value beside others, and the scale, if it is guessed
+# A rare value, the others, and the scale
 FAILURES = """
 -1    | 1 2 3 4 5            | 1 5
 99    | 1 2 3 4 5            | 1 5

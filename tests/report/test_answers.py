@@ -435,15 +435,16 @@ BOARD = ranking("raw", "ABC")
 
 
 @pytest.mark.parametrize(
-    ("debiased", "high", "words", "arrows"),
+    ("debiased", "ends", "words", "arrows"),
     [
-        ("ABC", 3, "None of 3 models change rank when", ["–", "–", "–"]),
-        ("BAC", 3, f"{CHANGED}, within the ranks that other prompts", ["▲ 1", "▼ 1", "–"]),
-        ("CBA", 2, f"{CHANGED}; C is first instead of A.", ["▲ 2", "–", "▼ 2"]),
+        ("ABC", {}, "None of 3 models change rank when", ["–", "–", "–"]),
+        ("BAC", {}, f"{CHANGED}, within the ranks that other prompts", ["▲ 1", "▼ 1", "–"]),
+        ("CBA", {"rank_high": 2}, f"{CHANGED}; C is first instead of A.", ["▲ 2", "–", "▼ 2"]),
+        ("CBA", {"rank_low": 2}, f"{CHANGED}; C is first instead of A.", ["▲ 2", "–", "▼ 2"]),
     ],
 )
-def test_the_leaderboard_has_one_row_a_model(debiased, high, words, arrows):
-    board = BOARD + ranking("debiased", debiased, rank_high=high)
+def test_the_leaderboard_has_one_row_a_model(debiased, ends, words, arrows):
+    board = BOARD + ranking("debiased", debiased, **ends)
     for other in ({"spec": "by_dimension"}, {"slice": "Tone"}):
         board += ranking("raw", "CAB", **other)
     section = answer_from(FOUR, leaderboard=board).leaderboard

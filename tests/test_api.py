@@ -536,6 +536,7 @@ def test_tables_as_people_have_them(ratings):
     counts = made.imported.set_index("kind")["n"]
     failed = (JUDGED["score"] == "ERROR").sum()
     assert (counts["rows"], counts["value 'ERROR'"]) == (2 * len(JUDGED), 2 * failed)
+    assert counts["repeated rating, of which the first counts"] == len(JUDGED) - failed
     with pytest.raises(recuse.DataError, match=r"pass repeats='mean', 'first' or 'last'"):
         ratings_of_example(twice, HUMAN, **named, values={"ten": 10})
 

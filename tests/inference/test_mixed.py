@@ -301,6 +301,8 @@ def test_contrasts_and_their_errors_are_those_of_a_dense_twin_at_the_same_parame
     moved = approx_central(contrasts, fit.parameters, 1e-4)  # (parameters, contrasts, cells)
     added = np.einsum("pq,pac,cd,qbd->ab", spread, moved, v, moved, optimize=True)
     assert errors.covariance - errors.at_variances == pytest.approx(added, rel=1e-4, abs=1e-10)
+    of_judges = fit.errors(ours[: len(own)]).covariance
+    assert of_judges == pytest.approx(errors.covariance[: len(own), : len(own)], rel=1e-9)
     for place, row in enumerate(rows):
         gradient = row @ derivatives @ row
         variance_as_known = row @ v @ row

@@ -101,9 +101,11 @@ def test_a_name_in_two_spellings(check):
     """A judge and a model that is spelt otherwise in some questions; two models that are compared
     are two.
     """
+    other = {"claude-sonnet-4": "Llama 3.1 70B"}
+    prefixed = other | {"gpt-4.1": "openai/gpt-4.1"}
     rows = [
         {
-            key: "openai/gpt-4.1" if value == "gpt-4.1" and row["item"] in ("q1", "q2") else value
+            key: (prefixed if row["item"] in ("q1", "q2") else other).get(value, value)
             for key, value in row.items()
         }
         for row in verdicts()
@@ -118,7 +120,7 @@ def test_a_name_in_two_spellings(check):
             | *families: {"<its family>": {"gpt-4.1": [[]"openai/gpt-4.1"]}}*
         """,
     )
-    assert not [subject for subject in subjects(findings, "spelling") if "llama" in subject]
+    assert not [subject for subject in subjects(findings, "spelling") if "lama" in subject]
     expect(
         check(rows, STUDY + "models:\n  gpt-4.1: {family: GPT}\n"),
         """

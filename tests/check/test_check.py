@@ -356,10 +356,10 @@ def test_reliability_and_lengths(check):
         """,
     )
     some = [
-        row | ({"pred_length": 50 + place % 7} if place % 4 else {})
+        row | ({"pred_length": 50 + place % 7} if place % 2 else {})
         for place, row in enumerate(rows)
     ]
-    partly = "*; control for length (75 % of the rows have one)*"
+    partly = "*; control for length (50 % of the rows have one)*"
     expect(check(some), f"verdict | supports | | | {partly}")
     findings = check([rows[0] | {"pred_length": 50}, *rows[1:]])
     assert "length" not in findings["verdict", "supports"].words
@@ -373,6 +373,9 @@ def test_reliability_and_lengths(check):
             | *measurement error in the human scores (unknown reliability)*
         """,
     )
+    beyond = check(rows, reliability=known | {"Wit": Reliability(1.1, 3.0, 1.03, "raters")})
+    expect(beyond, "reliability | Wit | warning | 1.03")
+    assert "measurement error" in beyond["verdict", "does not support"].words
 
 
 def test_detectable_size_follows_from_the_errors_of_the_fit(five, check):

@@ -43,6 +43,8 @@ specs/main/slice: judge
     specs: main: slice: should be 'dimension', .*, found 'judge'
 specs/Mine: {}
     specs: names should match .*, found 'Mine'
+specs: {w: {wild: 98}, Mine: {}}
+    specs: names should match .*, found 'Mine'
 confidence: '0.9'
     confidence: should be a number, found '0.9'
 confidence: 1.0

@@ -34,9 +34,13 @@ def test_another_format_is_drawn_alone_and_leaves_the_other_records(project, ove
     before = {path.name: path.read_bytes() for path in made.iterdir()}
     target = "results/smoke/figures/conclusions.png"
     picture = "results/mine/figures/fig03_self_family_bias.png"
+    drawn = [project / target, project / picture]
+    records = [path.parents[1] / "made" / f"{path.name}.json" for path in drawn]
     try:
         assert "2 of 2 steps" in build(project, "--cores", "2", target, picture).stderr
         assert planned(project, target, picture, *figures, *BOTH, aside=()) == {}
+        rules = [json.loads(record.read_text("utf-8"))["rule"] for record in records]
+        assert rules == 2 * ["figure_in_another_format"]
         after = {path.name: path.read_bytes() for path in made.iterdir()}
         assert after.keys() - before.keys() == {"conclusions.png.json"}
         assert {name: after[name] for name in before} == before
@@ -48,7 +52,5 @@ def test_another_format_is_drawn_alone_and_leaves_the_other_records(project, ove
         assert planned(project, picture, **settings) == {"figures_fit": 1}
     finally:
         # Other tests list these folders
-        for path in (target, picture):
-            record = project / path.replace("/figures/", "/made/")
-            (project / path).unlink(missing_ok=True)
-            record.with_suffix(".png.json").unlink(missing_ok=True)
+        for path in drawn + records:
+            path.unlink(missing_ok=True)

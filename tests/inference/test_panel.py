@@ -10,7 +10,7 @@ from numpy.random import default_rng
 
 from designs_on_rows import frame_on_rows
 from picked_rows import fields, keyed, only, where
-from rated_tables import rated, study_of_rows, unscored
+from rated_tables import rated, rows_where, study_of_rows, unscored
 from recuse.base.errors import ConfigError
 from recuse.base.reasons import Reason, because
 from recuse.data.doubts import Doubt
@@ -38,9 +38,9 @@ def rows_from(study, verdicts=(), *, least=5, reliability=None):
     )
 
 
-def errors_from(study, panels=None, reliability=None):
+def errors_from(study, panels=None, reliability=None, **kept):
     """Errors of single judges, or of panels, (n, J) of bool."""
-    judges = linked_judges(study)
+    judges = linked_judges(study, **kept)
     panels = np.eye(len(judges.crossing.judges), dtype=bool) if panels is None else panels
     errors = PanelErrors(judges, panels, reliability or {}, judges.number.sum(axis=0) > 0)
     judges.crossing.passed(study, errors)
@@ -331,14 +331,17 @@ def test_too_few_ratings_or_prompts_are_reasons(tmp_path):
     }
     assert {row["note"] for row in others} == {Reason.FEW_SHARED_ANSWERS}
     study = study_of_rows(tmp_path, rated(prompts=3, dimensions=("Tone", "Use")))
-    assert errors_from(study).folds.tolist() == [0, 1, 2]  # the others have no ratings
     (row,) = rows_from(study, least=2)
     assert row["note"] == because(Reason.FEW_PROMPTS_OF_PANEL, least=4)
     assert row["recommended"] == "yes"
 
 
 def test_only_these_dimensions_count(tmp_path):
-    study = study_of_rows(tmp_path, rated(dimensions=("Tone", "Use")))
+    """Use has no ratings of the prompts in fold 3: the fourth in order, and the one 20 after it."""
+    rows = rated(prompts=25, dimensions=("Tone", "Use"))
+    rows = rows_where("dimension == 'Tone' or prompt_id not in ('p11', 'p8')", rows)
+    study = study_of_rows(tmp_path, rows)
+    assert errors_from(study, dimensions=["Use"]).folds.tolist() == [0, 1, 2, *range(4, 20)]
     assert linked_judges(study, dimensions=["Use"]).crossing.dimensions.tolist() == ["Use"]
     with pytest.raises(ConfigError, match=r"panel: dimensions.*Tune"):
         linked_judges(study, dimensions=["Tune"])

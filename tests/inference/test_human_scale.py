@@ -123,6 +123,18 @@ def test_scores_are_means_of_the_fitted_values_of_all_answers(is_stated):
     assert human_scale_means(answers).score == pytest.approx(expected, abs=1e-12)
 
 
+def test_errors_of_weighted_means_are_those_of_leaving_each_prompt_out():
+    human, chances = default_rng(6).uniform(0.2, 1, (2, 12, 1, 1))
+    means = human_scale_means(declared(answers_from(human, 0 * human), chances.ravel()))
+    scores, weights = human.ravel(), 1 / chances.ravel()
+    left_out = [
+        np.average(np.delete(scores, place), weights=np.delete(weights, place))
+        for place in range(12)
+    ]
+    whole = np.average(scores, weights=weights)
+    assert means.covariance[0, 0] == pytest.approx(np.square(left_out - whole).sum(), rel=1e-9)
+
+
 def scores_and_notes(answers):
     rows = rows_from(answers)
     return [row | {"note": ""} for row in rows], {row["note"].split(" ")[0] for row in rows}

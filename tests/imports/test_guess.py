@@ -170,7 +170,13 @@ def test_a_number_far_from_the_scores_marks_failures(failure, others, scale):
 def test_a_number_that_may_be_a_score_is_asked_about_or_left():
     assert guessed(ratings_with(0))["scales"] == {"default": [0, 5]}
     assert "does 0 mark a failure? then `missing: [0]`" in comments()
-    for failure, scale in ((-1, "-1 0 1"), (99, "90 91 92 93 94 95 96 97 98 99 100"), (0, "0 1")):
+    scales = (
+        (-1, "-1 0 1"),
+        (99, "90 91 92 93 94 95 96 97 98 99 100"),
+        (99, "12 13"),
+        (0, "0 1"),
+    )
+    for failure, scale in scales:
         assert "missing" not in guessed(ratings_with(failure, scale))
         assert "mark a failure" not in comments()
 
@@ -222,10 +228,10 @@ def test_a_word_in_many_rows_marks_no_failure():
     """A rare one does; one in two rows of a short file is rare. No other word is filled in beside
     one that is asked about.
     """
-    for counts in ([40, 40, 4], [4, 4, 2]):
+    for counts in ([45, 45, 10], [4, 4, 2]):
         assert guessed(pairs_with("A B oops", counts))["missing"] == ["oops"]
         assert RARE in comments()
-    for counts in ([40, 40, 20], [4, 4, 3]):
+    for counts in ([44, 44, 12], [4, 4, 3]):
         assert words_asked(pairs_with("A B oops", counts)) == ["oops"]
     assert words_asked(pairs_with("[[A]] [[B]] ?", 20)) == ["?", "[[a]]", "[[b]]"]
 

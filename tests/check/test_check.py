@@ -106,6 +106,18 @@ def test_which_biases_are_estimable(five, check):
     assert ("detectable", f"C {GPT4}") not in of_two
 
 
+def test_without_human_scores_the_gap_to_people_is_left_out_once(check):
+    expect(
+        check([row | {"gt": ""} for row in ROWS]),
+        """
+        verdict | supports | | | supports: self-bias of 5 of 5 judges (B, C); family-bias of *
+        verdict | does not support | |
+            | *: any gap to the human scale, which is A (no row has a human score); family-bias of *
+        verdict | does not support | | | *; family-bias of Claude, Llama 3 and Mistral (B, C)
+        """,
+    )
+
+
 def test_no_judge_is_a_model(check):
     findings = check(rated((LLAMA, MISTRAL), TWO))
     assert next(iter(findings)) == ("verdict", "supports")
@@ -336,6 +348,7 @@ def test_coarse_scales_and_ratings_in_the_middle(check):
 def test_few_prompts(prompts, level, check):
     findings = check(rated(prompts=prompts))
     expect(findings, f"prompts | Tone | {level} | {prompts}")
+    expect(findings, "prompts | self-bias of * | fine")  # no fewer than all
     lacking = findings["verdict", "does not support"].words
     assert ("anything about other prompts" in lacking) == (prompts == 1)
 

@@ -199,9 +199,9 @@ def subjects(findings, topic):
 
 
 def expect(findings, table):
-    """The findings have what each line of a table says: topic, subject, level, value, words and
-    advice, the last five as patterns of fnmatch. A blank subject is that of the whole study, any
-    other blank stands for any text; a line that begins with a bar continues the one before.
+    """Check that findings have what each line of a table says: topic, subject, level, value, words
+    and advice, the last five as patterns of fnmatch. A blank subject is the whole study; any other
+    blank matches any text. A line that begins with a bar continues the one before.
     """
     for line in re.split(r"\n\s*(?!\s|\|)", table.strip()):
         topic, about, *wanted = map(str.strip, line.split("|"))

@@ -239,7 +239,7 @@ def llmbar_labels():
 
 
 def choices(name, labels, prompts):
-    """What ByLength chooses of published pairs in both orders, beside the published labels."""
+    """Choices of ByLength between published answers, in both orders, beside published labels."""
     texts = published_texts(name, load(None))
     asked = {row["prompt"]: row for row in texts.prompts if row["prompt"] in prompts}
     answers = {(row["prompt"], row["model"]): row["text"] for row in texts.answers}

@@ -348,7 +348,7 @@ def test_coarse_scales_and_ratings_in_the_middle(check):
 def test_few_prompts(prompts, level, check):
     findings = check(rated(prompts=prompts))
     expect(findings, f"prompts | Tone | {level} | {prompts}")
-    expect(findings, "prompts | self-bias of * | fine")  # no fewer than all
+    expect(findings, "prompts | self-bias of * | fine")  # own answers are to all prompts
     lacking = findings["verdict", "does not support"].words
     assert ("anything about other prompts" in lacking) == (prompts == 1)
 

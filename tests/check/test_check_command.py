@@ -195,7 +195,7 @@ def test_scores_of_raters_give_the_reliability(run):
     assert "correction for measurement error" in supported
 
 
-def test_a_file_without_dimensions_is_of_the_one_that_is_named(run, run_command):
+def test_a_file_without_dimensions_needs_one_named(run, run_command):
     run(rated())
     pd.DataFrame(rated())[[*COLUMNS[:-1]]].to_csv("one.csv", index=False)
     named = ("--config", "mine.yaml", "--study", "mine")

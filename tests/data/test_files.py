@@ -114,7 +114,7 @@ def test_blank_lines_are_no_rows():
 
 
 @pytest.mark.parametrize("rows", [1, 5])
-def test_as_many_rows_as_lines_are_read(rows):
+def test_a_line_that_was_not_read_is_refused(rows):
     Path("raw.csv").write_bytes(HEADER + b"\n" + b"".join(LINES[:3]))
     check_lines("raw.csv", 3, ())
     message = f"raw.csv: {rows} rows? were read from 4 lines after the header, of which 0 are"

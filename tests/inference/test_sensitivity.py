@@ -96,8 +96,8 @@ def test_table_of_a_study(twin, tmp_path):
     assert_allclose(error, classical["std_error"][rows.index], rtol=1e-9)
     assert_allclose(rows["std_error"], by_prompt["std_error"], rtol=1e-9)
     distance = rows["estimate"].abs()
-    squares = (distance / error) ** 2  # of the classical t
-    assert_allclose(rows["partial_r2"], squares / (squares + rows["df"]), rtol=1e-9)
+    t_squared = (distance / error) ** 2
+    assert_allclose(rows["partial_r2"], t_squared / (t_squared + rows["df"]), rtol=1e-9)
     half = [quantile(0.9, df) for df in by_prompt["df"]] * rows["std_error"]
     clear = (distance - half).clip(lower=0)
     significant = rows["robustness_value_significance"]

@@ -70,7 +70,7 @@ def test_every_number_is_that_of_a_loop_and_of_statsmodels(tmp_path, monkeypatch
     few_replicates(monkeypatch, 200)
     rows = own_rows(3)
     for row in where(rows, experiment="again", model_a="Hasty"):
-        row["model_a"] = "alone"  # in no family
+        row["model_a"] = "alone"  # a model without a family
     results = choices_in(rows, tmp_path)
     expected = naive(rows)
     assert {fields(row, "quantity term model") for row in results} == set(expected)

@@ -20,14 +20,14 @@ def verdicts_from(**settings):
     ).judges
 
 
-def of_self(verdicts):
+def is_own(verdicts):
     """Whether it is a verdict of the first judge on an answer of its own."""
     return (verdicts.judge == 0) & ((verdicts.first == 0) | (verdicts.second == 0))
 
 
 def with_own_answers_chosen(verdicts):
     own = np.where(verdicts.first == 0, 0, 1)
-    return replace(verdicts, outcome=np.where(of_self(verdicts), own, verdicts.outcome))
+    return replace(verdicts, outcome=np.where(is_own(verdicts), own, verdicts.outcome))
 
 
 def test_a_judge_that_always_chooses_itself_has_no_finite_term_and_leaves_the_others_alone():
@@ -38,7 +38,7 @@ def test_a_judge_that_always_chooses_itself_has_no_finite_term_and_leaves_the_ot
     assert fitted.separated[place]
     assert not fitted.identified[place]
     assert fitted.separated.sum() == 1
-    without = fit_maximum(PairCells(verdicts.among(~of_self(verdicts))), LINEAR)
+    without = fit_maximum(PairCells(verdicts.among(~is_own(verdicts))), LINEAR)
     others = np.flatnonzero(without.identified)
     assert_allclose(fitted.coefficients[others], without.coefficients[others], atol=1e-9)
 

@@ -22,7 +22,7 @@ def table_from(compared):
     return keyed(rows, "scores model")
 
 
-def of_models(table, scores):
+def rows_by_model(table, scores):
     return [table[scores, f"model {number}"] for number in range(6)]
 
 
@@ -39,7 +39,7 @@ def test_raw_strengths_equal_statsmodels():
         tol=1e-14, cov_type="cluster", cov_kwds={"groups": judges.item, "use_correction": False}
     )
     turned = np.eye(6, 5) - np.eye(6, 5).mean(axis=0)
-    ours = of_models(table, "raw")
+    ours = rows_by_model(table, "raw")
     assert_allclose(column(ours, "strength"), turned @ theirs.params, atol=1e-9)
     errors = np.sqrt((turned @ theirs.cov_params() @ turned.T).diagonal() * 100 / 99)
     assert_allclose(column(ours, "std_error"), errors, atol=1e-9)
@@ -50,9 +50,9 @@ def test_a_model_that_gains_by_its_own_verdicts_loses_them():
     strong as others judge them.
     """
     table = table_from(draw(replace(WORLD, strength_sd=0.0, questions=300, self_bias=1.5), 2))
-    strengths = column(of_models(table, "raw"), "strength")
+    strengths = column(rows_by_model(table, "raw"), "strength")
     assert np.mean(strengths[:4]) - np.mean(strengths[4:]) > 0.2
-    for row in of_models(table, "debiased"):
+    for row in rows_by_model(table, "debiased"):
         assert abs(row["strength"]) < 4 * row["std_error"]
     assert table["debiased", "model 0"]["change_ci_high"] < 0
 
@@ -66,16 +66,16 @@ def test_errors_of_debiased_strengths_are_those_of_refits():
     drawn = []
     for item in range(20):
         part = table_from(compared.among(compared.judges.item != item))
-        drawn.append(column(of_models(part, "debiased"), "strength"))
+        drawn.append(column(rows_by_model(part, "debiased"), "strength"))
     jackknife = np.sqrt(19) * np.std(drawn, axis=0)
-    assert_allclose(column(of_models(table, "debiased"), "std_error"), jackknife, rtol=0.2)
+    assert_allclose(column(rows_by_model(table, "debiased"), "std_error"), jackknife, rtol=0.2)
 
 
 def test_at_equal_lengths_longer_answers_gain_nothing():
     """All models are equally strong, and later ones write longer answers, which judges prefer."""
     table = table_from(draw(replace(WORLD, strength_sd=0.0, length=1.5), 2))
     assert table["debiased", "model 5"]["strength"] > 0.2
-    assert max(map(abs, column(of_models(table, "equal_length"), "strength"))) < 0.05
+    assert max(map(abs, column(rows_by_model(table, "equal_length"), "strength"))) < 0.05
 
 
 def test_models_that_no_verdict_links_have_no_strength():

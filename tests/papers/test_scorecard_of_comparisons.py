@@ -38,7 +38,8 @@ from verdict_files import released
 
 PUBLISHED = DATA / "comparisons_published.csv"
 ATTACKS = DATA / "judgement_bias_published.csv"
-SHIFTS = {"7B": 0.05, "13B": -0.02, "70B": -0.03}  # of the votes on weaker models, 0 on average
+# Added to the votes on weaker models; their mean is 0
+SHIFTS = {"7B": 0.05, "13B": -0.02, "70B": -0.03}
 PRINTED = read_table(PUBLISHED)
 PRINTED_ATTACKS = read_attacks(str(ATTACKS))
 

@@ -421,8 +421,8 @@ main,Tone,slope,J,0.9,0.8,1.0
 
 
 def mean_scores(**means):
-    """The table of mean scores, from those of the models A, B and C by each judge; in a dimension
-    all are equal.
+    """The table of mean scores that each judge gives the models A, B and C; in the dimension Tone,
+    all are 0.
     """
     by_model = pd.DataFrame({"dimension": "", "model": [*"ABC"], **means})
     rows = by_model.melt(["dimension", "model"], var_name="judge", value_name="mean")

@@ -145,7 +145,7 @@ def test_raters_agree_as_published(study):
     }
     for dimension in SCALES:
         scores = scores_from(study, dimension)
-        pairs = np.diff(scores[:, [0, 1, 2, 0]])  # of each two of the three raters
+        pairs = np.diff(scores[:, [0, 1, 2, 0]])  # every pair of the three raters
         expected = 2 * scores.var(ddof=1)  # mean squared difference of two of all the scores
         alpha = float(facts["krippendorff_alpha", dimension])
         assert 1 - np.square(pairs).mean() / expected == pytest.approx(alpha, abs=0.02)

@@ -285,7 +285,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-_schema = cache(lambda section: section.model_json_schema())  # takes 50 ms
+_schema = cache(lambda section: section.model_json_schema())  # making one takes 50 ms
 
 
 def _declared(section: type[Section], path: Iterable) -> tuple[str, Iterable[str]]:

@@ -15,9 +15,17 @@ case ${1:-} in
 esac
 what=$1
 shift
-"${PYTHON:-python3}" -m venv .venv
-.venv/bin/pip install --quiet --require-hashes -r "$requirements"
-.venv/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+wanted() {
+  "${PYTHON:-python3}" --version
+  cat "$requirements" pyproject.toml
+}
+if ! wanted | cmp -s - .venv/installed; then
+  rm -f .venv/installed
+  "${PYTHON:-python3}" -m venv .venv
+  .venv/bin/pip install --quiet --require-hashes -r "$requirements"
+  .venv/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+  wanted >.venv/installed
+fi
 if [ "$what" = twin ]; then
   exec .venv/bin/snakemake --cores 2 "$@"
 fi

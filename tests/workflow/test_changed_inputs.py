@@ -17,15 +17,15 @@ def test_results_are_those_of_a_run_from_nothing_after_any_changes(tmp_path, see
     walk(seed, 6, tmp_path)
 
 
-CORRELATIONS = "results/tiny/tables/correlations.csv"
+CELLS = "results/tiny/cells.parquet"
 IMPORTED = "results/tiny/raw/ratings.parquet"
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """A tiny study whose correlations, and nothing that they do not need, have been computed."""
+    """A tiny study whose cells, and nothing that they do not need, have been made."""
     study = Walk(1, tmp_path_factory.mktemp("tiny"))
-    study.run(study.folder, CORRELATIONS)
+    study.run(study.folder, CELLS)
     return study
 
 
@@ -44,12 +44,12 @@ def test_changed_setting_counts_although_the_job_has_one_more_output(tiny, built
     (tiny.folder / CONFIG).write_text(one_rater, "utf-8")
     for part in ("results", ".snakemake"):
         shutil.rmtree(tiny.folder / part)
-    tiny.run(tiny.folder, CORRELATIONS)
-    of_two_raters = (built.folder / CORRELATIONS).read_bytes()
-    assert (tiny.folder / CORRELATIONS).read_bytes() != of_two_raters
+    tiny.run(tiny.folder, CELLS)
+    of_two_raters = (built.folder / CELLS).read_bytes()
+    assert (tiny.folder / CELLS).read_bytes() != of_two_raters
     tiny.write_settings(tiny.folder)
-    tiny.run(tiny.folder, CORRELATIONS)  # the import now writes the scores of single raters, too
-    assert (tiny.folder / CORRELATIONS).read_bytes() == of_two_raters
+    tiny.run(tiny.folder, CELLS)  # the import now writes the scores of single raters, too
+    assert (tiny.folder / CELLS).read_bytes() == of_two_raters
 
 
 def test_replaced_file_is_seen_although_it_is_older(tiny):

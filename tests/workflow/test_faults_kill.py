@@ -138,6 +138,7 @@ def run_of_recuse(folder):
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **settings)
 
 
+@pytest.mark.long
 def test_recuse_lifts_the_lock_of_its_own_killed_run(tmp_path):
     copy_example(str(tmp_path))
     with run_of_recuse(tmp_path) as run:

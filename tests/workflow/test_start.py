@@ -28,6 +28,13 @@ signal.signal(signal.SIGINT, end)
 print(*sys.argv[1:], flush=True)
 time.sleep(60)
 """
+# A Snakemake that refuses to run in a locked folder
+THAT_LOCKS = """
+import pathlib, sys
+
+lock = pathlib.Path(".snakemake/locks/0.input.lock")
+lock.unlink() if "--unlock" in sys.argv else sys.exit(lock.exists())
+"""
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to a group of processes")
@@ -75,6 +82,17 @@ def test_an_example_replaces_no_file(tmp_path):
     copy_example(str(tmp_path))
     with pytest.raises(ConfigError, match=r"judged\.csv: is already there; name another folder"):
         copy_example(str(tmp_path))
+
+
+def test_the_lock_of_a_killed_run_is_lifted(tmp_path, monkeypatch, ended, capfd):
+    monkeypatch.chdir(tmp_path)
+    note(*ended)
+    LOCKS.mkdir()
+    (LOCKS / "0.input.lock").touch()
+    (tmp_path / "snakemake.py").write_text(THAT_LOCKS, "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert build(["ours"], configfile=None, cores="1", studies=[]) == 0
+    assert "was killed; lifting its lock" in capfd.readouterr().err
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from workflow_runs import (
     assert_success,
     build,
     copy_project,
+    planned,
     refused,
     snakemake,
 )
@@ -242,17 +243,22 @@ def test_every_fit_of_a_study_equals_statsmodels(project, study):
     assert all(float(row["largest_difference"]) < limits[row["compared"]] for row in rows)
 
 
-def test_own_ablation_is_one_entry_with_a_table_and_a_figure(project, tmp_path):
+def test_own_ablation_is_one_entry_with_a_table_and_a_figure(project, tmp_path, long):
+    """Its figure is drawn with --long alone, as the job draws a dozen others, too."""
     folder = shutil.copytree(project, tmp_path / "a copy")
     shutil.rmtree(folder / "results" / "mine" / "figures")
     (folder / "own.yaml").write_text(
         "specs: {without_gpt_4o: {subset: {models_dropped: [GPT-4o]}, slice: dimension}}", "utf-8"
     )
-    target = "results/mine/figures/ablation_without_gpt_4o"
-    build(folder, "--cores", "2", f"{target}.svg", configs=["own.yaml"])
-    rows = read_table(folder / "results" / "mine" / "estimates" / "without_gpt_4o.csv")
+    table = "results/mine/estimates/without_gpt_4o.csv"
+    figure = "results/mine/figures/ablation_without_gpt_4o.svg"
+    build(folder, "--cores", "2", figure if long else table, configs=["own.yaml"])
+    rows = read_table(folder / table)
     assert {row["slice"] for row in rows} == {"Tone", "Usefulness"}
     assert "GPT-4o" not in {row["term"] for row in rows}
+    if not long:
+        assert planned(folder, figure, configs=["own.yaml"]) == {"figures_specs": 1}
+        return
     drawn = {path.stem for path in (folder / "results" / "mine" / "figures").iterdir()}
     assert "gam" in drawn  # which waits for the ablations, too
     assert not {"fig03_self_family_bias", "conclusions"} & drawn

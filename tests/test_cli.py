@@ -30,6 +30,7 @@ from recuse.data.registry import Registry
 from recuse.inputs import inputs_from_files
 from recuse.model.estimates import ESTIMATES, estimate
 from recuse.model.spec import Spec
+from recuse.pipeline import RatingsPipeline, in_folder
 from recuse.workflow.start import copy_example
 from text_tables import cases
 
@@ -39,8 +40,6 @@ HEADER = "judge,model,gt,dataset,prompt_id,rating,pred_length,dimension"
 ROWS = (ROOT / "tests" / "smoke" / "ratings.csv").read_text("utf-8").splitlines()[1:]
 SCALES = {"Tone": [1, 5], "Usefulness": [1, 5]}
 STRAIGHT = [name for name, spec in Spec.from_config(CONFIG["specs"]).items() if not spec.needs]
-# With --long: each is in what others do, by another name
-ALIKE = "by_dataset ordinal_as_coded weak_models_dropped weak_models_and_claude_v2_dropped"
 
 
 @pytest.fixture
@@ -64,15 +63,23 @@ def fit(run_command):
 
 
 @pytest.fixture
-def expected(tmp_path):
-    """The same by the workflow's steps: the table, or the message of the error."""
+def built_here(tmp_path):
+    """The study `mine` of these files, as the workflow's steps build it."""
 
-    def steps(*files, spec="main", scales=SCALES, task_types=None, settings=CONFIG):
-        types = {dataset: name for name, group in (task_types or {}).items() for dataset in group}
-        source = StudyFiles(files, scales, types, Registry.from_config(CONFIG["models"]))
+    def build(*files, scales=SCALES):
+        registry = Registry.from_config(CONFIG["models"])
+        return built(tmp_path, "mine", StudyFiles(files, scales, {}, registry))
+
+    return build
+
+
+@pytest.fixture
+def expected(built_here):
+    """The estimates of a spec by the workflow's steps: the table, or the message of the error."""
+
+    def steps(*files, spec="main", scales=SCALES):
         try:
-            study = built(tmp_path, "mine", source)
-            return table_of_estimates(study, spec, settings)
+            return table_of_estimates(built_here(*files, scales=scales), spec)
         except RecuseError as error:
             return f"error: {error}\n"
 
@@ -104,60 +111,71 @@ def swapped(row, **fields):
     return ",".join((dict(zip(HEADER.split(","), row.split(","), strict=True)) | fields).values())
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
-        pytest.param(name, marks=pytest.mark.long) if name in ALIKE.split() else name
-        for name in STRAIGHT
-    ],
-)
-def test_every_spec_of_cells(spec, twin, fit, straight):
-    raw, settings = twin.cells_from.replace("cells", "raw"), CONFIG["studies"]["twin"]
-    shared = {"spec": spec, "scales": settings["scales"], "task_types": settings["task_types"]}
-    want = table_of_estimates(replace(twin, name="mine"), spec)
-    straight()
-    status, table, _ = fit(raw, **shared)
-    assert (status, table) == (0, want)
+def raw_twin(twin):
+    """The twin's raw ratings, and what a study says of them."""
+    settings = CONFIG["studies"]["twin"]
+    about = {key: settings[key] for key in ("scales", "task_types")}
+    return twin.cells_from.replace("cells", "raw"), about
+
+
+@pytest.fixture(scope="module")
+def straight_from_files(twin):
+    """The twin as the command counts it, without a table of all ratings."""
+    raw, about = raw_twin(twin)
+    config = with_study(CONFIG, studies={"mine": {"title": "mine", "files": raw, **about}})
+    inputs = inputs_from_files(studies_in(config), [(raw, None)], "mine")
+    with in_folder(inputs) as folder:
+        return RatingsPipeline(inputs, folder).tables
+
+
+@pytest.mark.parametrize("spec", STRAIGHT)
+def test_every_spec_of_cells(spec, twin, straight_from_files):
+    table = table_of_estimates(straight_from_files, spec)
+    assert table == table_of_estimates(replace(twin, name="mine"), spec)
     assert len(table.splitlines()) > 20
+
+
+def test_slices_of_cells(twin, fit, straight):
+    raw, about = raw_twin(twin)
+    want = table_of_estimates(replace(twin, name="mine"), "by_task_type")
+    straight()
+    assert fit(raw, spec="by_task_type", **about)[:2] == (0, want)
 
 
 @pytest.mark.parametrize("spec", ["length_control", "llm_reference"])
 def test_specs_that_read_rows_use_tables(spec, fit, expected):
     path = write("ratings.csv")
     assert fit(path, spec=spec)[:2] == (0, expected(RatingsFile(path), spec=spec))
-    write(path, FAULTS["no complete row"])
-    assert fit(path, spec=spec) == (1, None, expected(RatingsFile(path), spec=spec))
 
 
-@pytest.mark.parametrize("covariance", ["CR1", "HC0"])
-def test_a_copied_judge_is_left_out_as_in_the_workflow(fit, expected, straight, covariance):
+def test_a_copied_judge_is_left_out_as_in_the_workflow(fit, built_here, straight):
     rows = [row for row in rated() if row["judge"] != FIVE[1]]
     rows += [row | {"judge": FIVE[1]} for row in rows if row["judge"] == FIVE[0]]
-    path, shared = "copied.csv", {"spec": "copied", "scales": {"Tone": [1, 5]}}
-    specs = {"copied": {**CONFIG["specs"]["model_effects"], "covariance": covariance}}
+    path, scales = "copied.csv", {"Tone": [1, 5]}
+    model = CONFIG["specs"]["model_effects"]
+    specs = {name: {**model, "covariance": name.upper()} for name in ("cr1", "hc0")}
     write_rows(path, rows)
-    want = expected(RatingsFile(path), **shared, settings={**CONFIG, "specs": specs})
-    if covariance == "HC0":
-        straight()
-    status, table, said = fit(path, **shared, added={"specs": specs})
-    assert (status, table) == (0, want)
-    assert f"self_bias of {FIVE[1]}: {FIVE[1]} gives the ratings of {FIVE[0]} in 100 %" in said
+    study = built_here(RatingsFile(path), scales=scales)
+    for spec in specs:
+        want = table_of_estimates(study, spec, {**CONFIG, "specs": specs})
+        if spec == "hc0":
+            straight()
+        status, table, said = fit(path, spec=spec, scales=scales, added={"specs": specs})
+        assert (status, table) == (0, want)
+        assert f"self_bias of {FIVE[1]}: {FIVE[1]} gives the ratings of {FIVE[0]} in 100 %" in said
 
 
-@pytest.mark.parametrize("spec", ["main", "drawn"])
-def test_level_and_seed_are_those_of_config(spec, fit, expected):
+def test_level_and_seed_are_those_of_config(fit, built_here):
     path = write("ratings.csv")
-    added = {
-        "specs": {"main": {}, "drawn": {"covariance": "CR1", "bootstrap": 100}},
-        "confidence": 0.5,
-        "seed": 3,
-    }
-    want = expected(RatingsFile(path), spec=spec, settings=added)
-    assert want != expected(RatingsFile(path), spec=spec, settings={**added, "confidence": 0.9})
-    assert (want == expected(RatingsFile(path), spec=spec, settings={**added, "seed": 4})) == (
-        spec == "main"
-    )
-    assert fit(path, spec=spec, added=added)[:2] == (0, want)
+    study = built_here(RatingsFile(path))
+    drawn = {"covariance": "CR1", "bootstrap": 100}
+    added = {"specs": {"main": {}, "drawn": drawn}, "confidence": 0.5, "seed": 3}
+    for spec in added["specs"]:
+        want = table_of_estimates(study, spec, added)
+        assert want != table_of_estimates(study, spec, {**added, "confidence": 0.9})
+        same = want == table_of_estimates(study, spec, {**added, "seed": 4})
+        assert same == (spec == "main")
+        assert fit(path, spec=spec, added=added)[:2] == (0, want)
 
 
 def test_too_many_rows_for_memory(fit):
@@ -172,16 +190,15 @@ INCOMPLETE = [
     swapped(ROWS[2], pred_length="null"),
     *ROWS[3:],
 ]
+IN_OTHER_NOTATION = [
+    swapped(row, gt=f"{float(row.split(',')[2]):.2f}", pred_length="1e2") for row in ROWS[::2]
+]
 FORMS = {
-    "as published": ROWS,
     "incomplete rows": INCOMPLETE,
-    "no lengths": [swapped(row, pred_length="") for row in ROWS],
     "no human scores": [swapped(row, gt="") for row in ROWS],
-    "numbers in other notation": [
-        swapped(row, gt=f"{float(row.split(',')[2]):.2f}", pred_length="1e2") for row in ROWS
-    ],
-    "two spellings of a model": [
-        row.replace("gpt-4o", "GPT-4o") if place % 2 else row for place, row in enumerate(ROWS)
+    "numbers in other notation, no lengths, two spellings of a model": [
+        *IN_OTHER_NOTATION,
+        *(swapped(row.replace("gpt-4o", "GPT-4o"), pred_length="") for row in ROWS[1::2]),
     ],
     "a judge without a complete row": [
         swapped(row, rating="") if row.startswith("GPT-3.5 Turbo,") else row for row in ROWS
@@ -226,26 +243,17 @@ def faulty(**fields):
     return [*ROWS[:7], swapped(ROWS[7], **fields), *ROWS[8:]]
 
 
-# Names of wrong rows and what is wrong in one of them
-WRONG_FIELDS = """
-text in a number: {gt: good}
-no length: {pred_length: "-3"}
-length is text: {pred_length: long}
-unknown judge: {judge: gpt-9}
-unknown dimension: {dimension: Wit}
-no prompt: {prompt_id: " "}
-"""
-FAULTS = {name: faulty(**fields) for name, fields in yaml.safe_load(WRONG_FIELDS).items()}
-FAULTS |= {
+# Every fault of a row is in data/test_ratings
+FAULTS = {
+    "no length": faulty(pred_length="-3"),
+    "unknown judge": faulty(judge="gpt-9"),
     "off its scale": [
         *ROWS[:7],
         swapped(ROWS[7], rating="94"),
         swapped(ROWS[8], gt="9"),
         *ROWS[9:],
     ],
-    "found twice": [*ROWS, ROWS[5]],
     "found twice, without a rating": [*ROWS, swapped(ROWS[5], rating="")],
-    "found twice, under two spellings": [*ROWS, ROWS[0].replace("gpt-4o", "GPT-4o")],
     "too few fields": [*ROWS[:7], "gpt-4o,gpt-4o", *ROWS[8:]],
     "no rows": [],
     "no complete row": [swapped(row, rating="") for row in ROWS],
@@ -276,19 +284,19 @@ MINE = (RATINGS, "--study", "mine", "--config", str(SMOKE / "config.yaml"))
 
 
 def command(*arguments, folder=ROOT, before="", redirected=""):
-    """Run `recuse fit` in a shell, after other commands or with redirection; status, standard
-    output and error.
+    """Run `recuse fit` in a shell, after other commands or with redirection; status and standard
+    error.
     """
     script = f'{before} exec "$@" {redirected}'
     done = subprocess.run(
         ["sh", "-c", script, "sh", sys.executable, "-m", "recuse", "fit", *arguments],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(ROOT / "workflow" / "lib")},
-        capture_output=True,
+        stderr=subprocess.PIPE,
         timeout=60,
         check=False,
     )
-    return done.returncode, done.stdout, done.stderr.decode()
+    return done.returncode, done.stderr.decode()
 
 
 def test_threads_are_set_before_numpy_is_imported():
@@ -307,8 +315,12 @@ def test_file_is_replaced_as_a_whole(run_command, tmp_path):
     assert run_command("fit", *MINE, "--output", "main.csv")[:2] == (0, "")
     assert output.read_text("utf-8") == table
     assert os.listdir(tmp_path) == ["main.csv"]
-    # Which cannot be replaced
-    assert command(*MINE, "--output", "/dev/stdout")[:2] == (0, table.encode())
+    # A pipe cannot be replaced
+    read, written = os.pipe()
+    assert run_command("fit", *MINE, "--output", f"/dev/fd/{written}")[:2] == (0, "")
+    os.close(written)
+    with open(read, "rb") as pipe:
+        assert pipe.read() == table.encode()
 
 
 def test_output_is_checked_before_any_row_is_read(run_command):
@@ -334,29 +346,30 @@ def test_file_is_unchanged_if_the_write_fails(tmp_path):
     assert os.listdir(tmp_path) == ["main.csv"]
 
 
-@pytest.mark.parametrize(
-    ("redirected", "status", "message"),
-    [
-        (
-            ">/dev/full",
-            1,
-            (
-                "error: the standard output: No space left on device; name a file that can be"
-                " written by --output\n"
-            ),
-        ),
-        (">&- 2>&-", 0, ""),
-        ("| true", 0, "main: not estimable: "),
-    ],
-)
-def test_standard_output_that_cannot_be_written(redirected, status, message):
-    exit_status, written, error = command(*MINE, redirected=redirected)
-    assert (exit_status, written) == (status, b"")
-    assert error.startswith(message)
-    assert "Traceback" not in error
+def test_a_full_standard_output_is_an_error(run_command, monkeypatch):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        status, _, error = run_command("fit", *MINE)
+    words = "No space left on device; name a file that can be written by --output"
+    assert (status, error) == (1, f"error: the standard output: {words}\n")
 
 
-def test_invalid_files_are_named(tmp_path):
+def test_a_reader_that_has_gone_is_no_error(run_command, monkeypatch):
+    """As with `| true`."""
+    read, written = os.pipe()
+    os.close(read)
+    with open(written, "w") as pipe:
+        monkeypatch.setattr(sys, "stdout", pipe)
+        status, _, error = run_command("fit", *MINE)
+    assert status == 0
+    assert error.startswith("main: not estimable: ")
+
+
+def test_standard_output_and_error_may_be_closed():
+    assert command(*MINE, redirected=">&- 2>&-") == (0, "")
+
+
+def test_invalid_files_are_named(run_command):
     os.mkfifo("pipe")
     name = os.fsdecode(b"\xff.csv")
     Path(name).write_text("judge\n", "utf-8")
@@ -368,13 +381,13 @@ def test_invalid_files_are_named(tmp_path):
         ),
         (name, r"'\udcff.csv': the name is not UTF-8; rename the file"),
     ):
-        assert command(path, *MINE[1:], folder=tmp_path) == (1, b"", f"error: {message}\n")
+        assert run_command("fit", path, *MINE[1:]) == (1, "", f"error: {message}\n")
 
 
 def test_no_temporary_folder(tmp_path):
     """As under `ulimit -f 0`, which forbids every file."""
     path = write("ratings.csv")
-    status, _, error = command(path, "--study", "twin", folder=tmp_path, before="ulimit -f 0;")
+    status, error = command(path, "--study", "twin", folder=tmp_path, before="ulimit -f 0;")
     assert status == 1
     words = "the folder of temporary files: No usable temporary directory; set TMPDIR to a folder"
     assert error.startswith(f"error: {words}")
@@ -617,16 +630,15 @@ ARENA = {"comparisons": {"v": {"title": "t", "files": "v.csv"}}}
 
 def test_a_configuration_alone_names_its_studies(alone):
     """`check` writes a page for each, `fit` takes one; both as with the files named once more."""
-    pages = [alone("check", f"{name}.csv", "--config", "mine.yaml", **ARENA) for name in "abv"]
-    assert [page.splitlines()[0].split(":")[0] for _, page, _ in pages] == ["a", "b", "v"]
+    named = alone("check", "b.csv", "--config", "mine.yaml", **ARENA)
+    chosen = alone("check", os.path.abspath("mine.yaml"), "--study", "v", **ARENA)
     status, page, error = alone("check", "mine.yaml", "--output", "check.csv", **ARENA)
-    assert status == max(each for each, *_ in pages) == 1  # eight verdicts support nothing
-    assert (page, error) == (
-        "\n".join(page for _, page, _ in pages),
-        "".join(error for *_, error in pages),
-    )
+    assert status == max(named[0], chosen[0]) == 1  # eight verdicts support nothing
+    assert page.startswith("a: ")
+    assert page.endswith(f"\n{named[1]}\n{chosen[1]}")
+    assert [text.split(":")[0] for _, text, _ in (named, chosen)] == ["b", "v"]
+    assert error.endswith(named[2] + chosen[2])
     assert {row["study"] for row in read_table("check.csv")} == {"a", "b", "v"}
-    assert alone("check", os.path.abspath("mine.yaml"), "--study", "v", **ARENA) == pages[2]
     fitted = alone("fit", "b.csv", "--config", "mine.yaml", **ARENA)
     assert fitted[0] == 0
     assert alone("fit", "mine.yaml", "--study", "b", **ARENA) == fitted

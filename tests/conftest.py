@@ -23,6 +23,7 @@ from recuse.papers.values import JUDGES, read_files
 from recuse.products import PRODUCTS
 from recuse.simulate.ratings import planted, simulate
 from recuse.steps.ratings import normalise_study
+from recuse.workflow.runner import NEW_OBJECTS
 
 register(PRODUCTS)
 pytest_plugins = ["collecting", "file_server", "rated_tables", "smaller_inputs"]
@@ -61,9 +62,12 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """What is imported by now stays: no collection of garbage looks through it again."""
+    """What is imported by now stays: no collection of garbage looks through it again, and as in a
+    job, garbage is looked for less often.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)
 
 
 def pytest_unconfigure():

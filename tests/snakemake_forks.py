@@ -3,6 +3,7 @@ run of it imports: each starts more than a second sooner than a process of its o
 """
 
 import atexit
+import gc
 import multiprocessing
 import os
 import sys
@@ -43,6 +44,7 @@ def _main(
     if program == "recuse":  # that of the checkout in which it runs
         sys.path.insert(0, f"{folder}/workflow/lib")
     sys.argv = [program, *arguments]
+    gc.freeze()  # what is loaded stays
     try:
         sys.exit(import_module(f"{program}.cli").main())
     finally:

@@ -95,7 +95,7 @@ class GuessedColumn:
     filled: int  # values
     different: int
     numbers: int
-    commas: int = 0  # values with a decimal comma
+    commas: int  # values with a decimal comma
 
     @property
     def last_key(self) -> str:
@@ -305,44 +305,45 @@ def _as_folders(paths: Sequence[str], files: Sequence[str]) -> list[str]:
 
 
 def profiled(connection: Connection, path: str) -> list[GuessedColumn]:
-    """The columns of a table, and the values in its columns of objects, by its first rows;
-    DataError if it cannot be read.
+    """The columns of a table, and the values in its columns of objects, by its first rows; those
+    without a value are left out. DataError if it cannot be read.
     """
-    file, columns = Table(connection, path, {}), []
+    file = Table(connection, path, {})
+    names = [name for name in file.columns if file.columns.count(name) == 1]
     with reading(path):
-        for name in dict.fromkeys(file.columns):
-            if file.columns.count(name) == 1:
-                columns += _profiled(connection, file, name, depth=2)
-    return columns
+        return list(_profiled(connection, file, names, depth=2))
 
 
 def _profiled(
-    connection: Connection, file: Table, name: str, *, depth: int
+    connection: Connection, file: Table, names: Sequence[str], *, depth: int
 ) -> Iterator[GuessedColumn]:
-    rows = (
-        f"(select {missing_as_null(f'trim({file.texts[name]})', MISSING)} as value from"
-        f" {file.source} limit {ROWS})"
-    )
+    rows = f"(from {file.source} limit {ROWS})"
+    texts = [missing_as_null(f"trim({file.texts[name]})", MISSING) for name in names]
+    # All columns in one query, as planning a query takes longer than reading a small file
     counts = f"""
-        select count(value), count(distinct value), count(as_number(value)),
-               count(*) filter (regexp_full_match(value, '[+-]?[0-9]+,[0-9]+')),
-               count(*) filter (case when json_valid(value) then json_type(value) end = 'OBJECT')
-        from {rows}"""
-    *profile, of_objects = connection.execute(counts).fetchone()
-    if of_objects and of_objects == profile[0] and depth:
-        keys = (
-            f"select distinct unnest(json_keys(value)) as key from {rows} order by key limit"
-            f" {MOST_NAMES}"
-        )
-        for key in values_in(connection, keys):
-            inner = file.existing("rating", f"{name}.{key}")
+        select place, sum(n), count(*), min((-n, value), {MOST_NAMES + 1}),
+               sum(if(as_number(value) is null, 0, n)),
+               sum(if(regexp_full_match(value, '[+-]?[0-9]+,[0-9]+'), n, 0)),
+               sum(if(case when json_valid(value) then json_type(value) end = 'OBJECT', n, 0))
+        from (select place, value, count(*) as n
+              from (select unnest(range({len(texts)})) as place,
+                           unnest([{", ".join(texts)}]::varchar[]) as value
+                    from {rows})
+              where value is not null group by all)
+        group by place order by place"""
+    for place, filled, different, most, *numbers, objects in connection.execute(counts).fetchall():
+        if depth and objects == filled:
+            keys = f"""
+                select distinct unnest(json_keys({texts[place]})) as key from {rows}
+                order by key limit {MOST_NAMES}"""
+            inner = [
+                file.existing("rating", f"{names[place]}.{key}")
+                for key in values_in(connection, keys)
+            ]
             yield from _profiled(connection, file, inner, depth=depth - 1)
-        return
-    most = (
-        f"select value, count(*) from {rows} where value is not null group by all order by 2 desc,"
-        f" 1 limit {MOST_NAMES + 1}"
-    )
-    yield GuessedColumn(name, dict(connection.execute(most).fetchall()), *profile)
+        else:
+            values = {value: -n for n, value in most}
+            yield GuessedColumn(names[place], values, filled, different, *numbers)
 
 
 def _guess_table(path: str, columns: Sequence[GuessedColumn], *, of_humans: bool = False) -> Guess:
@@ -351,18 +352,17 @@ def _guess_table(path: str, columns: Sequence[GuessedColumn], *, of_humans: bool
 
     of_humans: it holds human scores, by one rater in each of several columns, or named in a column.
     """
-    left = [column for column in columns if column.filled]
-    compared = all(_named(left, ROLES[role]) for role in ("model_a", "model_b"))
+    compared = all(_named(columns, ROLES[role]) for role in ("model_a", "model_b"))
     # Columns that are called like models, or like this table's own, are not for one role each.
-    naming = filter(None, (_named(left, ROLES[role]) for role in ("judge", "model")))
+    naming = filter(None, (_named(columns, ROLES[role]) for role in ("judge", "model")))
     names = {name for column in naming for name in column.values}
     wide = [
         column
-        for column in left
+        for column in columns
         if column.is_score() and (column.last_key in names or known_family(column.last_key))
     ]
     wide = wide if len(wide) > 1 else []
-    left = [column for column in left if column not in wide]
+    left = [column for column in columns if column not in wide]
     chosen: dict[str, GuessedColumn] = {}
     for role in VERDICT_ROLES if compared else HUMAN_ROLES if of_humans else RATING_ROLES:
         wanted = LABELS_OF_HUMANS if compared and role == "human" else ROLES[role]
@@ -617,11 +617,11 @@ def _read(main: Guess, compared: bool) -> dict[str, object]:
 
 def _families(connection: Connection, roles: str) -> dict[str, dict[str, list[str]]]:
     """The families of the judges and models in `imported`."""
-    judges, models = (
-        values_in(connection, f"select distinct unnest([{role}]) as name from imported order by 1")
-        for role in ("judge", roles)
-    )
-    return group_families([*filter(None, judges)], [*filter(None, models)])
+    names = f"""
+        select list_sort(list_distinct(list(distinct judge))),
+               list_sort(list_distinct(flatten(list(distinct [{roles}]))))
+        from imported"""
+    return group_families(*connection.execute(names).fetchone())
 
 
 def _scales(connection: Connection, of_table: bool) -> dict[str, object]:

@@ -256,11 +256,11 @@ def _print_notes(
         if spelling != who and models[who] == of_project.get(who):
             note("taken_as", name=spelling, model=who, family=registry.family(who))
     _print_scales(connection)
-    labels = f"from scored where kind = {text(GOLD)}"
+    labels = f"from marks where kind = {text(GOLD)}"
     if not settings.get("gold") and exists(connection, labels):
         note("gold", path=path)
     _print_unjoined(connection, key)
-    scores = "select 1 from imported where gt_number is not null union all select 1 from scored"
+    scores = "select 1 from imported where gt_number is not null union all select 1 from marks"
     if not exists(connection, scores):
         note("no_human_score", path=path)
 
@@ -563,21 +563,9 @@ def _create_human_scores(
     )
     names = (NAMED["model"], NAMED["prompt"], OTHER_DIMENSION, NAMED["rater"])
     checks = (*names, *values, IS_PROBABILITY, ONE_PROBABILITY)
-    raise_first_fault(connection, "scored", checks, named=named)
     rated = f"from imported where dataset <> {text(ALL)}"
     by_dataset = "dataset" in named and exists(connection, rated)
     key = (*KEY, "dataset") if by_dataset else KEY
-    twice = first_twice(connection, "scored", (*key, "rater"))
-    if twice is not None:
-        (*completion, rater), first, second = twice
-        raise fault(
-            second,
-            "scored_twice",
-            completion=_in_words(key, completion),
-            first=first,
-            raters=raters,
-            rater=rater,
-        )
     connection.execute(
         f"""
         create temp table human_scores as
@@ -585,6 +573,18 @@ def _create_human_scores(
         from scored where score is not null group by all order by all"""
     )
     if paths:
+        raise_first_fault(connection, "scored", checks, named=named)
+        twice = first_twice(connection, "scored", (*key, "rater"))
+        if twice is not None:
+            (*completion, rater), first, second = twice
+            raise fault(
+                second,
+                "scored_twice",
+                completion=_in_words(key, completion),
+                first=first,
+                raters=raters,
+                rater=rater,
+            )
         _check_joined(connection, paths, key)
     return key
 
@@ -715,7 +715,7 @@ def _print_unjoined(connection: Connection, key: Sequence[str]) -> None:
     """Print a line about completions without human scores and human scores without a completion,
     with the first of each, by the names in its file, if any.
     """
-    if not exists(connection, "from scored"):
+    if not exists(connection, "from marks"):
         return
     columns = ", ".join(key)
     written = ["model" if column == "model_name" else column for column in key]

@@ -46,13 +46,18 @@ ENTRY_POINTS = ("api", "cli", "__main__", "__init__")
 
 
 @cache
-def nodes(path):
-    return list(ast.walk(ast.parse(path.read_text("utf-8"))))
+def imports_texts_and_size(path):
+    """The imports of a file of whatever form, also those inside functions; its constants; and the
+    number of its nodes, which are not kept: collecting garbage among them takes longer than this.
+    """
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    texts = [str(node.value) for node in nodes if isinstance(node, ast.Constant)]
+    return imports, texts, len(nodes)
 
 
 def imports(path):
-    """The imports of a file of whatever form, also those inside functions."""
-    return [node for node in nodes(path) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return imports_texts_and_size(path)[0]
 
 
 def modules(node):
@@ -123,9 +128,9 @@ def test_the_core_names_no_product():
     """Nor in a text, by which a module could be loaded."""
     for path in LIBRARY.rglob("*.py"):
         if package_from(module_at(path)) in CORE:
-            texts = [node.value for node in nodes(path) if isinstance(node, ast.Constant)]
+            _, texts, _ = imports_texts_and_size(path)
             for product in PRODUCTS:
-                named = [text for text in texts if str(text).startswith(f"recuse.{product}.")]
+                named = [text for text in texts if text.startswith(f"recuse.{product}.")]
                 assert named == [], path
 
 
@@ -161,7 +166,8 @@ def sizes():
     for path in LIBRARY.rglob("*.py"):
         parts = path.relative_to(LIBRARY).parts
         package = parts[0] if len(parts) > 1 else "recuse"
-        counted[package] += len(nodes(path)) if path.read_text("utf-8").strip() else 0
+        *_, size = imports_texts_and_size(path)
+        counted[package] += size if path.read_text("utf-8").strip() else 0
     return counted
 
 

@@ -36,23 +36,20 @@ def read(by_judge, scale=SCALE, **settings):
 
 
 def doubted(data):
-    """Judge -> the code of the doubt, which `check` says first and the verdict gives as reason."""
-    findings = recuse.check(data).frame
-    said = findings["subject"][findings["topic"] == "doubt"].tolist()
-    assert (findings["topic"].head(len(said)) == "doubt").all()
-    return with_reasons(said, data) if said else {}
+    """Judge -> the code of the doubt."""
+    with data.results() as results:
+        return {doubt.judge: code(doubt.reason) for doubt in results.tables.doubts}
 
 
-def with_reasons(said, data):
-    """Judge -> the code of the reason for which it has no verdict."""
+def undecided(data):
+    """Judge -> the code of the reason for which it has no verdict, if it has none."""
     rows = recuse.verdict(data).frame
     rows = rows[rows["quantity"] == "self_bias"]
-    reasons = {
+    return {
         row.term: code(row.reason)
         for row in rows.itertuples()
         if row.verdict == "inconclusive" and isinstance(row.reason, str) and row.reason
     }
-    return {judge: reasons.get(judge) for judge in said}
 
 
 def with_zeros(by_judge):
@@ -63,8 +60,23 @@ def with_zeros(by_judge):
 
 def test_ordinary_judges_are_not_doubted():
     data = read(ratings())
-    assert doubted(data) == {}
-    assert set(with_reasons(MODELS[:4], data).values()) == {None}
+    assert doubted(data) == undecided(data) == {}
+
+
+def test_check_says_doubts_first_and_verdicts_give_them_as_reasons():
+    """Failures coded as 0, another scale, and a copy of another judge."""
+    by_judge = with_zeros(ratings())
+    by_judge["m1"] = np.round(by_judge["m1"] / 2)
+    data = read(by_judge | {"m4": by_judge["m2"].copy()})
+    reasons = {
+        "m0": Reason.LONE_LEVEL,
+        "m1": Reason.OTHER_SCALE,
+        "m4": Reason.COPIED_RATINGS,
+    }
+    assert doubted(data) == undecided(data) == reasons
+    first = recuse.check(data).frame.head(3)
+    assert set(first["topic"]) == {"doubt"}
+    assert sorted(first["subject"]) == [*reasons]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +104,6 @@ def test_another_scale_has_to_be_explained(own):
     by_judge = ratings()
     by_judge["m0"] = np.round(by_judge["m0"] * own[1] / 10, 1 if own[1] == 1 else 0)
     assert doubted(read(by_judge, step=0.1)) == {"m0": Reason.OTHER_SCALE}
-    assert doubted(read(by_judge, step=0.1, trusted=["m0"])) == {}
     by_judge["m0"] = np.round(by_judge["m0"])
     scales = {"default": {"default": SCALE, "m0": own}}
     assert doubted(read(by_judge, scales=scales)) == {}
@@ -131,10 +142,10 @@ def test_a_copy_of_other_judges_is_left_out_of_b_and_c_unless_it_is_trusted():
         found = read(with_copy)
         assert doubted(found) == {"m4": Reason.COPIED_RATINGS}
         assert biases(found) == pytest.approx(alone, abs=1e-12)
-        trusted = read(with_copy, trusted=["m4"])
-        assert doubted(trusted) == {}
-        moved = abs(biases(trusted) - alone).max(axis=0)
-        assert (moved > 1e-6).all()
+    trusted = read(with_copy, trusted=["m4"])
+    assert doubted(trusted) == {}
+    moved = abs(biases(trusted) - alone).max(axis=0)
+    assert (moved > 1e-6).all()
 
 
 @pytest.mark.parametrize("top", [1, 2])

@@ -164,22 +164,21 @@ def test_rows_within_a_quoted_field_are_named(column, mark):
     assert error.startswith(
         f"raw.csv, line 21, column {COLUMNS[column]}: found rows of the file within a field"
     )
-    kept = [f"{line},note" for line in LINES]
-    assert "line 21, column note: found rows" in complaint(
-        "raw.csv", quoted(kept, 20, 59, len(COLUMNS))
-    )
+
+
+NOTED = [f"{line},note" for line in LINES]
+
+
+def test_rows_within_a_field_that_is_not_read_are_named():
+    content = quoted(NOTED, 20, 59, len(COLUMNS))
+    assert "line 21, column note: found rows" in complaint("raw.csv", content)
 
 
 @pytest.mark.parametrize("last", [1, 39])
 def test_rows_within_the_header_are_named(last):
-    noted = [f"{line},note" for line in LINES]
-    error = complaint("raw.csv", quoted(noted, 0, last, len(COLUMNS)))
+    error = complaint("raw.csv", quoted(NOTED, 0, last, len(COLUMNS)))
     assert error.startswith(
         "raw.csv, line 1: found lines of the file in the name of a column, 'note"
-    )
-    whole = ratings("raw.csv", TABLE)
-    assert (
-        ratings("raw.csv", "\n".join([LINES[0] + ',"a\nnote"', *noted[1:], ""]).encode()) == whole
     )
 
 
@@ -193,7 +192,11 @@ def test_line_break_in_a_name_or_a_number_is_named(column):
 
 
 def test_texts_of_several_lines_are_read_and_counted(capsys):
+    """A name of a column may have two lines, too."""
     whole = ratings("raw.csv", TABLE)
+    assert (
+        ratings("raw.csv", "\n".join([LINES[0] + ',"a\nnote"', *NOTED[1:], ""]).encode()) == whole
+    )
     assert ratings("raw.csv", TABLE + b"\n") == whole
     texts = [
         LINES[0] + ",answer",
@@ -265,8 +268,10 @@ def test_one_definition_of_a_number():
     ]
 
 
-@pytest.mark.parametrize("name", ["raw.csv", "raw.parquet", "raw.json"])
-@pytest.mark.parametrize("column", ["rating", "gt"])
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("raw.csv", "rating"), ("raw.parquet", "gt"), ("raw.json", "rating"), ("raw.json", "gt")],
+)
 def test_digits_with_an_underscore_are_no_number(name, column):
     some = f"if(model = 'gpt-4o', '0_3', {column}::varchar) as {column}"
     duckdb.sql(f"copy (select * replace ({some}) from '{CHECKSUMS}') to '{name}'")

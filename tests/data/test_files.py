@@ -6,23 +6,24 @@ import gzip
 import re
 import time
 import tracemalloc
+from collections import Counter
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from conftest import CONFIG
-from rated_tables import ONE, normalised, raw_study
+from rated_tables import NINE, ONE, normalised, raw_study
 from recuse.base.database import bounded, connect, files
 from recuse.base.errors import DataError
 from recuse.base.places import PROJECT
 from recuse.data.cells import read_levels
-from recuse.data.files import RawFile, reading
+from recuse.data.files import RatingsFile, RawFile, reading, record_place
 from recuse.data.lines import check_lines
 from recuse.data.moments import prompt_ranges
 from recuse.data.ratings import StudyFiles, check_files, plan_study
 from recuse.imports.rows import create_objects
-from text_tables import lines
+from text_tables import fields, lines
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -48,23 +49,23 @@ def canonical(paths, columns="prompt_id, judge, rating, gt", *, folder=".", **se
     return duckdb.sql(f"select {columns} from '{ratings}'").fetchall()
 
 
-@pytest.mark.parametrize("folder", ["rating=0", "gt=0", "judge=GPT-4", "further=1"])
-def test_names_of_folders_are_no_columns(folder):
-    result = canonical([part(Path(folder) / "part.parquet")], "*")
-    assert result == canonical([part("plain.parquet")], "*")
-    (Path(folder) / "canonical").mkdir()
-    canonical(["plain.parquet"], "1", folder=f"{folder}/canonical")
-    path = f"{folder}/canonical/ratings.parquet"
-    assert duckdb.sql(f"from {files([path])}").fetchall() == result
+def test_names_of_folders_are_no_columns():
+    """Neither of raw files nor of canonical ratings."""
+    folder = "rating=0/gt=0/judge=GPT-4/further=1"
+    canonical([part(f"{folder}/part.parquet")], "1", folder=folder)
+    rows = duckdb.sql(f"from {files([f'{folder}/ratings.parquet'])}").fetchall()
+    assert rows == canonical([part("plain.parquet")], "*")
 
 
-@pytest.mark.parametrize("path", ["C2=4/raw.csv", "rating=0/raw.csv.gz", "rating=4/c0=GPT-4/a.csv"])
-def test_names_of_folders_are_no_columns_of_text_files(path):
-    Path(path).parent.mkdir(parents=True)
-    content = HEADER + LINES[0]
-    Path(path).write_bytes(gzip.compress(content) if path.endswith(".gz") else content)
+def test_names_of_folders_are_no_columns_of_text_files():
+    folder = Path("C2=4/rating=0/c0=GPT-4")
+    folder.mkdir(parents=True)
+    paths = folder / "raw.csv", folder / "raw.csv.gz"
+    paths[0].write_bytes(HEADER + LINES[0])
+    paths[1].write_bytes(gzip.compress(HEADER + LINES[1]))
     columns = "judge, model, gt, dataset, prompt_id, rating"
-    assert canonical([path], columns) == [("GPT-4o", "GPT-4o", 3, "cnn", "p0", 2)]
+    same = ("GPT-4o", "GPT-4o", 3, "cnn")
+    assert canonical(paths, columns) == [(*same, "p0", 2), (*same, "p1", 2)]
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "json"])
@@ -98,14 +99,13 @@ def test_every_reader_of_sql_is_called_by_one_function():
 def test_names_of_parts_are_no_patterns(name, neighbour):
     part(f"{neighbour}.parquet", OTHERS)
     path = part(f"{name}.parquet")
-    assert [row[0] for row in canonical([path])] == ["p0", "p1", "p2"]
-    for stem, line in ((neighbour, LINES[0]), (name, LINES[1])):
+    for stem, line in ((neighbour, LINES[3]), (name, LINES[4])):
         Path(f"{stem}.csv").write_bytes(HEADER + line)
-    assert [row[0] for row in canonical([f"{name}.csv"])] == ["p1"]
+    rows = canonical([path, f"{name}.csv"], folder=Path(path).parent)
+    assert [row[0] for row in rows] == ["p0", "p1", "p2", "p4"]
     ratings = str(Path(path).parent / "ratings.parquet")
-    canonical([path], folder=Path(path).parent)
     assert read_levels(ratings).judge == ["GPT-4o"]
-    assert [(span.first, span.last) for span in prompt_ranges([ratings])] == [(0, 2)]
+    assert [(span.first, span.last) for span in prompt_ranges([ratings])] == [(0, 3)]
 
 
 def test_blank_lines_are_no_rows():
@@ -134,30 +134,27 @@ def test_no_part_with_rows():
     assert not [*Path().glob("*.csv"), *Path().glob("*.json"), *Path().glob("*.unsorted")]
 
 
-@pytest.mark.parametrize("kind", ["double", "float", "decimal(9, 2)", "bigint", "varchar"])
-def test_ids_of_prompts_are_the_same_in_every_kind_of_number(kind):
-    other = ROWS.replace("'p' || i", f"i::{kind}").replace("'gpt-4o'", "'gpt-3.5-turbo'")
-    result = canonical(
-        [
-            part("1.parquet", ROWS.replace("'p' || i", "i")),
-            part("2.parquet", other),
-        ],
-    )
-    assert sorted({row[0] for row in result}) == ["0", "1", "2"]
-    assert len(result) == 6
-
-
-def test_ids_that_are_no_whole_numbers_are_left():
-    halves = part("1.parquet", ROWS.replace("'p' || i", "i + 0.50::double"))
-    texts = part("2.parquet", ROWS.replace("'p' || i", "i || '.0'"))
-    assert sorted(row[0] for row in canonical([halves, texts])) == [
-        "0.0",
-        "0.5",
-        "1.0",
-        "1.5",
-        "2.0",
-        "2.5",
+def test_ids_of_prompts_are_the_same_in_every_kind_of_number():
+    """But those that are not whole numbers, or texts of digits and a point, are left as they
+    are.
+    """
+    kinds = [
+        "i::double",
+        "i::float",
+        "i::decimal(9,2)",
+        "i",
+        "i::varchar",
+        "i+0.50::double",
+        "i||'.0'",
     ]
+    paths = [
+        part(f"{judge}.parquet", ROWS.replace("'p' || i", kind).replace("gpt-4o", judge))
+        for kind, judge in zip(kinds, NINE[:7], strict=True)
+    ]
+    expected = dict.fromkeys("012", 5) | dict.fromkeys(
+        ["0.0", "0.5", "1.0", "1.5", "2.0", "2.5"], 1
+    )
+    assert Counter(row[0] for row in canonical(paths)) == expected
 
 
 def test_a_parquet_file_has_no_lines():
@@ -192,20 +189,21 @@ def test_a_full_disk_is_no_fault_of_the_file():
         raise duckdb.IOException("IO Error: Unexpected end of GZIP stream")
 
 
-@pytest.mark.parametrize(
-    "footer", ['{"GPT-4o": "Claude"}', '{"gpt-4o": "x", "new": "y"}', "[1]", "not json"]
-)
-def test_a_footer_says_nothing_of_families(footer):
+def test_a_footer_says_nothing_of_families():
     """A user's file may have a key of any name there; the configuration says what the families
     are.
     """
-    rows = canonical([part("plain.parquet")], "*")
-    duckdb.sql(
-        f"copy ({ROWS}) to 'raw.parquet' (format parquet, kv_metadata {{families: '{footer}'}})"
-    )
+    footers = ('{"GPT-4o": "Claude"}', '{"gpt-4o": "x", "new": "y"}', "[1]", "not json")
+    raw = [f"{number}.parquet" for number in range(4)]
+    for path, footer in zip(raw, footers, strict=True):
+        rows = ROWS.replace("'p'", f"'{path}'")
+        options = f"format parquet, kv_metadata {{families: '{footer}'}}"
+        duckdb.sql(f"copy ({rows}) to '{path}' ({options})")
+    plain = [part(f"plain/{path}", f"from '{path}'") for path in raw]
     given = {"scales": ONE, "task_types": {}, "models": CONFIG["models"]}
-    study = StudyFiles.from_files(["raw.parquet"], [None], **given)
-    assert duckdb.sql(f"from '{normalised(study)}'").fetchall() == rows
+    study = StudyFiles.from_files(raw, [None] * 4, **given)
+    result = duckdb.sql(f"from '{normalised(study)}'").fetchall()
+    assert result == canonical(plain, "*")
 
 
 @pytest.mark.parametrize(
@@ -273,29 +271,37 @@ def complaint(path):
         return str(error)
 
 
-FILE_KINDS = (
-    "1",
-    "[1]",
-    "{'a': 1}",
-    "'\\xff'::blob",
-    "null",
-    "date '2024-01-01'",
-    "'.'",
-    "'/dev/zero'",
-)
-RECORD_KINDS = "-1", "null", "'x'", "9223372036854775807", "1e300"
-
-
 @pytest.mark.parametrize(
-    ("file", "record"),
-    [*((file, "1") for file in FILE_KINDS), *(("'.'", record) for record in RECORD_KINDS)],
+    ("file", "record", "place"),
+    fields(r"""
+        1                 | 1       | 1, row 1
+        [1]               | 1       | [1], row 1
+        {'a': 1}          | 1       | {'a': 1}, row 1
+        '\xff'::blob      | 1       | \xFF, row 1
+        null              | 1       | own.parquet, row 1
+        date '2024-01-01' | 1       | 2024-01-01, row 1
+        '.'               | 1       | ., row 1
+        '/dev/zero'       | 1       | /dev/zero, row 1
+        '.'               | -1      | ., row -1
+        '.'               | null    | ., row 1
+        '.'               | 'x'     | ., row 1
+        '.'               | 1e300   | ., row 1
+        '.'               | 9223372036854775807 | ., row 9223372036854775807
+    """),
 )
-def test_origins_of_rows_may_be_of_any_kind(file, record):
-    rows = (
-        f"select * replace (99 as rating), {file} as source_file, {record} as source_record from"
-        f" ({ROWS})"
+def test_origins_of_rows_may_be_of_any_kind(file, record, place):
+    """SQL for the file and the record from which a row was imported."""
+    path = part(
+        "own.parquet", f"select *, {file} as source_file, {record} as source_record from ({ROWS})"
     )
-    with pytest.raises(DataError, match=", column rating: found '99', which is off the scale"):
+    rows = f"select file, record from ({RatingsFile(path).stored()})"
+    assert record_place(*connect().execute(rows).fetchone()) == place
+
+
+def test_a_row_of_an_odd_origin_is_refused_like_others():
+    rows = f"select * replace (99 as rating), {{'a': 1}} as source_file, 1e300 as source_record from ({ROWS})"
+    message = "^{'a': 1}, row 1, column rating: found '99', which is off the scale"
+    with pytest.raises(DataError, match=message):
         canonical([part("own.parquet", rows)])
 
 

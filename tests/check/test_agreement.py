@@ -14,6 +14,7 @@ from rated_tables import (
     by_subject,
     changed,
     expect,
+    facts_from,
     findings_from,
     rated,
     rows_where,
@@ -29,7 +30,7 @@ from recuse.check.agreement import (
     correlations_with_others,
     judge_correlations,
 )
-from recuse.check.facts import FINE, NOTE, WARNING, read_facts
+from recuse.check.facts import FINE, NOTE, WARNING, ordered
 from recuse.check.page import check_page
 from recuse.data.cells import read_levels
 from recuse.model.least_squares import quantile
@@ -98,11 +99,6 @@ WRONG = {
         "a scale may be reversed",
     ),
     "scores of the next model": (moved("gt", 5), PANEL, "shifted by a row"),
-    "scores of the next prompt": (
-        moved("gt", 5, by_model(ROWS)),
-        "Tone: the judges' mean rating of",
-        "shifted by a row",
-    ),
     "ratings of the next prompt": (
         [
             *rows_where("judge != 'GPT-4o'", MANY),
@@ -132,26 +128,29 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_wrong_is_said_first(tmp_path, wrong):
     rows, words, advice = WRONG[wrong]
-    findings, _ = findings_from(tmp_path, rows)
-    first = findings[0]
+    first = ordered(agreement(facts_from(tmp_path, rows)))[0]
     expect({(first.topic, ""): first}, f"agreement | | warning | | {words}* | *{advice}*")
+
+
+def test_what_is_wrong_comes_before_the_verdict_and_what_is_right_after_it(tmp_path):
+    findings, _ = findings_from(tmp_path, reversed_for(FIVE))
+    first = findings[0]
+    assert (first.topic, first.level) == ("agreement", WARNING)
     shown = " ".join(check_page("mine", findings).split())
     assert shown.startswith(
         f"mine: what these ratings support {first.words.replace(chr(160), ' ')}"
     )
+    assert findings_from(tmp_path, ROWS)[0][0].topic == "verdict"
 
 
 def levels(folder, rows):
     """Of the findings on agreement, if any."""
-    findings, _ = findings_from(folder, rows)
-    return {each.level for each in findings if each.topic == "agreement"}
+    return {each.level for each in agreement(facts_from(folder, rows))}
 
 
 def test_right_ratings_are_not_accused(tmp_path):
     for rows in (ROWS, LONG, without_scores(ROWS), without_scores(swapped(ROWS))):
-        findings, _ = findings_from(tmp_path, rows)
-        assert findings[0].topic == "verdict"
-        assert {each.level for each in findings if each.topic == "agreement"} == {FINE}
+        assert levels(tmp_path, rows) == {FINE}
 
 
 def test_a_judge_that_rates_at_random_has_a_note_or_a_warning(tmp_path):
@@ -160,7 +159,7 @@ def test_a_judge_that_rates_at_random_has_a_note_or_a_warning(tmp_path):
     drawn = np.random.default_rng(2)
     for row in rows:
         row["rating"] = int(drawn.integers(1, 6)) if row["judge"] == GPT4 else row["rating"]
-    findings, _ = findings_from(tmp_path, rows)
+    findings = ordered(agreement(facts_from(tmp_path, rows)))
     expect(
         by_subject(findings[:1]),
         "agreement | GPT-4o, Tone | warning | | *those of the other judges at 0.57*",
@@ -175,7 +174,7 @@ def test_a_judge_that_rates_at_random_has_a_note_or_a_warning(tmp_path):
 def test_correlations_are_those_of_loops_over_rows(tmp_path, models):
     """Within judge, model and prompt; within judge and model if each prompt has one model."""
     rows = noisy(models=models, share=0.3)
-    facts = read_facts(study_of_rows(tmp_path, rows), f"{tmp_path}/completeness.csv")
+    facts = facts_from(tmp_path, rows)
     connection = connect()
     connection.execute(f"create temp table sampled as from '{facts.study.ratings[0]}'")
     result = {
@@ -240,15 +239,15 @@ def test_noisy_judges_in_small_studies_are_not_accused(tmp_path, long):
     studies, or of the first 6, has a warning.
     """
     for seed in range(20 if long else 6):
-        study = study_of_rows(tmp_path, noisy(share=0.2, prompts=30, seed=seed))
-        findings = list(agreement(read_facts(study, f"{tmp_path}/completeness.csv")))
+        rows = noisy(share=0.2, prompts=30, seed=seed)
+        findings = list(agreement(facts_from(tmp_path, rows)))
         assert {each.level for each in findings} <= {FINE, NOTE}
         assert sum(each.topic == "agreement" for each in findings) == 6
 
 
 def test_ratings_without_variation_have_no_correlation(tmp_path):
-    findings, _ = findings_from(tmp_path, changed("judge == 'GPT-4o'", ROWS, rating=3))
-    subjects = {each.subject for each in findings if each.topic == "agreement"}
+    facts = facts_from(tmp_path, changed("judge == 'GPT-4o'", ROWS, rating=3))
+    subjects = {each.subject for each in agreement(facts)}
     assert subjects == {"Tone", *(f"{judge}, Tone" for judge in FIVE if judge != GPT4)}
     constant = [row | {"gt": 3, "rating": 3} for row in ROWS]
     two_prompts = rows_where("p < 2", ROWS)

@@ -18,8 +18,10 @@ from rated_tables import (
     subjects,
 )
 from recuse.base.words import percent
+from recuse.check.contents import own_missing
 from recuse.check.facts import LEVELS, STOP, WARNING, ordered
 from recuse.check.page import check_page
+from recuse.check.support import prompts
 from recuse.inference.power import detectable_bias
 from recuse.inference.reliability import Reliability
 from recuse.model.estimates import estimate
@@ -106,18 +108,6 @@ def test_which_biases_are_estimable(five, check):
     assert ("detectable", f"C {GPT4}") not in of_two
 
 
-def test_without_human_scores_the_gap_to_people_is_left_out_once(check):
-    expect(
-        check([row | {"gt": ""} for row in ROWS]),
-        """
-        verdict | supports | | | supports: self-bias of 5 of 5 judges (B, C); family-bias of *
-        verdict | does not support | |
-            | *: any gap to the human scale, which is A (no row has a human score); family-bias of *
-        verdict | does not support | | | *; family-bias of Claude, Llama 3 and Mistral (B, C)
-        """,
-    )
-
-
 def test_no_judge_is_a_model(check):
     findings = check(rated((LLAMA, MISTRAL), TWO))
     assert next(iter(findings)) == ("verdict", "supports")
@@ -179,7 +169,7 @@ def test_own_ratings_that_are_missing(check):
     """A sixth of them or so; one, 2.5 points of them, may be chance."""
     own = "judge == model == 'GPT-4o'"
     rows = rows_where(f"not ({own} and gt < 2)", ROWS)
-    findings = check(rows)
+    findings = check(rows, find=own_missing)
     lost = len(ROWS) - len(rows)
     assert findings["own ratings missing", GPT4].value == near(lost / 40)
     expect(
@@ -193,7 +183,8 @@ def test_own_ratings_that_are_missing(check):
         """,
     )
     one = rows_where(f"not ({own} and p == 0)", ROWS)
-    expect(check(one), "own ratings missing | GPT-4o | fine | 0.025")
+    findings = check(one, find=own_missing)
+    expect(findings, "own ratings missing | GPT-4o | fine | 0.025")
 
 
 def test_answers_on_several_occasions(check):
@@ -270,7 +261,7 @@ def test_prompts_of_unequal_numbers_of_ratings_count_as_fewer(check):
     dimensions = [f"D{place:02}" for place in range(20)]
     rows = rated(TWO, FIVE, dimensions=dimensions)
     expect(
-        check(rows_where("dimension == 'D00' or p < 2", rows)),
+        check(rows_where("dimension == 'D00' or p < 2", rows), find=prompts),
         """
         prompts | self-bias of GPT-4o | warning | 40
             | * to 40 of 40 prompts (as uneven as 7.3)
@@ -278,15 +269,9 @@ def test_prompts_of_unequal_numbers_of_ratings_count_as_fewer(check):
     )
 
 
-def test_judges_of_one_prompt_each_have_no_slope(check):
-    """No human score varies within a judge's ratings of a model: no cell is left for C."""
-    findings = check(rows_where("p == j", rated(prompts=5)))
-    expect(findings, "estimable | C: self-bias of * | | 0")
-
-
 def test_prompts_nested_in_models_are_named(check):
     apart, pairs, chained = (
-        check(rows_where(condition, ROWS))
+        check(rows_where(condition, ROWS), find=prompts)
         for condition in ("p % 5 == m", "p % 2 == (m in (0, 2))", "p % 4 == m or p % 4 == m - 1")
     )
     expect(apart, "prompts | nested in models | | 5")
@@ -298,7 +283,7 @@ def test_prompts_nested_in_models_are_named(check):
         prompts | nested in models | | | *, Llama 3 8B and Mistral 7B*
         """,
     )
-    for findings in (chained, check(rated(FIVE, (GPT4,)))):
+    for findings in (chained, check(rated(FIVE, (GPT4,)), find=prompts)):
         assert ("prompts", "nested in models") not in findings
 
 
@@ -323,11 +308,6 @@ def test_verdicts_that_will_be_inconclusive_are_named(check):
     )
 
 
-def test_human_scores_that_do_not_vary_for_a_judge(check):
-    findings = check(rows_where("judge != 'GPT-4o' or gt == 5", ROWS))
-    expect(findings, "estimable | C: self-bias of GPT-4o | | | *does not vary*")
-
-
 def test_coarse_scales_and_ratings_in_the_middle(check):
     """1 is the middle, three times in four."""
     findings = check(
@@ -344,13 +324,17 @@ def test_coarse_scales_and_ratings_in_the_middle(check):
     )
 
 
-@pytest.mark.parametrize(("prompts", "level"), [(1, "warning"), (29, "warning"), (30, "fine")])
-def test_few_prompts(prompts, level, check):
-    findings = check(rated(prompts=prompts))
-    expect(findings, f"prompts | Tone | {level} | {prompts}")
+@pytest.mark.parametrize(("number", "level"), [(1, "warning"), (29, "warning"), (30, "fine")])
+def test_few_prompts(number, level, check):
+    findings = check(rated(prompts=number), find=prompts)
+    expect(findings, f"prompts | Tone | {level} | {number}")
     expect(findings, "prompts | self-bias of * | fine")  # own answers are to all prompts
-    lacking = findings["verdict", "does not support"].words
-    assert ("anything about other prompts" in lacking) == (prompts == 1)
+
+
+def test_one_prompt_says_nothing_about_others(five, check):
+    lacking = "anything about other prompts"
+    expect(check(rated(prompts=1)), f"verdict | does not support | | | *{lacking}*")
+    assert lacking not in by_subject(five[0])["verdict", "does not support"].words
 
 
 def test_reliability_and_lengths(check):

@@ -202,10 +202,11 @@ def test_texts_of_several_lines_are_read_and_counted(capsys):
         LINES[0] + ",answer",
         *(f'{line},"one, two\n\nthree ""{place}"""' for place, line in enumerate(LINES[1:])),
     ]
-    assert ratings("raw.csv", "\n".join([*texts[:9], "", "", *texts[9:], ""]).encode()) == whole
+    lines = [texts[0], "", *texts[1:9], "", "", *texts[9:], ""]
+    assert ratings("raw.csv", "\n".join(lines).encode()) == whole
     path = "raw.csv"
     assert capsys.readouterr().err.splitlines() == [
-        f"warning: {path}, line 2, column answer: the first of 80 fields that contain 160 line"
+        f"warning: {path}, line 3, column answer: the first of 80 fields that contain 160 line"
         " breaks; if these are not texts, close the double quote"
     ]
 

@@ -108,11 +108,6 @@ def test_names_of_parts_are_no_patterns(name, neighbour):
     assert [(span.first, span.last) for span in prompt_ranges([ratings])] == [(0, 3)]
 
 
-def test_blank_lines_are_no_rows():
-    Path("raw.csv").write_bytes(HEADER + b"\n" + LINES[0] + b"\n\n" + LINES[1])
-    assert [row[0] for row in canonical(["raw.csv"])] == ["p0", "p1"]
-
-
 @pytest.mark.parametrize("rows", [1, 5])
 def test_a_line_that_was_not_read_is_refused(rows):
     Path("raw.csv").write_bytes(HEADER + b"\n" + b"".join(LINES[:3]))

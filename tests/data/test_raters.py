@@ -91,9 +91,7 @@ def test_teams_missing_ratings_and_other_columns(ratings):
 gpt-5,Tone,tickets,t0,ann,5
     line 3, column model: found 'gpt-5', an id that config does not list
 gpt-4o,Wit,tickets,t0,ann,5
-    column dimension: found 'Wit', a dimension without ratings in the study
-gpt-4o,Wit,tickets,t0,ann,5
-    ; write one of Style, Tone
+    column dimension: found 'Wit', a dimension without ratings in the study; write one of Style, Tone
 gpt-4o,Tone,chats,t0,ann,5
     column dataset: found 'chats', a dataset without ratings in the study
 gpt-4o,Tone,,t0,ann,5
@@ -103,9 +101,7 @@ gpt-4o,Tone,tickets,,ann,5
 gpt-4o,Tone,tickets,t0,,5
     column rater: found nothing; write a number or a name
 gpt-4o,Tone,tickets,t0,ann,0
-    column rating: found '0', which is off the scale of the dimension
-gpt-4o,Tone,tickets,t0,ann,0
-    write an integer from 1 to 5
+    column rating: found '0', which is off the scale of the dimension; write an integer from 1 to 5
 gpt-4o,Tone,tickets,t0,ann,4.5
     column rating: found '4.5'
 gpt-4o,Tone,tickets,t0,ann,good

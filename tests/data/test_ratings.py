@@ -115,12 +115,6 @@ def test_missing_values_leave_and_are_counted():
     }
 
 
-def test_lengths_may_be_absent_altogether():
-    lines = [line.rpartition(",")[0] for line in GOOD]
-    rows, _ = run([write("f.csv", lines, HEADER.removesuffix(",pred_length"))])
-    assert len(rows) == 3
-
-
 def test_any_dataset_without_declared_task_types():
     rows, _ = run([write("f.csv", GOOD)], task_types={})
     assert {row["task_type"] for row in rows} == {""}

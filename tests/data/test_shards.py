@@ -219,7 +219,6 @@ def test_nothing_complete_in_any_shard():
 
 GOOD = ["gpt-4o,gpt-4o,1,cnn,p,1,9", "gpt-4o,Claude v2,1,cnn,p,1,9", "gpt-4o,gpt-4o,2,cnn,q,1,9"]
 FAULTS = {
-    "rating off the scale": ["Claude v2,gpt-4o,1,cnn,p,7,9"],
     "two faults in a file": ["who,gpt-4o,1,cnn,p,1,9", "Claude v2,gpt-4o,1,cnn,p,1,long"],
     "twice in a file": ["Claude v2,gpt-4o,1,cnn,p,3,9", "Claude v2,gpt-4o,1,cnn,p,1,9"],
     "twice in two files": ["Claude v2,gpt-4o,1,cnn,p,3,9", "gpt-4o,gpt-4o,4,cnn,q,1,9"],

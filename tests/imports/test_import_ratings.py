@@ -2,6 +2,7 @@
 counted as missing.
 """
 
+import contextlib
 from pathlib import Path
 
 import duckdb
@@ -51,15 +52,22 @@ def counted():
 CANONICAL = "judge, model, prompt_id, dimension, dataset, rating, gt, failure, source_record"
 
 
+def import_with_humans(name="judged.csv"):
+    """The table of ratings beside that of two raters."""
+    imported([name], TABLE, scales=SCALE, references=["human.csv"], human=HUMAN, raters=True)
+
+
+@pytest.fixture(scope="module")
+def folder_with_humans(tmp_path_factory):
+    with contextlib.chdir(tmp_path_factory.mktemp("imported")):
+        import_with_humans()
+        return Path.cwd()
+
+
 @pytest.fixture
-def with_humans():
-    """The table of ratings, once or again, beside that of two raters."""
-
-    def again(name="judged.csv"):
-        imported([name], TABLE, scales=SCALE, references=["human.csv"], human=HUMAN, raters=True)
-
-    again()
-    return again
+def with_humans(folder_with_humans, monkeypatch):
+    """The test runs in the folder of this import."""
+    monkeypatch.chdir(folder_with_humans)
 
 
 def test_table_in_columns_of_other_names(with_humans):
@@ -162,15 +170,15 @@ def test_answers_of_one_model_to_one_prompt_on_several_occasions():
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl", "json", "csv.gz"])
-def test_table_is_the_same_in_any_kind_of_file(with_humans, suffix):
+def test_table_is_the_same_in_any_kind_of_file(folder_with_humans, suffix):
     # Numbers as numbers: of a parquet file they are 9.0 and so on where one is missing.
     rows = f"from read_csv('{FORMATS}/judged.csv', all_varchar=true)"
     as_numbers = "try_cast(score as double) as score, tokens::integer as tokens"
     typed = f"select * replace ({as_numbers}) {rows} where score is distinct from 'ERROR'"
     duckdb.sql(f"copy ({typed}) to 'judged.{suffix}' {WRITTEN_AS[suffix]}")
     columns = 'judge, model, prompt_id, dimension, rating, gt, "rating (2)", tokens'
-    theirs = rows_from(columns)
-    with_humans(Path(f"judged.{suffix}"))
+    theirs = rows_from(columns, f"{folder_with_humans}/ratings")
+    import_with_humans(Path(f"judged.{suffix}"))
     assert rows_from(columns) == theirs[:3] + theirs[4:]
 
 
@@ -196,10 +204,9 @@ def test_inspect_score_of_several_names_is_of_several_dimensions():
     """)
 
 
-def test_names_that_config_does_not_list_are_printed(with_humans, capsys):
+def test_names_that_config_does_not_list_are_printed(capsys):
     """Ids that config lists are not among them."""
-    capsys.readouterr()
-    with_humans()
+    import_with_humans()
     *lines, _ = capsys.readouterr().out.splitlines()  # The last is about human scores.
     assert lines == [
         f"{name}: not in config, taken as the only model of the family {name}"

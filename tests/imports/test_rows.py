@@ -94,13 +94,15 @@ def test_further_columns_have_any_name(suffix):
 
 
 @pytest.mark.parametrize(
-    "word", ["NaN", "inf", "-inf", "1e999", "Infinity", float("inf"), float("nan")]
+    "missing",
+    [["NaN", "inf", "-inf", "1e999", "Infinity"], [float("inf"), float("nan")]],
 )
-def test_words_of_no_finite_number_are_failures(word):
+def test_words_of_no_finite_number_are_failures(missing):
     """YAML reads some of them as numbers, which no file spells as SQL does."""
-    path = written(Path("own.csv"), [RATINGS[0], RATINGS[1] | {"rating": str(word)}])
-    result = rated(path, {"missing": [word]})
-    assert rows_from(result, "rating, failure is null") == [(7, True), (None, False)]
+    rows = [RATINGS[0] | {"prompt": str(word), "rating": str(word)} for word in missing]
+    result = rated(written(Path("own.csv"), [*RATINGS, *rows]), {"missing": missing})
+    found = rows_from(result, "rating, failure is null")
+    assert found == [(7, True), (9, True), *[(None, False)] * len(missing)]
 
 
 def test_failures_of_the_human_column_of_the_same_file_are_missing():

@@ -242,19 +242,17 @@ def packed(path, log, compression=zipfile.ZIP_DEFLATED):
     return path
 
 
-@pytest.mark.parametrize(
-    "compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_ZSTANDARD]
-)
-def test_packed_inspect_log_is_the_log(compression):
+def test_packed_inspect_log_is_the_log():
     """Also one compressed by Zstandard, as today's are, on any Python. DuckDB may open the job's
     files only, which those of an archive's entries are not.
     """
     scales = {"quality": [0, 1]}
     whole = imported(FIXTURES / "inspect.json", INSPECT, scales)
-    path = packed(Path("log.eval"), log_in("inspect.json"), compression)
-    outputs = [str(Path(name)) for name in ("ratings.parquet", "imported.csv")]
-    with bounded("1GB", Path("spilled"), files=[str(path)], outputs=outputs):
-        assert imported(path, INSPECT, scales) == whole
+    path, outputs = Path("log.eval"), ["ratings.parquet", "imported.csv"]
+    for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_ZSTANDARD):
+        packed(path, log_in("inspect.json"), compression)
+        with bounded("1GB", Path("spilled"), files=[str(path)], outputs=outputs):
+            assert imported(path, INSPECT, scales) == whole
     assert whole[1] == {"human score": 5}
     assert {row[2]: row[5] for row in whole[0]} == dict(
         zip(PROMPTS, (0.0, 2.0, 2.0, 2.0, None), strict=True)
@@ -313,13 +311,21 @@ def test_judges_that_an_inspect_log_names_need_no_config():
         imported(log, {"step": 0.5})
 
 
+def flip(path):
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        entry = archive.getinfo("samples/1_epoch_1.json")
+    content[entry.header_offset + 80] ^= 4
+    path.write_bytes(bytes(content))
+
+
 DAMAGED = {
     "no zip": (lambda path: path.write_text("{}"), "not a whole log .File is not a zip file"),
     "cut off": (
         lambda path: path.write_bytes(path.read_bytes()[:-300]),
         "not a whole log",
     ),
-    "a bit": (lambda path: flip(path), "not a whole log"),
+    "a bit": (flip, "not a whole log"),
     "no header": (
         lambda path: packed_without(path, "header.json", "_journal/start.json"),
         "found no header.json",
@@ -329,14 +335,6 @@ DAMAGED = {
         "found 4 samples, but summaries of 5",
     ),
 }
-
-
-def flip(path):
-    content = bytearray(path.read_bytes())
-    with zipfile.ZipFile(path) as archive:
-        entry = archive.getinfo("samples/1_epoch_1.json")
-    content[entry.header_offset + 80] ^= 4
-    path.write_bytes(bytes(content))
 
 
 def packed_without(path, *names):
@@ -408,12 +406,13 @@ def test_invalidated_samples_of_inspect_are_left_out_and_counted(capsys):
     assert "log.json: left out, as invalidated: 1 sample" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("models", [["a/x", "b/y"], [{"model": "a/x"}, {"model": "b/y"}]])
-@pytest.mark.parametrize("place", ["role", "scorer"])
-def test_several_graders_of_inspect_are_one_judge(models, place):
-    in_scorer = place == "scorer"
-    log = small_inspect_log({"model_graded_qa": models if in_scorer else None})
-    log["eval"] |= {} if in_scorer else {"model_roles": {"grader": models}}
+@pytest.mark.parametrize(
+    ("in_scorer", "of_role"),
+    [(["a/x", "b/y"], None), (None, [{"model": "a/x"}, {"model": "b/y"}])],
+)
+def test_several_graders_of_inspect_are_one_judge(in_scorer, of_role):
+    log = small_inspect_log({"model_graded_qa": in_scorer})
+    log["eval"]["model_roles"] = {"grader": of_role}
     rows, _ = imported(log, {})
     assert {row[0] for row in rows} == {"a/x, b/y"}
 

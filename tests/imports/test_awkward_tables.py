@@ -349,7 +349,7 @@ def canonical():
 
 
 @pytest.mark.parametrize("table", [*SPOILT, nested_json_lines])
-def test_a_spoilt_table_is_refused_or_read_as_it_is(table):
+def test_a_spoilt_table_is_refused_or_read_as_it_is(table, long):
     """Cells, rows and columns are changed: no number comes of it but those that a second reader
     finds in the file.
     """
@@ -366,7 +366,7 @@ def test_a_spoilt_table_is_refused_or_read_as_it_is(table):
     study = yaml.safe_load(settings_text(table))["studies"]["mine"]
     outcomes = Counter()
 
-    @examples(150)
+    @examples(150 if long else 100)
     @given(texts)
     def read_or_refused(text):
         given = {"settings": study["import"], "scales": study["scales"]}

@@ -93,7 +93,7 @@ def take(name, path, references=None):
     return [path for path in made if path.exists()]
 
 
-@pytest.mark.parametrize("name", [*RATED, *VERDICTS])
+@pytest.mark.parametrize("name", SPOILT)
 def test_fixtures_as_they_are(name):
     assert Path("canonical.parquet") in take(name, FORMATS / name)
 

@@ -25,7 +25,7 @@ from recuse.imports.logs import YES_NO
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
-SPOILT = int(os.environ.get("RECUSE_SPOILT", "36"))
+SPOILT = int(os.environ.get("RECUSE_SPOILT", "24"))
 # Gold labels of three answers, which this metric says
 GOLD_FILE, GOLD = "lm_eval.jsonl", "exact_match,strict-match"
 JUDGED = "judge,model,prompt,rating\nj,m,0,1\nj,m,1,1\nj,m,2,1\n"

@@ -3,6 +3,7 @@ recovered.
 """
 
 import math
+from itertools import product
 
 import duckdb
 import numpy as np
@@ -49,25 +50,21 @@ def drawn(seed, *, prompts=200, share=1.0):
     pass a wrong answer.
     """
     draw = default_rng(seed)
-    rows = []
-    for prompt in range(prompts):
-        hard = draw.uniform(-0.3, 0.3)
-        factor = draw.uniform(0.6, 1.4)
-        for model in MODELS:
-            right = draw.random() < 0.5 + hard
-            for judge in MODELS:
-                chance = LENIENT[judge] * factor * DECEIVING.get(model, 1.0)
-                if judge == model:
-                    chance *= OWN[judge]
-                elif FAMILIES[judge] == FAMILIES[model]:
-                    chance *= SIBLING.get(FAMILIES[judge], 1.0)
-                passed = draw.random() < (0.9 if right else chance)
-                rating = draw.choice([0.5, 0.75, 1.0]) if passed else draw.choice([0.0, 0.25])
-                if draw.random() < share:
-                    rows.append((prompt, judge, model, rating, float(right)))
-    table = pd.DataFrame(rows, columns=["prompt", "judge", "model", "rating_unit", "gt_unit"])
+    table = pd.DataFrame(product(range(prompts), MODELS, MODELS))
+    table.columns = ["prompt", "model", "judge"]
     families = {f"{name}_family": table[name].map(FAMILIES) for name in ("judge", "model")}
-    return table.assign(**families, dimension="d")
+    table = table.assign(**families, dimension="d")
+    judge, model, number = table["judge"], table["model"], len(table)
+    hard, factor = draw.uniform([[-0.3], [0.6]], [[0.3], [1.4]], (2, prompts))[:, table["prompt"]]
+    right = draw.random(prompts * len(MODELS)).repeat(len(MODELS)) < 0.5 + hard
+    chance = judge.map(LENIENT) * factor * model.map(DECEIVING).fillna(1.0)
+    sibling = (
+        table["judge_family"].map(SIBLING).where(table["judge_family"] == table["model_family"])
+    )
+    chance *= judge.map(OWN).where(judge == model, sibling.fillna(1.0))
+    passed = draw.random(number) < np.where(right, 0.9, chance)
+    rating = np.where(passed, draw.integers(2, 5, number), draw.integers(2, size=number)) / 4
+    return table.assign(rating_unit=rating, gt_unit=right * 1.0)[draw.random(number) < share]
 
 
 def rows_from(table, folder):
@@ -138,8 +135,10 @@ def test_every_ratio_equals_a_loop_over_rows(tmp_path, share):
     rows = [row for row in rows_from(table, tmp_path) if "n" in row]
     assert {row["baseline"] for row in rows} == {*BASELINES}
     assert {row["quantity"] for row in rows} == {"self_bias", "family_bias"}
+    biases = {fields(row, "quantity term case") for row in rows}
+    ratios = {bias: naive(table, *bias) for bias in biases}
     for row in rows:
-        expected = naive(table, row["quantity"], row["term"], row["case"])[row["baseline"]]
+        expected = ratios[fields(row, "quantity term case")][row["baseline"]]
         if not math.isfinite(expected):
             assert math.isnan(row["estimate"])
             continue

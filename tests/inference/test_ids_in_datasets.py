@@ -116,9 +116,9 @@ def test_shards_are_those_of_ids_apart(studies, tmp_path):
         check_files(source, checked=paths["checked"], summary=paths["summary"])
         tables = {name: paths[name] for name in ("plan", "completeness")}
         plan_study(
-            "ids", replace(source, files=[]), summaries=[paths["summary"]], shards=5, **tables
+            "ids", replace(source, files=[]), summaries=[paths["summary"]], shards=3, **tables
         )
-        shards = [f"{tmp_path}/{folder.name}/{shard}.parquet" for shard in range(5)]
+        shards = [f"{tmp_path}/{folder.name}/{shard}.parquet" for shard in range(3)]
         for shard, path in enumerate(shards):
             write_shard(
                 source, checked=[paths["checked"]], plan=paths["plan"], shard=shard, ratings=path

@@ -54,10 +54,12 @@ def test_a_single_judge_links_models():
     assert linked.astype(int).tolist() == [[1, 1, 1, 0]] * 3 + [[0, 0, 0, 1]]
 
 
-@pytest.fixture(params=[mixed.DENSE, 0], ids=["dense", "sparse"])
-def _matrices(request, monkeypatch):
+@pytest.fixture(scope="module", params=[mixed.DENSE, 0], ids=["dense", "sparse"])
+def _matrices(request):
     """Matrices of small tables dense, as they are, and sparse, as those of large ones."""
-    monkeypatch.setattr(mixed, "DENSE", request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mixed, "DENSE", request.param)
+        yield
 
 
 def drawn(seed):
@@ -199,7 +201,7 @@ def exact(monkeypatch):
 SEEDS = [0, pytest.param(1, marks=pytest.mark.long)]
 
 
-@pytest.fixture(params=SEEDS)
+@pytest.fixture(scope="module", params=SEEDS)
 def fitted(request, _matrices):
     """A random table with its means, the fit to it and its twin."""
     table, mean = drawn(request.param)
@@ -208,7 +210,9 @@ def fitted(request, _matrices):
 
 
 def test_parameters_maximise_the_likelihood_of_a_dense_twin(exact, fitted):
-    *_, fit, twin = fitted
+    table, mean, *_ = fitted
+    fit = MixedFit(table, mean)
+    twin = Twin(fit, mean)
     assert approx_central(twin.objective, fit.parameters, 1e-4) == pytest.approx(0, abs=1e-5)
     for step in 0.1 * default_rng(0).normal(size=(5, len(fit.parameters))):
         assert twin.objective(fit.parameters + step) > twin.objective(fit.parameters)
@@ -249,15 +253,15 @@ def test_use_of_the_scale_acts_on_effects_of_models_less_their_noise(seed, monke
 
 
 def test_gradient_and_average_information_are_those_of_finite_differences(fitted):
-    _, mean, fit, twin = fitted
+    _, mean, fit, _ = fitted
     generator = default_rng(0)
     centred = mean - mean.mean()
+    twin = Twin(fit, centred)
     for _ in range(3):
         at = fit.parameters + 0.5 * generator.normal(size=len(fit.parameters))
         state = fit._state(at, centred)
         gradient = fit._gradient(state)
         information = fit._information(state)
-        twin.mean = centred
         assert gradient == pytest.approx(approx_central(twin.objective, at, 1e-5), abs=1e-5)
         assert information == pytest.approx(twin.information(at), rel=1e-6, abs=1e-8)
         other = fit._state(fit.parameters, centred).objective - twin.objective(fit.parameters)
@@ -447,6 +451,7 @@ MEANS = {
 }
 
 
+@pytest.mark.usefixtures("few_sweeps")
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_degenerate_table_has_numbers_or_reasons(name):

@@ -3,8 +3,10 @@ that lack some ratings.
 """
 
 import math
+from dataclasses import replace
 from operator import attrgetter
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from numpy.random import default_rng
 
 import recuse
 from conftest import CONFIG
-from picked_rows import fields, keyed, where
+from picked_rows import fields, keyed
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.inference.idiosyncrasy import idiosyncrasies
 from recuse.inference.power import detectable_bias, reaches
@@ -33,6 +35,7 @@ CHECKS = {
     C: {"title": "C", "specs": ["main"], "asks": "?", "table": "idiosyncrasy"},
 }
 WORDINGS = ("plain", "strict", "short")
+pytestmark = pytest.mark.usefixtures("few_sweeps")
 
 
 def asked(wordings=WORDINGS, replicates=2):
@@ -76,17 +79,26 @@ def study(rows, tmp_path_factory):
     return study_of_rows(tmp_path_factory.mktemp("wordings"), rows)
 
 
-def by_statsmodels(folder, rows):
-    """Self-biases under Equation 1 with errors by prompt, by judge."""
-    folder.mkdir()
-    (fitted,) = fits_by_formula(Spec.of("main", covariance="CR1"), study_of_rows(folder, rows))
+@pytest.fixture(scope="module")
+def table(study):
+    return rows_by(study)
+
+
+def by_statsmodels(study, folder, rows):
+    """Self-biases under Equation 1 with errors by prompt, by judge; rows: SQL."""
+    path = f"{folder}/part.parquet"
+    duckdb.sql(f"copy ({rows}) to '{path}'")
+    part = replace(study, ratings_from=[path], _read={})
+    (fitted,) = fits_by_formula(Spec.of("main", covariance="CR1"), part)
     return {each.term: each for each in fitted.coefficients if each.quantity == "self_bias"}
 
 
-def test_errors_over_wordings_are_those_of_fits_by_statsmodels(rows, study, tmp_path):
-    table = rows_by(study, A)
-    whole = by_statsmodels(tmp_path / "whole", rows)
-    parts = [by_statsmodels(tmp_path / name, where(rows, wording=name)) for name in WORDINGS]
+def test_errors_over_wordings_are_those_of_fits_by_statsmodels(study, table, tmp_path):
+    rows = f"from '{study.ratings[0]}'"
+    whole = by_statsmodels(study, tmp_path, rows)
+    parts = [
+        by_statsmodels(study, tmp_path, f"{rows} where wording = '{name}'") for name in WORDINGS
+    ]
     for term in FIVE:
         numbers = attrgetter("estimate", "std_error", "n_term")
         estimates, errors, n = np.transpose([numbers(part[term]) for part in parts])
@@ -104,8 +116,7 @@ def test_errors_over_wordings_are_those_of_fits_by_statsmodels(rows, study, tmp_
         )
 
 
-def test_the_bias_that_moves_with_the_wording_has_the_spread(study):
-    table = rows_by(study)
+def test_the_bias_that_moves_with_the_wording_has_the_spread(table):
     for check in CHECKS:
         moved = table[check, "self_bias", "GPT-4o"]
         others = [
@@ -116,9 +127,8 @@ def test_the_bias_that_moves_with_the_wording_has_the_spread(study):
         assert fields(moved, "wordings replicates note") == (3, 2, "")
 
 
-def test_c_is_that_of_the_table_of_idiosyncrasy(study):
+def test_c_is_that_of_the_table_of_idiosyncrasy(study, table):
     (each,) = idiosyncrasies(Spec.of("main", **SPECS["main"]), study)
-    table = rows_by(study, C)
     for test in each.tests():
         row = table.get(("idiosyncrasy", test.quantity, test.term))
         assert (row is None) == bool(test.reason)

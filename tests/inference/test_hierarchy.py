@@ -170,7 +170,7 @@ def long_run(name, *, turned=False):
     """What many sweeps find, (biases, 3), with self-biases in the order of names that are not
     turned.
     """
-    found = sampled(name, turned=turned, BURN_IN=100, KEPT=1000, MOST=1000)
+    found = sampled(name, turned=turned, BURN_IN=100, KEPT=400, MOST=400)
     of_self = [numbers for (quantity, _), numbers in found.items() if quantity == "self_bias"]
     return np.array(of_self[:: -1 if turned else 1] + list(found.values())[len(of_self) :])
 

@@ -14,7 +14,7 @@ from numpy.random import default_rng
 
 import recuse
 from conftest import CONFIG
-from picked_rows import fields, keyed
+from picked_rows import fields, keyed, where
 from rated_tables import FIVE, rated, study_of_rows
 from recuse.inference.idiosyncrasy import idiosyncrasies
 from recuse.inference.power import detectable_bias, reaches
@@ -275,7 +275,7 @@ def test_an_interval_over_wordings_never_narrows_that_of_the_check():
 
 def test_verdicts_in_python_are_over_wordings(rows):
     """GPT-4o favours itself most in the last wording."""
-    table = pd.DataFrame(rows).drop(columns="pred_length")
+    table = pd.DataFrame(where(rows, replicate=0)).drop(columns=["pred_length", "replicate"])
     over, alone = (
         recuse.verdict(recuse.ratings(each, human="gt", scale=(1, 5)))
         .frame.set_index("term")

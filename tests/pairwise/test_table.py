@@ -7,7 +7,11 @@ import duckdb
 import pytest
 
 from picked_rows import fields
+from recuse.base.database import connect, create_table
+from recuse.base.errors import DataError
+from recuse.data.faults import raise_first_fault
 from recuse.data.verdicts import COMPARISONS
+from recuse.pairwise.table import CHECKS, create_typed, select_stored
 from text_tables import cases, csv_rows, lines, words
 from verdict_files import complaint, run, select
 
@@ -121,42 +125,60 @@ def test_without_a_control_answers_may_come_either_way_round():
     assert len(select(read(lines, f"{NEEDED},condition")[0])) == 4
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    cases(
-        """
-,q,A,B,ab,a,,,
+# Rows, and the message about each
+WRONG = """
+,q,A,B,ab,a,,,,,,,
     column judge: found nothing; write the name of the judge
-J, ,A,B,ab,a,,,
+J, ,A,B,ab,a,,,,,,,
     column item: found nothing; write the id of the question
-J,q,,B,ab,a,,,
+J,q,,B,ab,a,,,,,,,
     column model_a: found nothing; write the name of the model
-J,q,A,,ab,a,,,
+J,q,A,,ab,a,,,,,,,
     column model_b: found nothing; write the name of the model
-J,q,GPT,GPT,ab,a,,,
+J,q,GPT,GPT,ab,a,,,,,,,
     column model_b: found 'GPT', which is model_a too; give two answers of one model different names, such as GPT and GPT (2)
-J,q,A,B,AB,a,,,
+J,q,A,B,AB,a,,,,,,,
     column order: found 'AB', which is none of ab or ba; write ab or ba
-J,q,A,B,,a,,,
+J,q,A,B,,a,,,,,,,
     column order: found nothing, which is none of ab or ba
-J,q,A,B,ab,A,,,
+J,q,A,B,ab,A,,,,,,,
     column outcome: found 'A', which is none of a, b, tie or error; write a, b, tie or error
-J,q,A,B,ab,,,,
+J,q,A,B,ab,,,,,,,,
     column outcome: found nothing, which is none of
-J,q,A,B,ab,a,error,,
+J,q,A,B,ab,a,error,,,,,,
     column human: found 'error', which is none of a, b or tie; write a, b or tie, or leave it
-J,q,A,B,ab,a,a,many,
+J,q,A,B,ab,a,a,many,,,,,
     column length_a: found 'many', which is not a length; write a number of words, 0 or more
-J,q,A,B,ab,a,a,5,-1
+J,q,A,B,ab,a,a,5,-1,,,,
     column length_b: found '-1', which is not a length
-J,q,A,B,ab,a,a,inf,5
+J,q,A,B,ab,a,a,inf,5,,,,
     column length_a: found 'inf', which is not a length
+J,q,A,B,ab,a,,,,tie,,,
+    column favoured: found 'tie', which is none of a or b; write a or b, or leave it empty
+J,q,A,B,ab,a,,,,,1.5,,
+    column humans_a: found '1.5', which is not a number of human votes
+J,q,A,B,ab,a,,,,,,1.5,
+    column vote: found '1.5', which is not the number of a vote; write an integer from 1
+J,q,A,B,ab,a,,,,,,,maybe
+    column right_a: found 'maybe', which is none of true or false; write true or false
 """
-    ),
-)
-def test_fault_is_named_with_its_place(line, message):
-    text = message_from([GOOD[0], line, *GOOD[1:]])
-    assert f"v.csv, line 3, {message}" in text
+
+
+def test_fault_is_named_with_its_place():
+    """All rows are read once; test_message_about_a_faulty_file has faults of all kinds the whole
+    way.
+    """
+    wrong = cases(WRONG)
+    file = write(
+        [f"{GOOD[0]},,,,", *(line for line, _ in wrong)], f"{HEADER},favoured,humans_a,vote,right_a"
+    )
+    connection = connect()
+    create_table(connection, "registry", "id varchar, name varchar", [])
+    create_typed(connection, select_stored(connection, [file]), ".")
+    for number, (_, message) in enumerate(wrong, start=2):
+        with pytest.raises(DataError) as caught:
+            raise_first_fault(connection, f"(from typed where record = {number})", CHECKS)
+        assert f"v.csv, line {number + 1}, {message}" in str(caught.value)
 
 
 def test_human_votes_are_counts_and_turn_with_the_answers():
@@ -247,18 +269,6 @@ NEEDED,vote
 J,q,A,B,ab,a,0
     line 2, column vote: found '0', which is not the number of a vote; write an integer from 1
 
-NEEDED,vote
-J,q,A,B,ab,a,1.5
-    line 2, column vote: found '1.5', which is not the number of a vote; write an integer from 1
-
-NEEDED,favoured
-J,q,A,B,ab,a,tie
-    line 2, column favoured: found 'tie', which is none of a or b; write a or b, or leave it empty
-
-NEEDED,humans_a,humans_b
-J,q,A,B,ab,a,1.5,1
-    column humans_a: found '1.5', which is not a number of human votes
-
 GOOD
 J,q1,GPT,Bard,ba,a,b,120,80
     v.csv, line 6, column judge: the verdict of 'J' on item 'q1', 'GPT' against 'Bard' with the answer of 'Bard'
@@ -301,11 +311,6 @@ J,q,A,B,ba,a,10,20
 J,q,C,A,ab,a,30,99
 J,q,C,A,ba,a,30,99
     v.csv, line 4, column length_b: found 99 words of 'A' for item 'q', but 10 words of 'A' in
-
-NEEDED,right_a,right_b
-J,q1,GPT,Bard,ab,a,maybe,0
-J,q1,Bard,GPT,ab,a,0,1
-    line 2, column right_a: found 'maybe', which is none of true or false; write true or false
 
 NEEDED,right_a,right_b
 J,q1,GPT,Bard,ab,a,1,0

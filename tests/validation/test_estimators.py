@@ -182,7 +182,7 @@ def test_properties_of_the_estimators(name, long):
 def test_estimators_answer_the_tests_that_they_declare():
     rows = tried(
         list(ESTIMATORS),
-        replicates=3,
+        replicates=2,
         **PAPER,
         length_preference=0.05,
         missing=0.1,

@@ -217,7 +217,7 @@ def test_a_fit_whose_effects_of_models_diverge_is_refused(dials, seed):
     world = MonteCarloWorld(
         families=[6, 1, 1, 1], **dials, intercept=0.3, slope=0.5, family_preference=0.03
     )
-    (each,) = idiosyncrasies(MAIN, world.draw(default_rng(seed)))
+    (each,) = idiosyncrasies(Spec.of("main"), world.draw(default_rng(seed)))
     rows = list(idiosyncrasy_rows([each], confidence=0.9))
     assert {code(row["reason"]) for row in rows} == {Reason.NOT_CONVERGED, Reason.NO_SIBLINGS}
     assert not any("estimate" in row for row in rows)

@@ -9,6 +9,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from numpy.random import default_rng
 
 from picked_rows import fields
@@ -35,14 +36,16 @@ from recuse.inference.gold import (
 from recuse.inference.verdict import FOUND, Verdict
 
 CONFIDENCE = 0.9
-FAMILIES = {"A": "one", "B": "one", "C": "two", "D": "three", "E": "four", "F": "five"}
+# Family of each model; probability that a judge passes a wrong answer, and the factor for its own,
+# its family's, and a model's answers for everyone.
+FAMILIES, LENIENT, OWN, SIBLING, DECEIVING = yaml.safe_load("""
+- {A: one, B: one, C: two, D: three, E: four, F: five}
+- {A: 0.1, B: 0.2, C: 0.3, D: 0.15, E: 0.25, F: 0.2}
+- {A: 1.6, B: 1.0, C: 1.4, D: 1.0, E: 1.0, F: 1.3}
+- {one: 1.5}
+- {A: 1.3, E: 0.8}
+""")
 MODELS = tuple(FAMILIES)
-# Probability that a judge passes a wrong answer, and the factor for its own, its family's, and a
-# model's answers for everyone.
-LENIENT = {"A": 0.1, "B": 0.2, "C": 0.3, "D": 0.15, "E": 0.25, "F": 0.2}
-OWN = {"A": 1.6, "B": 1.0, "C": 1.4, "D": 1.0, "E": 1.0, "F": 1.3}
-SIBLING = {"one": 1.5}
-DECEIVING = {"A": 1.3, "E": 0.8}
 
 
 def drawn(seed, *, prompts=200, share=1.0):

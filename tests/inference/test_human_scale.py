@@ -4,6 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+import yaml
 from numpy.random import default_rng
 from scipy.special import ndtr, ndtri
 from statsmodels.api import WLS
@@ -19,16 +20,11 @@ from recuse.inference.human_scale import (
 from recuse.inference.leaderboard import AS_PEOPLE, as_people_rows
 from recuse.validation.world import MEAN_QUALITY, MonteCarloWorld
 
-WORLD = MonteCarloWorld(
-    families=[2, 1, 1],
-    dimensions=2,
-    prompts=100,
-    intercept=0.3,
-    slope=0.5,
-    noise=0.15,
-    quality_gap=0.1,
-    self_bias=[0.1, 0, 0, 0],
-)
+DIALS = """
+{families: [2, 1, 1], dimensions: 2, prompts: 100, intercept: 0.3, slope: 0.5, noise: 0.15,
+ quality_gap: 0.1, self_bias: [0.1, 0, 0, 0]}
+"""
+WORLD = MonteCarloWorld(**yaml.safe_load(DIALS))
 TRUTH = MEAN_QUALITY + WORLD.quality_gap * np.linspace(-0.5, 0.5, 4)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from numpy.random import default_rng
 from statsmodels.api import OLS
 
@@ -22,14 +23,9 @@ from recuse.validation.world import MonteCarloWorld
     ],
 )
 def test_sampling_variance_of_a_cell_is_that_of_the_errors_over_its_rows(spec, dials):
-    world = {
-        "families": [3, 2, 2, 2],
-        "dimensions": 4,
-        "prompts": 150,
-        "intercept": 0.3,
-        "slope": [0.2, 0.8],
-        "noise": 0.2,
-    }
+    world = yaml.safe_load("""
+        {families: [3, 2, 2, 2], dimensions: 4, prompts: 150, intercept: 0.3, slope: [0.2, 0.8], noise: 0.2}
+    """)
     draw = MonteCarloWorld(**{**world, **dials}).draw(default_rng(1))
     ((_, cells),) = tables_of_slices(Spec.of("main", **spec), draw)
     by_judge = cells.variance.reshape(9, 9).mean(axis=1)

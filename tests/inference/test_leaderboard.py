@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from numpy.random import default_rng
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -71,17 +72,11 @@ def swapped():
     """Models 1, 3 and 5 favour themselves by 0.2: one of 5 judges lifts them past better ones. True
     order: 5, 4, 3, 2, 1.
     """
-    world = MonteCarloWorld(
-        families=[1] * 5,
-        dimensions=3,
-        prompts=80,
-        intercept=0.2,
-        slope=0.8,
-        noise=0.1,
-        quality_gap=0.12,
-        self_bias=[0.2, 0, 0.2, 0, 0.2],
-    )
-    return world.draw(default_rng(3))
+    dials = """
+        {families: [1, 1, 1, 1, 1], dimensions: 3, prompts: 80, intercept: 0.2, slope: 0.8,
+         noise: 0.1, quality_gap: 0.12, self_bias: [0.2, 0, 0.2, 0, 0.2]}
+    """
+    return MonteCarloWorld(**yaml.safe_load(dials)).draw(default_rng(3))
 
 
 @pytest.mark.parametrize(

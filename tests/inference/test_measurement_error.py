@@ -5,6 +5,7 @@ statsmodels.
 import duckdb
 import numpy as np
 import pytest
+import yaml
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
 
@@ -37,15 +38,9 @@ from recuse.simulate.ratings import simulate
 from recuse.validation.world import RATERS, MonteCarloWorld
 from text_tables import lines
 
-WORLD = {
-    "families": [2, 1],
-    "dimensions": 2,
-    "prompts": 60,
-    "intercept": 0.3,
-    "slope": 0.5,
-    "noise": 0.2,
-    "reliability": 0.6,
-}
+WORLD = yaml.safe_load("""
+{families: [2, 1], dimensions: 2, prompts: 60, intercept: 0.3, slope: 0.5, noise: 0.2, reliability: 0.6}
+""")
 EQUATION = Spec.of("main")
 LENGTH = Spec.of("length", length="prompt")
 

@@ -4,11 +4,12 @@ that main keeps.
 
 import duckdb
 import pytest
+import yaml
 
 from conftest import DATA, changed_twin
 from picked_rows import fields
 from recuse.base.reasons import Reason, because
-from recuse.base.tables import read_table
+from recuse.base.tables import column_names, read_table
 from recuse.model.estimates import OF_SPECS as TABLES
 from recuse.steps.conclusions import rank
 from recuse.steps.fit import fit_specs
@@ -17,13 +18,8 @@ from recuse.steps.robustness import estimands, sensitivity
 pytestmark = pytest.mark.usefixtures("few_sweeps")
 LENGTH = ("length_control", "length_by_dimension")
 DIMENSIONS = ("Completeness", "Faithfulness", "Helpfulness")
-OF_SPECS = (
-    "idiosyncrasy",
-    "pooled",
-    "identifiability",
-    "measurement_error",
-    "sensitivity",
-    "leaderboard",
+OF_SPECS = column_names(
+    "idiosyncrasy pooled identifiability measurement_error sensitivity leaderboard"
 )
 LEVEL = {"confidence": 0.9, "seed": 1}
 SETTINGS = {
@@ -34,17 +30,11 @@ SETTINGS = {
     "power": {"self_bias": 0.02, "power": 0.8, "prompts": [100], "raters": [3], "copies": [1]},
     "without_human_scores": {},
 }
-OUTPUTS = {
-    "estimands": ("idiosyncrasy", "pooled", "residuals", "identifiability", "wordings"),
-    "sensitivity": (
-        "reliability",
-        "measurement_error",
-        "reliability_curve",
-        "breakdowns",
-        "sensitivity",
-    ),
-    "leaderboard": ("leaderboard", "calibration", "judgments", "power"),
-}
+OUTPUTS = yaml.safe_load("""
+estimands: [idiosyncrasy, pooled, residuals, identifiability, wordings]
+sensitivity: [reliability, measurement_error, reliability_curve, breakdowns, sensitivity]
+leaderboard: [leaderboard, calibration, judgments, power]
+""")
 
 
 def tables_from(study, folder):

@@ -6,6 +6,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from numpy.random import default_rng
 
 from designs_on_rows import frame_on_rows
@@ -152,14 +153,9 @@ def test_answers_on_two_occasions_are_two_answers(tmp_path):
     assert other.error(other.folds) == pytest.approx(one.error(one.folds), abs=1e-12)
 
 
-SIZE = {
-    "dimensions": 2,
-    "prompts": 200,
-    "intercept": [0.1, 0.0],
-    "slope": 1.0,
-    "noise": 0.2,
-    "families": [2, 1, 1, 1],
-}
+SIZE = yaml.safe_load("""
+{dimensions: 2, prompts: 200, intercept: [0.1, 0.0], slope: 1.0, noise: 0.2, families: [2, 1, 1, 1]}
+""")
 
 
 def world(seed=5, **dials):

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import yaml
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
 from scipy.special import ndtr
@@ -46,15 +47,10 @@ from recuse.inference.robustness import Estimate
 from recuse.model.spec import A, C, Spec
 from recuse.validation.world import MonteCarloWorld
 
-SIZE = {
-    "families": [2, 2, 1],
-    "dimensions": 2,
-    "prompts": 30,
-    "intercept": 0.2,
-    "slope": 0.6,
-    "noise": 0.2,
-}
-OTHERS = {"preference": [0.03, 0.05], "quality_gap": 0.2, "reliability": 0.55}
+SIZE, OTHERS = yaml.safe_load("""
+- {families: [2, 2, 1], dimensions: 2, prompts: 30, intercept: 0.2, slope: 0.6, noise: 0.2}
+- {preference: [0.03, 0.05], quality_gap: 0.2, reliability: 0.55}
+""")
 WORLD = MonteCarloWorld(**SIZE, **OTHERS)
 OF_NINE = SIZE | {"families": [3, 2, 2, 2], "dimensions": 3, "prompts": 100, "preference": 0.02}
 NINE = MonteCarloWorld(**OF_NINE)
@@ -460,32 +456,12 @@ def test_noise_is_that_of_each_judge(twin):
 
 
 def test_numbers_of_a_design_hold_for_every_judge():
-    one = {
-        "judge": "one",
-        "std_error": 0.01,
-        "floor": 0.004,
-        "limit": 0.01,
-        "detectable": 0.025,
-        "size": 0.1,
-        "bias": 0.001,
-    }
-    other = {
-        **one,
-        "limit": 0.005,
-        "detectable": 0.02,
-        "size": 0.3,
-        "bias": -0.02,
-        "prompts_needed": 90,
-        "size_needed": 0.19,
-    }
+    one, other, expected = yaml.safe_load("""
+      - &one {judge: one, std_error: 0.01, floor: 0.004, limit: 0.01, detectable: 0.025, size: 0.1, bias: 0.001}
+      - {<<: *one, limit: 0.005, detectable: 0.02, size: 0.3, bias: -0.02, prompts_needed: 90, size_needed: 0.19}
+      - {detectable: 0.025, detectable_least: 0.02, floor: 0.01, size: 0.3, bias: -0.02}
+    """)
     rows = [{**one, "prompts_needed": 120, "size_needed": 0.11}, other]
-    expected = {
-        "detectable": 0.025,
-        "detectable_least": 0.02,
-        "floor": 0.01,
-        "size": 0.3,
-        "bias": -0.02,
-    }
     assert _of_every_judge(rows, True, 0.1) == {**expected, "prompts_needed": 120}
     too_often = [rows[0], {**other, "size_needed": 0.21}]
     assert _of_every_judge(too_often, True, 0.1) == {

@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from numpy.random import default_rng
 
 import recuse
@@ -24,16 +25,17 @@ from recuse.inference.wordings import Crossed, Part, errors_with_twice, wording_
 from recuse.model.least_squares import quantile
 from recuse.model.spec import Spec
 from recuse.validation.statsmodels import fits_by_formula
+from text_tables import csv_rows
 
 SPECS = {name: CONFIG["specs"][name] for name in ("main", "clustered", "model_effects")}
 A = "clustered"
 B = "model_effects"
 C = "idiosyncrasy"
-CHECKS = {
-    A: {"title": "A", "specs": [A], "asks": "?"},
-    B: {"title": "B", "specs": [B], "asks": "?"},
-    C: {"title": "C", "specs": ["main"], "asks": "?", "table": "idiosyncrasy"},
-}
+CHECKS = yaml.safe_load("""
+clustered: {title: A, specs: [clustered], asks: "?"}
+model_effects: {title: B, specs: [model_effects], asks: "?"}
+idiosyncrasy: {title: C, specs: [main], asks: "?", table: idiosyncrasy}
+""")
 WORDINGS = ("plain", "strict", "short")
 pytestmark = pytest.mark.usefixtures("few_sweeps")
 
@@ -196,21 +198,14 @@ def test_a_judge_counts_the_wordings_by_which_it_was_asked(tmp_path):
     assert "ci_low" not in table["clustered", "self_bias", "Llama 3 8B"]
 
 
-NUMBERS = {
-    "estimate": "0.1",
-    "ci_low": "0.05",
-    "ci_high": "0.15",
-    "p_value": "0.001",
-    "std_error": "0.03",
-    "df": "99",
-}
-WIDER = {
-    "ci_low": "-0.05",
-    "ci_high": "0.25",
-    "p_value": "0.2",
-    "detectable": "0.2",
-    "wordings": "3",
-}
+(NUMBERS,) = csv_rows("""
+estimate,ci_low,ci_high,p_value,std_error,df
+0.1,0.05,0.15,0.001,0.03,99
+""")
+(WIDER,) = csv_rows("""
+ci_low,ci_high,p_value,detectable,wordings
+-0.05,0.25,0.2,0.2,3
+""")
 BIAS = {"slice": "", "quantity": "self_bias", "term": "J"}
 
 

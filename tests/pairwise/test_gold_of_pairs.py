@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+import yaml
 from numpy.random import default_rng
 from scipy.stats import t
 
@@ -41,20 +42,19 @@ CASES = {
     (True, True): "both right",
     (False, False): "both wrong",
 }
-WORLD = {
-    "questions": 150,
-    "accuracy": {"A": 0.85, "B": 0.6, "C": 0.5, "D": 0.7, "E": 0.4, "F": 0.6},
-    "first": 0.1,
-    "convincing": {"A": 0.1},
-    "judges": {
-        "A": {"mistake": 0.15, "harmful": 0.2, "legitimate": 0.05},
-        "B": {"mistake": 0.3, "struggle": 0.2},
-        "C": {"mistake": 0.35, "harmful": 0.1, "legitimate": 0.1, "struggle": 0.1},
-        "D": {"mistake": 0.2},
-        "E": {"mistake": 0.45, "struggle": 0.1, "harmful": 0.1},
-        "F": {"mistake": 0.25, "harmful": 0.15, "legitimate": 0.1},
-    },
-}
+WORLD = yaml.safe_load("""
+questions: 150
+accuracy: {A: 0.85, B: 0.6, C: 0.5, D: 0.7, E: 0.4, F: 0.6}
+first: 0.1
+convincing: {A: 0.1}
+judges:
+  A: {mistake: 0.15, harmful: 0.2, legitimate: 0.05}
+  B: {mistake: 0.3, struggle: 0.2}
+  C: {mistake: 0.35, harmful: 0.1, legitimate: 0.1, struggle: 0.1}
+  D: {mistake: 0.2}
+  E: {mistake: 0.45, struggle: 0.1, harmful: 0.1}
+  F: {mistake: 0.25, harmful: 0.15, legitimate: 0.1}
+""")
 FAMILIES = {"A": "one", "B": "one", "C": "two", "D": "two", "E": "two"}
 
 

@@ -32,15 +32,14 @@ SCALES = {
     for name in ("Completeness", "Conciseness", "Harmlessness", "Helpfulness", "Understandability")
 }
 TYPES = {"open-ended qa": ["helm-instruct"]}
-SETTINGS = {
-    "prompts": 160,
-    "quality": {"GPT-4 0314": 0.85, "GPT-3.5 0613": 0.8, "Claude v1.3": 0.8, "Command": 0.65},
-    "judges": {
-        "GPT-4 0314": {"self_bias": 0.05},
-        "Claude v1.3": {"self_bias": 0.04, "slope": 0.5, "intercept": 0.35},
-    },
-    "family_bias": {"GPT": 0.04},
-}
+SETTINGS = yaml.safe_load("""
+prompts: 160
+quality: {GPT-4 0314: 0.85, GPT-3.5 0613: 0.8, Claude v1.3: 0.8, Command: 0.65}
+judges:
+  GPT-4 0314: {self_bias: 0.05}
+  Claude v1.3: {self_bias: 0.04, slope: 0.5, intercept: 0.35}
+family_bias: {GPT: 0.04}
+""")
 
 
 def declared(scales=SCALES, task_types=TYPES, seed=5, **changed):

@@ -7,6 +7,7 @@ from itertools import cycle
 
 import numpy as np
 import pytest
+import yaml
 from test_world import SMALL
 
 from picked_rows import column, fields, keyed, only, where
@@ -26,14 +27,9 @@ from recuse.validation.world import MonteCarloWorld
 from text_tables import lines
 
 pytestmark = pytest.mark.usefixtures("few_sweeps")
-PAPER = {
-    "families": [3, 2, 2, 2],
-    "dimensions": 1,
-    "prompts": 60,
-    "intercept": 0.3,
-    "slope": 0.5,
-    "noise": 0.1,
-}
+PAPER = yaml.safe_load("""
+{families: [3, 2, 2, 2], dimensions: 1, prompts: 60, intercept: 0.3, slope: 0.5, noise: 0.1}
+""")
 
 HALF = [0.05, 0, 0.05, 0, 0.05]  # of the judges are biased
 

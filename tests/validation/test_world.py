@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from numpy.random import default_rng
 
 from recuse.data.moments import RATING
@@ -10,21 +11,11 @@ from recuse.validation.estimators import ESTIMATORS, WITH_LENGTH, Trial
 from recuse.validation.world import RATERS, MonteCarloWorld
 from text_tables import lines
 
-SMALL = {
-    "families": [2, 1, 2],
-    "dimensions": 2,
-    "prompts": 12,
-    "intercept": 0.3,
-    "slope": 0.5,
-    "noise": 0.2,
-}
-TROUBLES = {
-    "length_preference": 0.1,
-    "missing": 0.2,
-    "reliability": 0.6,
-    "prompt_shock": 0.1,
-    "completion_shock": 0.1,
-}
+SMALL, MANY, TROUBLES = yaml.safe_load("""
+- {families: [2, 1, 2], dimensions: 2, prompts: 12, intercept: 0.3, slope: 0.5, noise: 0.2}
+- {families: [3, 2, 2, 2], dimensions: 1, prompts: 4, intercept: 0.0, slope: 0.0, noise: 1.0e-12}
+- {length_preference: 0.1, missing: 0.2, reliability: 0.6, prompt_shock: 0.1, completion_shock: 0.1}
+""")
 
 
 def drawn(seed=1, **dials):
@@ -116,16 +107,6 @@ def test_a_shock_is_shared_by_its_rows(dial, shared):
         others = tuple(axis for axis in (1, 2, 3) if axis not in shared)
         assert np.ptp(rest, axis=others).max() < 1e-9
         assert np.ptp(rest, axis=shared[1]).min() > 0
-
-
-MANY = {
-    "families": [3, 2, 2, 2],
-    "dimensions": 1,
-    "prompts": 4,
-    "intercept": 0.0,
-    "slope": 0.0,
-    "noise": 1e-12,
-}
 
 
 def leanings(draws=400, **dials):

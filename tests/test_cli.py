@@ -75,11 +75,11 @@ def built_here(tmp_path):
 
 @pytest.fixture
 def expected(built_here):
-    """The estimates of a spec by the workflow's steps: the table, or the message of the error."""
+    """Equation 1 by the workflow's steps: the table, or the message of the error."""
 
-    def steps(*files, spec="main", scales=SCALES):
+    def steps(*files, **scales):
         try:
-            return table_of_estimates(built_here(*files, scales=scales), spec)
+            return table_of_estimates(built_here(*files, **scales), "main")
         except RecuseError as error:
             return f"error: {error}\n"
 
@@ -129,10 +129,11 @@ def test_every_spec_of_cells(spec, twin, straight_from_files):
     assert len(table.splitlines()) > 20
 
 
-@pytest.mark.parametrize("spec", ["length_control", "llm_reference"])
-def test_specs_that_read_rows_use_tables(spec, fit, expected):
+def test_specs_that_read_rows_use_tables(fit, built_here):
     path = write("ratings.csv")
-    assert fit(path, spec=spec)[:2] == (0, expected(RatingsFile(path), spec=spec))
+    study = built_here(RatingsFile(path))
+    for spec in ("length_control", "llm_reference"):
+        assert fit(path, spec=spec)[:2] == (0, table_of_estimates(study, spec))
 
 
 def test_a_copied_judge_is_left_out_as_in_the_workflow(fit, built_here, straight):

@@ -46,9 +46,9 @@ ENTRY_POINTS = ("api", "cli", "__main__", "__init__")
 
 
 @cache
-def imports_texts_and_size(path):
-    """The imports of a file of whatever form, also those inside functions; its constants; and the
-    number of its nodes, which are not kept: collecting garbage among them takes longer than this.
+def parsed(path):
+    """The imports of a file of whatever form, also those inside functions, its constants, and the
+    number of its nodes, which are not kept: collecting garbage among them would take longest.
     """
     nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
     imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
@@ -57,7 +57,7 @@ def imports_texts_and_size(path):
 
 
 def imports(path):
-    return imports_texts_and_size(path)[0]
+    return parsed(path)[0]
 
 
 def modules(node):
@@ -128,9 +128,8 @@ def test_the_core_names_no_product():
     """Nor in a text, by which a module could be loaded."""
     for path in LIBRARY.rglob("*.py"):
         if package_from(module_at(path)) in CORE:
-            _, texts, _ = imports_texts_and_size(path)
             for product in PRODUCTS:
-                named = [text for text in texts if text.startswith(f"recuse.{product}.")]
+                named = [text for text in parsed(path)[1] if text.startswith(f"recuse.{product}.")]
                 assert named == [], path
 
 
@@ -166,8 +165,7 @@ def sizes():
     for path in LIBRARY.rglob("*.py"):
         parts = path.relative_to(LIBRARY).parts
         package = parts[0] if len(parts) > 1 else "recuse"
-        *_, size = imports_texts_and_size(path)
-        counted[package] += size if path.read_text("utf-8").strip() else 0
+        counted[package] += parsed(path)[2] if path.read_text("utf-8").strip() else 0
     return counted
 
 

@@ -22,6 +22,7 @@ from recuse.check.facts import FINE, WARNING
 from recuse.check.page import check_page
 from recuse.check.support import judge_power, wordings
 from recuse.data import registry
+from text_tables import fields
 
 SONNET, GPT35, GPT4, LLAMA, MISTRAL = FIVE
 ROWS = rated()
@@ -334,28 +335,28 @@ def test_a_judge_at_the_end_of_the_scale(check):
     )
 
 
-@pytest.mark.parametrize(
-    ("who", "one", "other", "differs", "instead"),
-    [
-        ("judge", "Caf\u00e9", "Cafe\u0301", "U+00E9", "U+0065 U+0301"),
-        ("model", "GPT-4o", "GPT-4o\u200b", "nothing", "U+200B"),
-        ("judge model", "数据", "数\u2060据", "nothing", "U+2060"),
-        ("judge model", "Llama 3", "Llama\u00a03", "U+0020", "U+00A0"),
-    ],
-)
-def test_names_that_look_the_same_are_reported_with_how_they_differ(
-    check, who, one, other, differs, instead
-):
-    models = CONFIG["models"] | {name: {"family": "GPT"} for name in (one, other)}
-    rows = ROWS
-    for each in who.split():
-        rows = changed(f"{each} == 'GPT-4o' and prompt_id >= 'p2'", rows, **{each: other})
-        rows = changed(f"{each} == 'GPT-4o'", rows, **{each: one})
+def test_names_that_look_the_same_are_reported_with_how_they_differ(check):
+    """In three of four prompts or so, a judge, a model or both have another name."""
+    # Who had the name, as what: one name, the other, and how they differ
+    alike = fields("""
+        GPT-4o     | judge       | Caf\u00e9 | Cafe\u0301    | U+00E9  | U+0065 U+0301
+        GPT-4o     | model       | GPT-4o    | GPT-4o\u200b  | nothing | U+200B
+        Llama 3 8B | judge model | 数据      | 数\u2060据    | nothing | U+2060
+        Mistral 7B | judge model | Llama 3   | Llama\u00a03  | U+0020  | U+00A0
+    """)
+    rows, models = ROWS, dict(CONFIG["models"])
+    for name, who, one, other, *_ in alike:
+        models |= {spelling: {"family": "GPT"} for spelling in (one, other)}
+        for kind in who.split():
+            rows = changed(f"{kind} == '{name}' and prompt_id >= 'p2'", rows, **{kind: other})
+            rows = changed(f"{kind} == '{name}'", rows, **{kind: one})
     findings = check(rows, models=models)
     words = [findings["spelling", subject].words for subject in subjects(findings, "spelling")]
-    assert len(words) == len(who.split())
-    ways = (f"{differs} in one is {instead} in", f"{instead} in one is {differs} in")
-    assert all(sentence.endswith(tuple(f"{way} the other" for way in ways)) for sentence in words)
+    assert len(words) == 6
+    for _, who, _, _, differs, instead in alike:
+        ways = (f"{differs} in one is {instead} in", f"{instead} in one is {differs} in")
+        endings = tuple(f"{way} the other" for way in ways)
+        assert sum(sentence.endswith(endings) for sentence in words) == len(who.split())
 
 
 def test_a_name_that_is_not_what_it_looks_like_is_reported(check):

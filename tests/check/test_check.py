@@ -18,7 +18,7 @@ from rated_tables import (
     subjects,
 )
 from recuse.base.words import percent
-from recuse.check.contents import missing_ratings, own_missing
+from recuse.check.contents import own_missing
 from recuse.check.facts import LEVELS, STOP, WARNING, ordered
 from recuse.check.page import check_page
 from recuse.check.support import prompts
@@ -197,8 +197,7 @@ def test_answers_on_several_occasions(check):
     findings = check(rows)
     assert ("agreement", "human scores") not in findings
     expect(findings, "missing | | | 0\nprompts | Tone | | 20")
-    some = rows_where("not (judge == 'GPT-4o' and occasion == 1)", rows)
-    findings = check(some, find=missing_ratings)
+    findings = check(rows_where("not (judge == 'GPT-4o' and occasion == 1)", rows))
     expect(findings, "missing | judge GPT-4o | | 0.5")
 
 

@@ -144,7 +144,7 @@ def test_ids_of_prompts_are_the_same_in_every_kind_of_number():
     ]
     paths = [
         part(f"{judge}.parquet", ROWS.replace("'p' || i", kind).replace("gpt-4o", judge))
-        for kind, judge in zip(kinds, NINE[:7], strict=True)
+        for kind, judge in zip(kinds, NINE, strict=False)
     ]
     expected = dict.fromkeys("012", 5) | dict.fromkeys(
         ["0.0", "0.5", "1.0", "1.5", "2.0", "2.5"], 1

@@ -284,7 +284,7 @@ def test_a_human_verdict_that_is_none_is_named_in_its_file():
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
 def test_votes_of_lmarena_are_human_verdicts(suffix):
-    """A vote for neither is a tie."""
+    """A vote for neither is a tie, and the turn is not part of the question."""
     votes = Path(f"votes.{suffix}")
     duckdb.sql(f"copy (from read_csv('{FORMATS}/lmarena.csv')) to '{votes}' {WRITTEN_AS[suffix]}")
     settings = {"columns": COLUMNS, "missing": ["timeout"]}
@@ -292,7 +292,7 @@ def test_votes_of_lmarena_are_human_verdicts(suffix):
     assert words(rows_from("human")) == lines("a\na\ntie\ntie")
 
 
-def test_the_turn_of_a_vote_is_part_of_the_question_among_verdicts_of_mt_bench_alone():
+def test_the_turn_of_a_vote_is_part_of_the_question_among_verdicts_of_mt_bench():
     text = "question_id,model_a,model_b,winner,turn\n81,gpt-4,alpaca-13b,model_a,1\n81,gpt-4,alpaca-13b,tie,2\n"
     Path("mt.csv").write_text(text, "utf-8")
     imported("mt_bench_pair.jsonl", {}, references=[Path("mt.csv")], human={})

@@ -179,9 +179,9 @@ def test_documented_queries_count(few_prompts):
             select = select.replace("calls.ratings", "'calls.parquet'")
             duckdb.sql(f"copy ({select}) to '{made[engine]}'")
     assert list(made) == ["DuckDB", "Spark", "BigQuery"]
-    study = built(Path("n"), source(count(raw, "n.csv", f"{KEY}, prompt_id"), "n"))
-    for engine, path in made.items():
-        counts = built(Path(engine), source(path, "n")).cells().counts
+    study = counted(".", source(count(raw, "n.csv", f"{KEY}, prompt_id"), "n"))
+    for path in made.values():
+        counts = counted(".", source(path, "n")).cells().counts
         assert (counts == study.cells().counts).all()
 
 

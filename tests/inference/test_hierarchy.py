@@ -167,10 +167,10 @@ def assert_close(found, expected):
 
 
 def long_run(name, *, turned=False):
-    """What many sweeps find, (biases, 3), with self-biases in the order of names that are not
+    """What many draws find, (biases, 3), with self-biases in the order of names that are not
     turned.
     """
-    found = sampled(name, turned=turned, BURN_IN=100, KEPT=400, MOST=400)
+    found = sampled(name, turned=turned, CHAINS=256, BURN_IN=50, KEPT=250, MOST=250)
     of_self = [numbers for (quantity, _), numbers in found.items() if quantity == "self_bias"]
     return np.array(of_self[:: -1 if turned else 1] + list(found.values())[len(of_self) :])
 

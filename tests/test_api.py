@@ -48,10 +48,7 @@ def check_equal(table, path):
 
 @pytest.fixture(scope="module")
 def ratings():
-    """The example, of which an import has nothing to say."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return ratings_of_example()
+    return ratings_of_example()
 
 
 ONE_FAMILY = {"All": sorted(set(JUDGED["candidate"]))}
@@ -232,10 +229,10 @@ def test_odd_frames_have_the_same_rows(judged, tmp_path):
         rows = connection.execute(f"select {texts} from {file.relation}").df()
     for column in ("item", "score"):
         rows[column] = pd.to_numeric(rows[column], errors="coerce")
-    expected = RATED[columns].sort_values(columns, ignore_index=True)
-    pd.testing.assert_frame_equal(
-        rows.sort_values(columns, ignore_index=True), expected, check_dtype=False
+    found, expected = (
+        table[columns].sort_values(columns, ignore_index=True) for table in (rows, RATED)
     )
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
     assert list(judged.dtypes) == list(kinds)
 
 
@@ -452,8 +449,8 @@ def test_scales_by_dimension_are_passed_or_taken_from_the_data():
     assert {*taken.to_pandas()["scale_low"]} == {1}
     scales = {"quality": (1, 10), "style": (0, 10)}
     passed = ratings_of_example(both, human, scale=None, scales=scales).to_pandas()
-    lowest = passed.groupby("dimension")["scale_low"].unique()
-    assert lowest.to_dict() == {"quality": 1, "style": 0}
+    lowest = passed.groupby("dimension")["scale_low"].unique().to_dict()
+    assert lowest == {"quality": 1, "style": 0}
 
 
 def test_values_of_numpy_and_pandas(ratings):
@@ -500,8 +497,7 @@ def test_the_dimension_and_the_study_may_have_any_name(ratings):
     named = ratings_of_example(*BARE, dimension=None, scale=None, **scales, study="twin")
     assert named.dimensions == ["tone"]
     pd.testing.assert_frame_equal(recuse.fit(named).biases, recuse.fit(ratings).biases)
-    like_comparisons = Source(JUDGED, COLUMNS).inputs("studies", "llmbar", scales, None)
-    assert like_comparisons.study.has_ratings()
+    assert Source(JUDGED, COLUMNS).inputs("studies", "llmbar", scales, None).study.has_ratings()
 
 
 def test_columns_of_the_project_need_no_names(run_command):
@@ -554,7 +550,7 @@ def test_a_verdict_says_why_people_do_not_count():
 def test_what_an_import_says_is_a_warning():
     unscored = r"no rating has a human score: .*; if there are human scores, name their file in references="
     unknown = r"families: neither a judge nor a model of these ratings is named gpt-5"
-    with pytest.warns(UserWarning, match=unscored), pytest.warns(UserWarning, match=unknown):
+    with pytest.warns(match=unscored), pytest.warns(match=unknown):
         ratings_of_example(JUDGED, families={"GPT": ["gpt-5"]})
 
 
@@ -664,6 +660,7 @@ def test_threads(ratings):
 
 
 def test_what_other_threads_print_is_theirs(capsys):
+    """And nothing is told of an example without faults."""
     printing, done = threading.Event(), threading.Event()
 
     def work():

@@ -165,7 +165,7 @@ def sizes():
     for path in LIBRARY.rglob("*.py"):
         parts = path.relative_to(LIBRARY).parts
         package = parts[0] if len(parts) > 1 else "recuse"
-        counted[package] += parsed(path)[2] if path.read_text("utf-8").strip() else 0
+        counted[package] += parsed(path)[2] if path.stat().st_size else 0
     return counted
 
 

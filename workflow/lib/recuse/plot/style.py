@@ -6,6 +6,7 @@ gives the same bytes.
 
 import re
 import warnings
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -268,9 +269,7 @@ def balanced(text: str, width: float, size: float = SMALL) -> str:
 def _pieces(word: str, width: float, size: float) -> Iterator[str]:
     """`word`, in pieces as long as a line holds, of one letter at least."""
     while len(word) > 1 and text_width(word, size) > width:
-        cut = len(word) - 1
-        while cut > 1 and text_width(word[:cut], size) > width:
-            cut -= 1
+        cut = bisect(range(len(word)), width, 2, key=lambda end: text_width(word[:end], size)) - 1
         yield word[:cut]
         word = word[cut:]
     yield word

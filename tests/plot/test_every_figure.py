@@ -135,7 +135,7 @@ def drawn_figures():
         yield pytest.param(name, case, marks=marks)
 
 
-@pytest.mark.parametrize(("name", "case"), drawn_figures())
+@pytest.mark.parametrize(("name", "case"), [*drawn_figures()])
 def test_a_figure_fits_its_paper_and_is_repeatable_and_accessible(name, case, tmp_path, long):
     """A figure without random draws is saved, and drawn anew, with --long alone."""
     if case == "nothing" and name.startswith(("fig02", "fig06")):

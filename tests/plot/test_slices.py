@@ -19,10 +19,18 @@ from drawings import (
     x_values,
 )
 from recuse.base.reasons import Reason, because
+from recuse.plot import slices
 from recuse.plot.biases import SIDES
 from recuse.plot.slices import ordinal, slices_of_specs
 
 TASKS = ["open-ended qa", "summarization"]
+# Biases of three judges: one panel has the largest gap, one departs most, and two do neither
+DEPARTING = {
+    "art": (0.3, 0.2, -0.1),
+    "code": (0.29, 0.2, -0.1),
+    "law": (0.28, 0.2, 0.2),
+    "poetry": (0.28, 0.21, -0.1),
+}
 
 
 def block(spec, heading):
@@ -128,3 +136,16 @@ def test_a_row_that_a_slice_lacks_says_why_and_has_no_tick():
     figure = drawn(tables, block("a", "without one model"))
     assert texts(figure).count("left out") == 1
     assert len(artists(figure, "whole")) == 1
+
+
+def test_of_many_slices_those_that_depart_are_drawn_and_the_headline_is_about_all(monkeypatch):
+    monkeypatch.setattr(slices, "MOST_ROWS", 3)  # one panel of three judges, and another
+    rows = [
+        (name, "self_bias", judge, estimate, estimate - 0.01, estimate + 0.01)
+        for name, estimates in DEPARTING.items()
+        for judge, estimate in zip(("GPT-4o", "Claude v2", "Llama 3 8B"), estimates, strict=True)
+    ]
+    figure = drawn({"main": spec_table([]), "a": spec_table(rows)}, block("a", "By topic"))
+    assert panel_titles(figure) == ["art", "law"]
+    assert "By topic: 2 of 4 panels are drawn, those that depart most" in prose(figure)
+    assert "Largest gap: GPT-4o, +0.30, panel art" in prose(figure)

@@ -58,17 +58,14 @@ def self_family_bias(
     if not rows:
         return page_of_words(subject, note)
     table, over = with_simultaneous(estimates, multiplicity, simultaneous)
-    marks = bias_marks(table, panel="").assign(text=estimates["estimate"].map(estimate_text))
+    marks = bias_marks(table, panel="").assign(
+        text=estimates["estimate"].map(signed, na_action="ignore")
+    )
     judges = estimates[estimates["quantity"] == BIASES[0]]
     facts = {"level": confidence, "errors": covariance, "over": over}
     own = judges if len(judges) else estimates[estimates["quantity"] == BIASES[1]]
     words = head("equation_1", tally=tally(own, name="term"), judges=len(judges), **facts)
     return rows_figure(marks, subject, words, [Block(rows, [bias_column(rows)])], note=note).figure
-
-
-def estimate_text(value: float) -> str | None:
-    """The number beside a row; None if there is none."""
-    return None if pd.isna(value) else signed(value)
 
 
 def bias_rows(tables: Iterable[pd.DataFrame], palette: Palette) -> list[Row]:
@@ -162,11 +159,6 @@ class Variant:
     table: pd.DataFrame
     interval: str
 
-    @property
-    def has_points(self) -> bool:
-        """True if there is anything of it to draw."""
-        return bool(self.table.loc[self.table["quantity"].isin(BIASES), "estimate"].notna().any())
-
 
 def compare_specs(
     estimates: Sequence[pd.DataFrame],
@@ -209,19 +201,20 @@ def compare(
         return page_of_words(subject, note)
     intervals = {variant.interval for variant in variants}
     alike = len(intervals) == 1
-    marks, kinds, count = [], {}, 0
+    drawn, kinds = [], {}
     for slot, variant in enumerate(variants):
         label = variant.label if alike else f"{variant.label} ({variant.interval})"
         kinds[str(slot)] = Kind(label, POINTS[slot % len(POINTS)], slot=slot)
-        marks.append(bias_marks(variant.table, panel="").assign(kind=str(slot)))
-        count += marks[-1].dropna(subset="estimate")["quantity"].isin(BIASES).sum()
+        drawn.append(bias_marks(variant.table, panel="").assign(kind=str(slot)))
+    marks = pd.concat(drawn)
+    count = marks.dropna(subset="estimate")["quantity"].isin(BIASES).sum()
     facts = _agreement([variant.table for variant in variants])
     facts |= {"unit": unit, "interval": "".join(intervals) if alike else ""}
     words = head("variants", finding=words, **facts)
     gaps = GAPS if count < len(rows) * len(variants) else ""
     blocks = [Block(rows, [bias_column(rows)])]
     note = joined(gaps, note)
-    return rows_figure(pd.concat(marks), subject, words, blocks, kinds=kinds, note=note).figure
+    return rows_figure(marks, subject, words, blocks, kinds=kinds, note=note).figure
 
 
 def _agreement(tables: Sequence[pd.DataFrame]) -> dict:
@@ -286,7 +279,8 @@ def beside_the_first(
     use = USE_OF_SCALE if {*WITHOUT_PEOPLE} & {*map(code, reasons.values())} else ""
     alone = ""
     drawn = [variant for of_entry in variants for variant in of_entry]
-    if not any(variant.has_points for of_entry in variants[1:] for variant in of_entry):
+    others = [variant.table.dropna(subset="estimate") for variant in drawn[len(variants[0]) :]]
+    if not any(table["quantity"].isin(BIASES).any() for table in others):
         drawn = []
         alone = f"Nothing to compare with: {variants[0][0].label}." if variants[0] else ""
         specs = {

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.colors import to_rgba, to_rgba_array
 
 from recuse.data.registry import HUMAN
+from recuse.model.spec import BIASES
 
 INK = "#222222"
 FAINT = "#6E6E6E"
@@ -18,7 +19,7 @@ DASHED = {"color": FAINT, "lw": 0.8, "linestyle": (0, (4, 3))}  # a line of what
 NEUTRAL = "#595959"  # the humans, and judges that nothing is known of
 # Okabe and Ito (2008), https://jfly.uni-koeln.de/color/, without yellow, which is hard to see on
 # white, and black, in which the line at 0 and the keys of legends are drawn.
-ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE = (
+OKABE_ITO = ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE = (
     "#E69F00",
     "#56B4E9",
     "#009E73",
@@ -26,7 +27,6 @@ ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE = (
     "#D55E00",
     "#CC79A7",
 )
-OKABE_ITO = (ORANGE, SKY_BLUE, GREEN, BLUE, VERMILION, PURPLE)
 # Tol's muted scheme, https://sronpersonalpages.nl/~pault/, without the two that are hard to tell
 # from Okabe and Ito's; the palest, sand, last.
 TOL = ("#332288", "#999933", "#882255", "#AA4499", "#117733", "#CC6677", "#DDCC77")
@@ -101,10 +101,8 @@ class Palette:
 
     def order_biases(self, biases: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Quantity and term of each bias, judges first, ordered."""
-        terms = {"self_bias": [], "family_bias": []}
-        for quantity, term in biases:
-            terms[quantity].append(term)
-        judges, families = self.order(terms["self_bias"]), self.order_families(terms["family_bias"])
-        return [("self_bias", judge) for judge in judges] + [
-            ("family_bias", family) for family in families
-        ]
+        present, ordered = {*biases}, []
+        for quantity, order in zip(BIASES, (self.order, self.order_families), strict=True):
+            terms = order(term for other, term in present if other == quantity)
+            ordered += [(quantity, term) for term in terms]
+        return ordered

@@ -37,7 +37,6 @@ TITLES = {
     OVER_MARKING: "Own wrong answers passed",
     UNDER_MARKING: "Own right answers failed",
 }
-OFTEN = "less often", "more often"
 NO_ROWS = "No judge compared answers of its own that are right or wrong by a key."
 RATIOS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 FINER_RATIOS = (0.5, 0.67, 1, 1.5, 2)
@@ -76,8 +75,8 @@ def gold_figure(table: pd.DataFrame, subject: Subject, *, confidence: float) -> 
         Column(
             case,
             TITLES[case],
-            less=OFTEN[0],
-            more=OFTEN[1],
+            less="less often",
+            more="more often",
             limits=limits,
             ticks=() if of_pairs else _ratios(limits),
         )

@@ -21,11 +21,10 @@ from recuse.plot.style import Subject, language
 
 BAND = {"facecolor": "#DEDEDE", "edgecolor": "none", "zorder": 1.5}
 KINDS = {  # by what the model is to the judge
-    SELF: Kind("itself (number: its residual)", {"marker": "D", "markersize": 4.4}, slot=0),
-    FAMILY: Kind("another of its family", {"marker": "^", "markersize": 4.2}, slot=1),
-    UNRELATED: Kind("of another family", {"marker": "o", "markersize": 3.2}, slot=2),
+    SELF: Kind("itself (number: its residual)", {"marker": "D", "markersize": 4.4}, "", 0, False),
+    FAMILY: Kind("another of its family", {"marker": "^", "markersize": 4.2}, "", 1, False),
+    UNRELATED: Kind("of another family", {"marker": "o", "markersize": 3.2}, "", 2, False),
 }
-KINDS = {name: kind._replace(interval=False) for name, kind in KINDS.items()}
 NOTHING = "no cell to draw"
 ALL_REASONS = " The reason of every cell is in tables/residuals.csv."
 

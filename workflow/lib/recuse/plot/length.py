@@ -104,7 +104,7 @@ def score_curves_figure(table: pd.DataFrame, subject: Subject) -> Figure:
     spread = table["std_dev"].astype(float).fillna(0.0)
     low, high = table["mean"] - spread, table["mean"] + spread
     table = table.assign(y=table["mean"], low=low, high=high)
-    highest = max(1.0, float(high.max()), float(-low.min())) + 0.08
+    highest = max(1.0, high.max(), -low.min()) + 0.08
     words = head("score_curves", gaps=_preference(table), width=WIDTH)
 
     def frame(axes: Axes, _: pd.DataFrame) -> None:

@@ -160,12 +160,10 @@ class Page:
             y -= LINE
         for number, (left, line) in enumerate(feet):
             self.write(EDGE + left, self.floor - 0.08 - (number + 0.5) * LINE, line)
-        filled = subject.kind == "simulated"
-        box = {"boxstyle": "square,pad=0.25", "edgecolor": INK, "lw": 0.6}
-        box["facecolor"] = INK if filled else "none"
-        colour = "white" if filled else INK
+        paper, ink = (INK, "white") if subject.kind == "simulated" else ("none", INK)
+        box = {"boxstyle": "square,pad=0.25", "facecolor": paper, "edgecolor": INK, "lw": 0.6}
         place = EDGE + 0.03, self.floor - 0.08 - 0.5 * LINE
-        self.write(*place, badge, color=colour, weight="bold", bbox=box)
+        self.write(*place, badge, color=ink, weight="bold", bbox=box)
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
         """Axes at a place of the body, without frame and ticks on the vertical sides."""

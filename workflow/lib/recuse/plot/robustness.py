@@ -23,7 +23,7 @@ from recuse.model.spec import SELF
 from recuse.plot.axes import put
 from recuse.plot.cells import ShadedCells, cells_figure
 from recuse.plot.colours import FAINT, INK
-from recuse.plot.page import Entry, head, joined, page_of_words
+from recuse.plot.page import Entry, head, joined, keys, page_of_words
 from recuse.plot.style import Subject, language
 
 MARKS = {  # look, letter and words of a conclusion
@@ -72,14 +72,14 @@ def conclusions_figure(
         asked = asked.without_human_scores(table.groupby("check")["spec"].unique().to_dict())
     slices = table["slice"].fillna("")
     part = "" if slices.eq("").any() or table.empty else slices.iloc[0]
-    rows = table[slices == part].to_dict("records")
+    drawn = table[slices == part]
+    rows = drawn.to_dict("records")
     if all(row["conclusion"] == Conclusion.NOT_ESTIMABLE for row in rows):
-        given = [row["reason"] for row in rows if isinstance(row["reason"], str) and row["reason"]]
-        reasons = dict.fromkeys(map(in_words, given))
+        reasons = dict.fromkeys(map(in_words, drawn["reason"].dropna()))
         return page_of_words(subject, joined(NOTHING, *(f"{capitalised(r)}." for r in reasons)))
 
     palette = subject.palette
-    biases = palette.order_biases(dict.fromkeys((row["quantity"], row["term"]) for row in rows))
+    biases = palette.order_biases(keys(drawn, "quantity", "term"))
     names = {bias: bias[1] if bias[0] == SELF else f"{bias[1]}, family" for bias in biases}
     present = {row["check"] for row in rows}
     titles = {each.name: each.title for each in asked.checks if each.name in present}

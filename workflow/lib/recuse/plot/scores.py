@@ -77,12 +77,11 @@ def _heatmaps(table: pd.DataFrame, subject: Subject) -> Figure:
         wide = rows.pivot(index="judge", columns="model", values="mean")
         wide = wide.reindex(index=judges, columns=models)
         panels[name] = ShadedCells(shades(wide), wide)
-    known = [name for name in {*judges, *models} if palette.family(name)]
     drawn = cells_figure(
         panels,
         subject,
         head("mean_scores", **_own_highest(table)),
-        squares={name: palette.colour(name) for name in known},
+        squares={name: palette.colour(name) for name in {*judges, *models} if palette.family(name)},
         apart=int(HUMAN in judges),
         across="model that wrote the completions",
         up="judge",

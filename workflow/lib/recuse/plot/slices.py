@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from recuse.base.words import signed
 from recuse.model.spec import BIASES
 from recuse.plot.biases import (
-    SIDES,
     absences,
     bias_column,
     bias_marks,
     bias_rows,
-    estimate_text,
     left_out,
     with_simultaneous,
 )
@@ -24,6 +23,7 @@ from recuse.plot.page import Head, joined, not_estimated, page_of_words, written
 from recuse.plot.rows import TICK, Block, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language
 
+MOST_ROWS = 360  # of all panels of a section, of which each begins another panel
 KINDS = {
     "whole": Kind(mark={**TICK, "markersize": 8}, colour=FAINT, interval=False),
     "slice": Kind(),
@@ -50,14 +50,14 @@ def slices_of_specs(
     ratings. words: the beginning of the note.
     """
     own = whole_biases(estimates[0])  # only a user's spec has one, and is drawn alone
-    ticks, is_own = (own, True) if len(own) else (whole_biases(whole), False)
+    ticks = own if len(own) else whole_biases(whole)
     sections, over = [], []
     for block, table in zip(blocks, estimates, strict=True):
         drawn, words_over = with_simultaneous(table, multiplicity, block["simultaneous"])
         over.append(words_over)
         sections.append((block["heading"], block["spec"], drawn))
     facts = {"level": confidence, "errors": covariance, "over": [*filter(None, over)]}
-    unit = written("slices_unit", whole=len(ticks), is_own=is_own, **facts)
+    unit = written("slices_unit", whole=len(ticks), is_own=len(own), **facts)
     return _slices(sections, ticks, BIASES[:1], not_estimable, subject, unit=unit, words=words)
 
 
@@ -80,9 +80,8 @@ def ordinal(
     ticks = whole_biases(estimates)
     facts = {"level": confidence, "errors": covariance}
     unit = written("slices_unit", whole=len(ticks), is_own=True, is_ordinal=True, **facts)
-    table = estimates.assign(text=estimates["effect"].map(estimate_text))
-    heading = f"{' and '.join(SIDES).replace('Family', 'family')} {by}"
-    sections = [(heading, spec, table)]
+    table = estimates.assign(text=estimates["effect"].map(signed, na_action="ignore"))
+    sections = [(f"Self-bias and family-bias {by}", spec, table)]
     return _slices(sections, ticks, BIASES, not_estimable, subject, unit=unit, words=words)
 
 
@@ -97,7 +96,8 @@ def _slices(
     unit: str,
     words: str,
 ) -> Figure:
-    """Sections below one another, a panel for each slice (Play Favorites, Figures 4 and 8).
+    """Sections below one another, a panel for each slice (Play Favorites, Figures 4 and 8); of more
+    slices than there is room for, those that depart most from the others.
 
     sections: heading, spec and its estimates: slice, quantity, term, estimate, ci_low, ci_high, n;
     if any, text. Those without rows are left out; if all are, the page has only the note.
@@ -118,7 +118,13 @@ def _slices(
         columns = []
         # A slice without a row of the quantity has a panel, too
         counts = table.groupby("slice")["n"].max()
-        for name in subject.palette.order(counts.index):
+        names = subject.palette.order(counts.index)
+        most = 1 + MOST_ROWS // len(rows)
+        if len(names) > most:
+            words_on = written("fewer_panels", heading=heading, most=most, total=len(names))
+            note = joined(note, words_on)
+            names = _departing(own, names, most)
+        for name in names:
             panel = f"{heading}: {name}"
             under = f"n = {int(counts[name]):,} ratings"
             beside = "points" if "text" in table else ""
@@ -135,6 +141,18 @@ def _slices(
     words = Head(_finding(pd.concat(marks)), unit)
     settings = {"kinds": KINDS, "absent": "no rows", "note": note}
     return rows_figure(pd.concat(marks), subject, words, blocks, **settings).figure
+
+
+def _departing(own: pd.DataFrame, names: Sequence[str], most: int) -> list[str]:
+    """The slices whose estimates depart most from their mean over slices, and that of the largest
+    gap above 0.
+    """
+    means = own.groupby(["quantity", "term"])["estimate"].transform("mean")
+    departures = (own["estimate"] - means).abs()
+    above = own["estimate"].where(own["ci_low"] > 0)
+    departures[above == above.max()] = np.inf
+    chosen = departures.groupby(own["slice"]).max().nlargest(most).index
+    return [name for name in names if name in chosen]
 
 
 def _marks(table: pd.DataFrame, rows: Sequence[Row], name: str, panel: str) -> pd.DataFrame:
@@ -155,8 +173,7 @@ def _finding(marks: pd.DataFrame) -> str:
     above, below = drawn["ci_low"] > 0, drawn["ci_high"] < 0
     both = above.groupby(drawn["term"]).any() & below.groupby(drawn["term"]).any()
     most = drawn[above].sort_values("estimate", kind="stable").tail(1).to_dict("records")
-    counts = {"both": both.sum(), "total": len(both), "judges": len(judges)}
-    return written("slices", most=most, **counts)
+    return written("slices", most=most, both=both.sum(), total=len(both), judges=len(judges))
 
 
 def whole_biases(table: pd.DataFrame) -> pd.DataFrame:

@@ -24,7 +24,7 @@ def verdicts_figure(table: pd.DataFrame, subject: Subject, *, confidence: float)
     whose verdict is inconclusive has no mark for it; the note gives the reason.
     """
     table = table[table["quantity"].isin(BIASES)]
-    kind = KINDS[table["kind"].iloc[0]] if len(table) else KINDS["ratings"]
+    kind = KINDS[next(iter(table["kind"]), "ratings")]
     interval = written("plain_interval", level=confidence)
     variants = []
     for letter in (AGAINST_PEOPLE, AGAINST_JUDGES):

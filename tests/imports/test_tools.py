@@ -224,6 +224,17 @@ def test_assertions_of_promptfoo_without_a_metric_are_items_of_their_own():
     assert {row[2] for row in rows if row[3] == "llm-rubric"} == {"0", "0, assertion 2"}
 
 
+def test_records_without_a_score_that_is_read_are_told(capsys):
+    log = log_in("promptfoo.json")
+    scales = {"tone": [0, 1], "llm-rubric": [0, 1]}
+    said = "log.json: without a score that is read: 1 of 7 records, the first is log.json, entry 2"
+    imported(log, {"step": 0.25}, scales)
+    assert said not in capsys.readouterr().out
+    log["results"]["results"][1]["gradingResult"]["componentResults"] = []
+    imported(log, {"step": 0.25}, scales)
+    assert said in capsys.readouterr().out.splitlines()
+
+
 PROMPTS = ["1", "1, epoch 2", "two", "3", "4"]
 
 

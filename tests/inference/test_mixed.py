@@ -3,6 +3,7 @@ statsmodels.
 """
 
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 
 import numpy as np
@@ -54,12 +55,10 @@ def test_a_single_judge_links_models():
     assert linked.astype(int).tolist() == [[1, 1, 1, 0]] * 3 + [[0, 0, 0, 1]]
 
 
-@pytest.fixture(scope="module", params=[mixed.DENSE, 0], ids=["dense", "sparse"])
-def _matrices(request):
+@pytest.fixture(params=[mixed.DENSE, 0], ids=["dense", "sparse"])
+def _matrices(request, monkeypatch):
     """Matrices of small tables dense, as they are, and sparse, as those of large ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mixed, "DENSE", request.param)
-        yield
+    monkeypatch.setattr(mixed, "DENSE", request.param)
 
 
 def drawn(seed):
@@ -201,15 +200,21 @@ def exact(monkeypatch):
 SEEDS = [0, pytest.param(1, marks=pytest.mark.long)]
 
 
-@pytest.fixture(scope="module", params=SEEDS)
+@pytest.fixture(params=SEEDS)
 def fitted(request, _matrices):
     """A random table with its means, the fit to it and its twin."""
-    table, mean = drawn(request.param)
+    return fitted_once(request.param, mixed.DENSE)
+
+
+@cache
+def fitted_once(seed, dense):
+    """The same; dense: the most cells of dense matrices, now in force."""
+    table, mean = drawn(seed)
     fit = MixedFit(table, mean)
     return table, mean, fit, Twin(fit, mean)
 
 
-def test_parameters_maximise_the_likelihood_of_a_dense_twin(exact, fitted):
+def test_parameters_maximise_the_likelihood_of_a_dense_twin(fitted, exact):
     table, mean, *_ = fitted
     fit = MixedFit(table, mean)
     twin = Twin(fit, mean)

@@ -1,5 +1,6 @@
 """Small multiples: a panel for each slice, and what is said where there is nothing to draw."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -24,12 +25,13 @@ from recuse.plot.biases import SIDES
 from recuse.plot.slices import ordinal, slices_of_specs
 
 TASKS = ["open-ended qa", "summarization"]
-# Biases of three judges: one panel has the largest gap, one departs most, and two do neither
+# Biases of three judges: one panel has the largest gap, one departs most, and two do neither, but
+# one of these alone has a gap of Claude v2 below 0
 DEPARTING = {
-    "art": (0.3, 0.2, -0.1),
-    "code": (0.29, 0.2, -0.1),
-    "law": (0.28, 0.2, 0.2),
-    "poetry": (0.28, 0.21, -0.1),
+    "art": (0.3, 0.02, -0.1),
+    "code": (0.29, -0.02, -0.1),
+    "law": (0.28, 0.02, 0.2),
+    "poetry": (0.28, 0.02, -0.1),
 }
 
 
@@ -148,4 +150,13 @@ def test_of_many_slices_those_that_depart_are_drawn_and_the_headline_is_about_al
     figure = drawn({"main": spec_table([]), "a": spec_table(rows)}, block("a", "By topic"))
     assert panel_titles(figure) == ["art", "law"]
     assert "By topic: 2 of 4 panels are drawn, those that depart most" in prose(figure)
-    assert "Largest gap: GPT-4o, +0.30, panel art" in prose(figure)
+    headline = (
+        "Largest gap: GPT-4o, +0.30, panel art; 2 of 3 judges have a gap above 0 in one panel"
+    )
+    assert headline in prose(figure)
+
+
+def test_without_intervals_the_headline_is_about_judges():
+    rows = [("art", "self_bias", "GPT-4o", 0.3, np.nan, np.nan)]
+    figure = drawn({"main": spec_table([]), "a": spec_table(rows)}, block("a", "By topic"))
+    assert "No judge has an interval" in prose(figure)

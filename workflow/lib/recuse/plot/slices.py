@@ -23,7 +23,7 @@ from recuse.plot.page import Head, joined, not_estimated, page_of_words, written
 from recuse.plot.rows import TICK, Block, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language
 
-MOST_ROWS = 360  # of all panels of a section, of which each begins another panel
+MOST_ROWS = 360  # A section has one panel more than has room for these
 KINDS = {
     "whole": Kind(mark={**TICK, "markersize": 8}, colour=FAINT, interval=False),
     "slice": Kind(),
@@ -109,11 +109,12 @@ def _slices(
     specs = {spec: table for _, spec, table in sections}
     note = joined(words, absences(quantities, specs, not_estimable), not_estimated(reasons))
 
-    blocks, marks = [], []
+    blocks, marks, estimates = [], [], []
     for heading, _, table in sections:
         own = table[table["quantity"].isin(quantities) & table["slice"].notna()]
         if own.empty:
             continue
+        estimates.append(own)
         rows = bias_rows([own], subject.palette)
         columns = []
         # A slice without a row of the quantity has a panel, too
@@ -121,8 +122,9 @@ def _slices(
         names = subject.palette.order(counts.index)
         most = 1 + MOST_ROWS // len(rows)
         if len(names) > most:
-            words_on = written("fewer_panels", heading=heading, most=most, total=len(names))
-            note = joined(note, words_on)
+            note = joined(
+                note, written("fewer_panels", heading=heading, most=most, total=len(names))
+            )
             names = _departing(own, names, most)
         for name in names:
             panel = f"{heading}: {name}"
@@ -138,19 +140,20 @@ def _slices(
         blocks.append(Block(rows, columns, heading))
     if not blocks:
         return page_of_words(subject, note)
-    words = Head(_finding(pd.concat(marks)), unit)
-    settings = {"kinds": KINDS, "absent": "no rows", "note": note}
-    return rows_figure(pd.concat(marks), subject, words, blocks, **settings).figure
+    words = Head(_finding(pd.concat(estimates)), unit)
+    return rows_figure(
+        pd.concat(marks), subject, words, blocks, kinds=KINDS, absent="no rows", note=note
+    ).figure
 
 
 def _departing(own: pd.DataFrame, names: Sequence[str], most: int) -> list[str]:
-    """The slices whose estimates depart most from their mean over slices, and that of the largest
-    gap above 0.
+    """The slices whose estimates depart most from their mean over slices, and those of the largest
+    self- and family-bias above 0, one of which the headline names.
     """
     means = own.groupby(["quantity", "term"])["estimate"].transform("mean")
     departures = (own["estimate"] - means).abs()
     above = own["estimate"].where(own["ci_low"] > 0)
-    departures[above == above.max()] = np.inf
+    departures[above == above.groupby(own["quantity"]).transform("max")] = np.inf
     chosen = departures.groupby(own["slice"]).max().nlargest(most).index
     return [name for name in names if name in chosen]
 
@@ -163,16 +166,16 @@ def _marks(table: pd.DataFrame, rows: Sequence[Row], name: str, panel: str) -> p
     return pd.concat([marks, pd.DataFrame(left_out).assign(estimate=np.nan)])
 
 
-def _finding(marks: pd.DataFrame) -> str:
+def _finding(estimates: pd.DataFrame) -> str:
     """The largest gap above 0 and its panel, and how many judges, or else families, have gaps on
-    both sides of 0.
+    both sides of 0, drawn or not.
     """
-    marks = marks[(marks["kind"] == "slice") & (marks["ci_low"] < marks["ci_high"])]
-    judges = marks[marks["quantity"] == BIASES[0]]
-    drawn = judges if len(judges) else marks
-    above, below = drawn["ci_low"] > 0, drawn["ci_high"] < 0
-    both = above.groupby(drawn["term"]).any() & below.groupby(drawn["term"]).any()
-    most = drawn[above].sort_values("estimate", kind="stable").tail(1).to_dict("records")
+    judges = estimates[estimates["quantity"] == BIASES[0]]
+    gaps = judges if len(judges) else estimates
+    gaps = gaps[gaps["ci_low"] < gaps["ci_high"]]
+    above, below = gaps["ci_low"] > 0, gaps["ci_high"] < 0
+    both = above.groupby(gaps["term"]).any() & below.groupby(gaps["term"]).any()
+    most = gaps[above].sort_values("estimate", kind="stable").tail(1).to_dict("records")
     return written("slices", most=most, both=both.sum(), total=len(both), judges=len(judges))
 
 

@@ -446,7 +446,8 @@ def test_scales_by_dimension_are_passed_or_taken_from_the_data():
     words = r"no scale was passed; taken from the data: quality from 1 to 10 \(found 3 to 10\); style from 1 to 10"
     with pytest.warns(UserWarning, match=words):
         taken = ratings_of_example(both, human, scale=None)
-    assert {*taken.to_pandas()["scale_low"]} == {1}
+    table = taken.to_pandas()
+    assert {*zip(table["scale_low"], table["scale_high"], strict=True)} == {(1, 10)}
     scales = {"quality": (1, 10), "style": (0, 10)}
     passed = ratings_of_example(both, human, scale=None, scales=scales).to_pandas()
     lowest = passed.groupby("dimension")["scale_low"].unique().to_dict()

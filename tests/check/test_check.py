@@ -331,10 +331,10 @@ def test_few_prompts(number, level, check):
     expect(findings, "prompts | self-bias of * | fine")  # own answers are to all prompts
 
 
-def test_one_prompt_says_nothing_about_others(five, check):
+def test_one_prompt_says_nothing_about_others_but_two_do(check):
     lacking = "anything about other prompts"
     expect(check(rated(prompts=1)), f"verdict | does not support | | | *{lacking}*")
-    assert lacking not in by_subject(five[0])["verdict", "does not support"].words
+    assert lacking not in check(rated(prompts=2))["verdict", "does not support"].words
 
 
 def test_reliability_and_lengths(check):

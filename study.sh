@@ -15,13 +15,18 @@ case ${1:-} in
 esac
 what=$1
 shift
+python=${PYTHON:-python3}
 wanted() {
-  "${PYTHON:-python3}" --version
+  "$python" --version
   cat "$requirements" pyproject.toml
 }
 if ! wanted | cmp -s - .venv/installed; then
   rm -f .venv/installed
-  "${PYTHON:-python3}" -m venv .venv
+  clear=--clear # or the environment of another Python would keep it
+  if [ "$(.venv/bin/python --version 2>&1)" = "$("$python" --version)" ]; then
+    clear=
+  fi
+  "$python" -m venv $clear .venv
   .venv/bin/pip install --quiet --require-hashes -r "$requirements"
   .venv/bin/pip install --quiet --no-deps --no-build-isolation --editable .
   wanted >.venv/installed

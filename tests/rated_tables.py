@@ -155,7 +155,7 @@ def study_by_hash(folder, prompts, *, datasets=1, length="hash(p, m) % 7", where
 
 
 def study_of_rows(folder, rows, *, scale=(1, 5), scales=(), **settings):
-    """The study `made up` of these rows, built in `folder`; scales: of dimensions with another."""
+    """The study `made up` of these rows, built in `folder`; scales: those that are not `scale`."""
     scales = dict.fromkeys({row["dimension"] for row in rows}, scale) | dict(scales)
     path = write_rows(folder / "made up.csv", rows)
     return built(folder, "made up", raw_study(path, scales=scales, **settings))

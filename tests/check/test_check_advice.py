@@ -84,6 +84,7 @@ PARTLY_MEASURED = [row | {"pred_length": ""} if n < 250 else row for n, row in e
 SAME = ("数据", "数\u2060据")
 NAMED_ALIKE = rated(models=(*FIVE, *SAME))
 FAMILIES_ALIKE = {"models": CONFIG["models"] | {name: {"family": name} for name in SAME}}
+FIVES_FOR_GPT4 = rows_where("judge != 'GPT-4o' or gt == 5", ROWS)
 IN_FAMILIES = {"GPT": [GPT4, "GPT 3.5 Turbo"], "Claude": [SONNET]}
 # The rows, further settings, and what is found
 FINDINGS = {
@@ -176,10 +177,16 @@ FINDINGS = {
         verdict | does not support | | | *; family-bias of Claude, Llama 3 and Mistral (B, C)
         """,
     ),
-    "human scores that do not vary for a judge": (
-        rows_where("judge != 'GPT-4o' or gt == 5", ROWS),
+    "human scores that do not vary for a judge, and two wordings": (
+        [
+            row | {"wording": "plain" if row["prompt_id"] < "p2" else "strict"}
+            for row in FIVES_FOR_GPT4
+        ],
         {},
-        "estimable | C: self-bias of GPT-4o | | | *does not vary*",
+        """
+        estimable | C: self-bias of GPT-4o | | | *does not vary*
+        wordings | | warning | 2 | *3.8 times as wide*
+        """,
     ),
     "judges of one prompt each: no cell in which human scores vary is left for C": (
         rows_where("p == j", rated(prompts=5)),

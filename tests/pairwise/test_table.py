@@ -165,8 +165,8 @@ J,q,A,B,ab,a,,,,,,,maybe
 
 
 def test_fault_is_named_with_its_place():
-    """All rows are read once; test_message_about_a_faulty_file has faults of all kinds the whole
-    way.
+    """Each row is checked alone, without the steps that follow; test_message_about_a_faulty_file
+    takes all of them.
     """
     wrong = cases(WRONG)
     file = write(
@@ -264,6 +264,14 @@ J,q,B,A,ab,a,fake
 J,q,B,A,ba,a,fake
     line 4, column model_a: found 'B' against 'A' for item 'q', the other way round than before
     the answer of model_b is perturbed: keep one way round
+
+NEEDED
+,q,A,B,ab,a
+    line 2, column judge: found nothing; write the name of the judge
+
+NEEDED,right_a
+J,q,A,B,ab,a,maybe
+    line 2, column right_a: found 'maybe', which is none of true or false; write true or false
 
 NEEDED,vote
 J,q,A,B,ab,a,0

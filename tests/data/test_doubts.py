@@ -67,13 +67,16 @@ def test_check_says_doubts_first_and_verdicts_give_them_as_reasons():
     """Failures coded as 0, another scale, and a copy of another judge."""
     by_judge = with_zeros(ratings())
     by_judge["m1"] = np.round(by_judge["m1"] / 2)
-    data = read(by_judge | {"m4": by_judge["m2"].copy()})
+    by_judge["m4"] = by_judge["m2"].copy()
+    data = read(by_judge)
     reasons = {
         "m0": Reason.LONE_LEVEL,
         "m1": Reason.OTHER_SCALE,
         "m4": Reason.COPIED_RATINGS,
     }
     assert doubted(data) == undecided(data) == reasons
+    trusted = read(by_judge, trusted=["m0", "m1"])
+    assert doubted(trusted) == {"m4": Reason.COPIED_RATINGS}
     first = recuse.check(data).frame.head(3)
     assert set(first["topic"]) == {"doubt"}
     assert sorted(first["subject"]) == [*reasons]

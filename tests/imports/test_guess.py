@@ -474,6 +474,12 @@ def test_counts_are_no_ratings():
         guessed(answers(word_count=range(100, 107)))
 
 
+def test_columns_called_like_models_may_repeat_few_numbers_with_decimal_commas():
+    scores = dict.fromkeys(MODELS, ("1,5", "2,5"))
+    found = guessed(recurring(judge=JUDGE, prompt=range(80), **scores))
+    assert (found["columns"]["rating"], found["decimal"]) == (MODELS, ",")
+
+
 @pytest.mark.parametrize("column", ["turn", "Step", "epoch", "seed"])
 def test_several_ratings_of_one_answer_are_asked_about(column):
     """They may be of several answers, or of one that was judged again."""

@@ -28,10 +28,10 @@ TASKS = ["open-ended qa", "summarization"]
 # Biases of three judges: one panel has the largest gap, one departs most, and two do neither, but
 # one of these alone has a gap of Claude v2 below 0
 DEPARTING = {
-    "art": (0.3, 0.02, -0.1),
-    "code": (0.29, -0.02, -0.1),
-    "law": (0.28, 0.02, 0.2),
-    "poetry": (0.28, 0.02, -0.1),
+    "art": (0.28, 0.02, 0.1),
+    "code": (0.29, -0.02, 0.1),
+    "law": (0.28, 0.02, -0.2),
+    "poetry": (0.3, 0.02, 0.1),
 }
 
 
@@ -148,10 +148,10 @@ def test_of_many_slices_those_that_depart_are_drawn_and_the_headline_is_about_al
         for judge, estimate in zip(("GPT-4o", "Claude v2", "Llama 3 8B"), estimates, strict=True)
     ]
     figure = drawn({"main": spec_table([]), "a": spec_table(rows)}, block("a", "By topic"))
-    assert panel_titles(figure) == ["art", "law"]
+    assert panel_titles(figure) == ["law", "poetry"]
     assert "By topic: 2 of 4 panels are drawn, those that depart most" in prose(figure)
     headline = (
-        "Largest gap: GPT-4o, +0.30, panel art; 2 of 3 judges have a gap above 0 in one panel"
+        "Largest gap: GPT-4o, +0.30, panel poetry; 2 of 3 judges have a gap above 0 in one panel"
     )
     assert headline in prose(figure)
 

@@ -149,14 +149,20 @@ def test_of_many_slices_those_that_depart_are_drawn_and_the_headline_is_about_al
     ]
     figure = drawn({"main": spec_table([]), "a": spec_table(rows)}, block("a", "By topic"))
     assert panel_titles(figure) == ["law", "poetry"]
-    assert "By topic: 2 of 4 panels are drawn, those that depart most" in prose(figure)
+    assert "By topic: showing 2 of 4 panels, those that depart most" in prose(figure)
     headline = (
         "Largest gap: GPT-4o, +0.30, panel poetry; 2 of 3 judges have a gap above 0 in one panel"
     )
     assert headline in prose(figure)
 
 
-def test_without_intervals_the_headline_is_about_judges():
-    rows = [("art", "self_bias", "GPT-4o", 0.3, np.nan, np.nan)]
+def test_without_intervals_the_headline_is_about_judges_and_panels_with_a_bias_are_drawn(
+    monkeypatch,
+):
+    monkeypatch.setattr(slices, "MOST_ROWS", 1)  # two panels of one judge
+    quantities = {"art": "slope", "code": "self_bias", "law": "slope"}
+    rows = [(name, what, "GPT-4o", 0.3, np.nan, np.nan) for name, what in quantities.items()]
     figure = drawn({"main": spec_table([]), "a": spec_table(rows)}, block("a", "By topic"))
     assert "No judge has an interval" in prose(figure)
+    assert panel_titles(figure) == ["code"]
+    assert "By topic: showing 1 of 3 panels" in prose(figure)

@@ -121,11 +121,12 @@ def _slices(
         counts = table.groupby("slice")["n"].max()
         names = subject.palette.order(counts.index)
         most = 1 + MOST_ROWS // len(rows)
-        if len(names) > most:
-            note = joined(
-                note, written("fewer_panels", heading=heading, most=most, total=len(names))
-            )
+        total = len(names)
+        if total > most:
             names = _departing(own, names, most)
+            note = joined(
+                note, written("fewer_panels", heading=heading, most=len(names), total=total)
+            )
         for name in names:
             panel = f"{heading}: {name}"
             under = f"n = {int(counts[name]):,} ratings"

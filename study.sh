@@ -22,7 +22,7 @@ wanted() {
 }
 if ! wanted | cmp -s - .venv/installed; then
   rm -f .venv/installed
-  clear=--clear # or the environment of another Python would keep it
+  clear=--clear # otherwise venv keeps the old Python
   if [ "$(.venv/bin/python --version 2>&1)" = "$("$python" --version)" ]; then
     clear=
   fi

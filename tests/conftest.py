@@ -62,9 +62,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """What is imported by now stays: no collection of garbage looks through it again, and as in a
-    job, garbage is looked for less often.
-    """
+    """Garbage collection skips what is imported by now, and runs less often, as in a job."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS)

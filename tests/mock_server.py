@@ -59,7 +59,7 @@ class Mock:
     share = 0.0
     at_once = None
     retry_after = "0.05"
-    logprobs = (-2.0, -3.0, -4.0, -5.0, -6.0)  # for the labels 1 to 5
+    logprobs = (-2.0, -3.0, -4.0, -5.0, -6.0)  # One for each label from 1 to 5
     always = None  # a fault of every request
     redirect = 307  # the status of a redirect
     location = ""  # where it leads

@@ -44,7 +44,7 @@ def _main(
     if program == "recuse":  # that of the checkout in which it runs
         sys.path.insert(0, f"{folder}/workflow/lib")
     sys.argv = [program, *arguments]
-    gc.freeze()  # what is loaded stays
+    gc.freeze()  # Garbage collection skips what is loaded
     try:
         sys.exit(import_module(f"{program}.cli").main())
     finally:

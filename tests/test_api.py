@@ -623,7 +623,7 @@ def test_human_verdicts_in_a_second_table(verdicts, own_folder):
     pd.testing.assert_frame_equal(recuse.verdict(joined).frame, expected)
     assert str(recuse.check(joined)).startswith("pairs: what these comparisons support")
     pd.testing.assert_frame_equal(recuse.verdict(joined).frame, expected)
-    with joined.results(), joined.results():  # of one thread, within one another
+    with joined.results(), joined.results():  # One inside the other, in one thread
         assert joined.findings()
 
 
@@ -661,7 +661,7 @@ def test_threads(ratings):
 
 
 def test_what_other_threads_print_is_theirs(capsys):
-    """And nothing is told of an example without faults."""
+    """Nothing is reported about an example without faults."""
     printing, done = threading.Event(), threading.Event()
 
     def work():

@@ -47,8 +47,8 @@ ENTRY_POINTS = ("api", "cli", "__main__", "__init__")
 
 @cache
 def parsed(path):
-    """The imports of a file of whatever form, also those inside functions, its constants, and the
-    number of its nodes, which are not kept: collecting garbage among them would take longest.
+    """The imports of a file, also those inside functions, its constants, and the number of its
+    nodes. The nodes themselves are not kept, as garbage collection would take long to go through.
     """
     nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
     imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]

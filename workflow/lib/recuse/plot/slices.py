@@ -23,7 +23,7 @@ from recuse.plot.page import Head, joined, not_estimated, page_of_words, written
 from recuse.plot.rows import TICK, Block, Kind, Row, rows_figure
 from recuse.plot.style import Subject, language
 
-MOST_ROWS = 360  # A section has one panel more than has room for these
+MOST_ROWS = 360  # A section has one panel more than these rows fill
 KINDS = {
     "whole": Kind(mark={**TICK, "markersize": 8}, colour=FAINT, interval=False),
     "slice": Kind(),
